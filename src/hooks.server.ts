@@ -1,0 +1,44 @@
+import { env } from 'node:process';
+import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
+import { createApp, type App } from '#lib/server/app.ts';
+import { loadConfig } from '#lib/server/config.ts';
+import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { unknownRoute } from '#lib/server/http/endpoint.ts';
+import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
+import { requestId } from '#lib/server/ids.ts';
+
+let app: App;
+
+/** Builds the application once, before the first request; a configuration error ends the process here. */
+export const init: ServerInit = async () => {
+	app = await createApp(loadConfig(env));
+	const demo = await loadDemo(app);
+	app.startJobs();
+	process.once('sveltekit:shutdown', () => void app.stop());
+	process.once('SIGTERM', () => app.releaseWaiters());
+	process.once('SIGINT', () => app.releaseWaiters());
+	process.once('airtill:listening', () => printWelcome(app, demo));
+};
+
+export const handle: Handle = async ({ event, resolve }) => {
+	event.locals.app = app;
+	event.locals.requestId = requestId();
+	event.locals.origin = publicOrigin(event, app.config);
+	let response: Response;
+	if (isForeignForm(event)) {
+		response = new Response('This form was sent from another site.\n', { status: 403 });
+	} else if (isApiPath(event.url.pathname) && (event.isDataRequest || event.route.id === null)) {
+		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
+		response = await unknownRoute(event);
+	} else {
+		response = await resolve(event);
+	}
+	setCommonHeaders(response, event.locals.requestId);
+	return response;
+};
+
+export const handleError: HandleServerError = ({ error, event, status }) => {
+	if (status === 404) return { message: 'Not found' };
+	app.log.error({ err: error, request: event.locals.requestId, route: event.route.id }, 'page failed');
+	return { message: 'Internal error' };
+};

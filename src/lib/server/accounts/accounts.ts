@@ -1,0 +1,32 @@
+import type { Clock } from '../clock.ts';
+import type { Role } from '../contract/routes.ts';
+import type { Database } from '../db/database.ts';
+import * as store from './store.ts';
+
+export type Account = store.Account;
+
+export const PLANS = ['default', 'enterprise'] as const;
+export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
+
+export interface Accounts {
+	/** @returns the new account, or null when the e-mail address is taken */
+	create(account: { email: string; role: Role; plan: Account['plan'] }): Promise<Account | null>;
+	findByEmail(email: string): Promise<Account | null>;
+}
+
+/** E-mail addresses are compared without case, as people type them. */
+const normalise = (email: string) => email.trim().toLowerCase();
+
+export function createAccounts(database: Database, clock: Clock): Accounts {
+	return {
+		create: ({ email, role, plan }) =>
+			store.insert(database.db, {
+				email: normalise(email),
+				role,
+				plan,
+				status: 'active',
+				created_at: clock.now()
+			}),
+		findByEmail: (email) => store.findByEmail(database.db, normalise(email))
+	};
+}

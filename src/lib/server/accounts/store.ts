@@ -1,0 +1,25 @@
+import type { Selectable } from 'kysely';
+import type { Queries } from '../db/database.ts';
+import type { AccountsTable } from '../db/schema.ts';
+
+export type Account = Selectable<AccountsTable>;
+
+/** @returns null when the e-mail address is taken */
+export async function insert(queries: Queries, account: Omit<Account, 'id'>): Promise<Account | null> {
+	const row = await queries
+		.insertInto('accounts')
+		.values(account)
+		.onConflict((conflict) => conflict.column('email').doNothing())
+		.returningAll()
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function findByEmail(queries: Queries, email: string): Promise<Account | null> {
+	const row = await queries
+		.selectFrom('accounts')
+		.selectAll()
+		.where('email', '=', email)
+		.executeTakeFirst();
+	return row ?? null;
+}

@@ -1,0 +1,98 @@
+import { createAccounts, type Accounts } from './accounts/accounts.ts';
+import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
+import type { ApiAccess } from './api-client.ts';
+import { systemClock, type Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { openDatabase, type Database } from './db/database.ts';
+import { createJobs } from './jobs/jobs.ts';
+import { createLog, type Log } from './log.ts';
+import { createOperators, type Operators } from './operators/registry.ts';
+import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
+import { createChanges } from './payments/changes.ts';
+import { createPayments, type Payments } from './payments/payments.ts';
+import { createPurchases, type Purchases } from './purchases/purchases.ts';
+import { createRouters, type Routers } from './routers/routers.ts';
+import { createSecrets } from './secrets.ts';
+import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
+
+/** The composition root: every service, built once from the configuration. */
+export interface App {
+	config: Config;
+	clock: Clock;
+	log: Log;
+	database: Database;
+	operators: Operators;
+	accounts: Accounts;
+	apiKeys: ApiKeys;
+	routers: Routers;
+	sessions: Sessions;
+	payments: Payments;
+	purchases: Purchases;
+	/** How the portal reaches the API. */
+	api: ApiAccess;
+	/** Starts the durable jobs; a process that only uses the services (the command line) does not. */
+	startJobs(): void;
+	/** Answers held requests now, so that the server can close its connections. */
+	releaseWaiters(): void;
+	/** Takes no new work, ends what runs, closes the database. */
+	stop(): Promise<void>;
+}
+
+/** The account in whose name the portal buys. */
+const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'enterprise' } as const;
+
+export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}): Promise<App> {
+	const clock = options.clock ?? systemClock;
+	const log = options.log ?? createLog(config.logLevel);
+	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
+	const secrets = createSecrets(config.secret);
+	const jobs = createJobs(database, clock, log);
+	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
+	const operators = createOperators(sandbox);
+	const accounts = createAccounts(database, clock);
+	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
+	const routers = createRouters(database, operators);
+	const sessions = createSessions({ database, clock, config, secrets, jobs, routers });
+	const changes = createChanges();
+	const payments = createPayments({
+		database,
+		clock,
+		config,
+		secrets,
+		jobs,
+		log,
+		sessions,
+		operators,
+		changes
+	});
+	return {
+		config,
+		clock,
+		log,
+		database,
+		operators,
+		accounts,
+		apiKeys,
+		routers,
+		sessions,
+		payments,
+		purchases: createPurchases(database, clock),
+		api: config.remoteApi ?? { url: null, key: await portalKey(accounts, apiKeys) },
+		startJobs: () => jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) }),
+		releaseWaiters: () => changes.stop(),
+		async stop() {
+			changes.stop();
+			sandbox?.stop();
+			await jobs.stop();
+			await database.close();
+		}
+	};
+}
+
+/** The portal's own key: derived from the secret, so that every process has the same one and none stores it. */
+async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
+	const account = (await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
+	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
+	if (!found) throw new Error('The portal has no account');
+	return apiKeys.ensureDerived({ accountId: found.id, name: 'portal', role: 'app' });
+}

@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { CURRENCIES } from '../money.ts';
+
+/**
+ * Every environment variable: its shape, default and meaning. The table in the README is made from SETTINGS;
+ * nothing else in the application reads process.env.
+ */
+
+interface Setting {
+	schema: z.ZodType;
+	/** As the README shows it; null when there is none. */
+	default: string | null;
+	description: string;
+}
+
+const integer = (min: number, max: number) =>
+	z
+		.string()
+		.regex(/^\d+$/, 'Use a whole number.')
+		.transform(Number)
+		.pipe(z.number().min(min).max(max));
+
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
+
+const position = z
+	.string()
+	.regex(/^-?\d+(\.\d+)?\s*,\s*-?\d+(\.\d+)?$/, 'Use "latitude,longitude", e.g. "0.3476,32.5825".')
+	.transform((text) => {
+		const [lat = NaN, lon = NaN] = text.split(',').map(Number);
+		return { lat, lon };
+	})
+	.refine(({ lat, lon }) => Math.abs(lat) <= 90 && Math.abs(lon) <= 180, 'Out of range.');
+
+const timeZone = z.string().refine((name) => {
+	try {
+		return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+	} catch {
+		return false;
+	}
+}, 'Use an IANA time zone, e.g. "Africa/Kampala".');
+
+const SETTINGS = {
+	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
+	HOST: { schema: z.string().min(1), default: '0.0.0.0', description: 'Address the web server listens on.' },
+	ORIGIN: {
+		schema: httpUrl.optional(),
+		default: null,
+		description:
+			'Public address, e.g. `https://airtill.example`. Without it links use the Host header and plain http. Behind a TLS proxy set it.'
+	},
+	DATABASE_URL: {
+		schema: z
+			.string()
+			.regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'Use "file:PATH" or "postgres://USER:PASSWORD@HOST/NAME".'),
+		default: 'file:./data/airtill.db',
+		description: '`file:PATH` for the embedded database, `postgres://…` for PostgreSQL 15 or newer.'
+	},
+	DATABASE_POOL: { schema: integer(1, 200), default: '10', description: 'PostgreSQL connections per process.' },
+	DATA_DIR: {
+		schema: z.string().min(1),
+		default: './data',
+		description: 'Folder for files that Airtill makes itself, such as the secret of a sandbox.'
+	},
+	AIRTILL_MODE: {
+		schema: z.enum(['sandbox', 'live']),
+		default: 'sandbox',
+		description:
+			'`sandbox`: test money, a mark on every page. `live`: refuses the sandbox operator and test keys.'
+	},
+	AIRTILL_SECRET: {
+		schema: z.string().min(32, 'Use at least 32 characters, e.g. from "openssl rand -base64 32".').optional(),
+		default: null,
+		description:
+			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode and the same in every process; a sandbox makes one in `DATA_DIR`.'
+	},
+	AIRTILL_DEMO: {
+		schema: z.enum(['on', 'off']),
+		default: 'on',
+		description: 'Load demo routers and accounts into an empty sandbox database.'
+	},
+	AIRTILL_API_URL: {
+		schema: httpUrl.optional(),
+		default: null,
+		description: 'Base address of a remote API (ends in `/v1`) that the portal buys through. Default: this process.'
+	},
+	AIRTILL_API_KEY: {
+		schema: z.string().min(1).optional(),
+		default: null,
+		description: 'API key for `AIRTILL_API_URL`.'
+	},
+	AIRTILL_LOG_LEVEL: {
+		schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
+		default: 'info',
+		description: 'Least severe log line that is written (JSON, standard error).'
+	},
+	CURRENCY: {
+		schema: z.enum(CURRENCIES),
+		default: 'UGX',
+		description: `Currency of prices and payments: ${CURRENCIES.join(', ')}.`
+	},
+	DEFAULT_REGION: {
+		schema: z.string().regex(/^[A-Z]{2}$/, 'Use an ISO 3166 country code, e.g. "UG".'),
+		default: 'UG',
+		description: 'Country of phone numbers that are typed without a country code.'
+	},
+	MAP_CENTRE: {
+		schema: position,
+		default: '0.3476,32.5825',
+		description: 'Where the map starts: latitude,longitude.'
+	},
+	REPORT_TIMEZONE: {
+		schema: timeZone,
+		default: 'Africa/Kampala',
+		description: 'Time zone of times that people read, and of reports.'
+	},
+	CALLBACK_URL: {
+		schema: httpUrl.optional(),
+		default: null,
+		description:
+			'Address at which mobile-money operators reach this installation. Default: `ORIGIN`, in sandbox mode the loopback address.'
+	},
+	PAYMENT_TIMEOUT_SECONDS: {
+		schema: integer(30, 60 * 60),
+		default: String(10 * 60),
+		description: 'Time after which a payment without an answer shows as expired (it can still succeed late).'
+	},
+	SESSION_PAYMENT_SECONDS: {
+		schema: integer(60, 24 * 60 * 60),
+		default: String(30 * 60),
+		description: 'Time to pay a session before it is cancelled.'
+	},
+	LATE_PAYMENT_SECONDS: {
+		schema: integer(0, 24 * 60 * 60),
+		default: String(30 * 60),
+		description: 'A payment confirmed this long after the cancellation still buys the time; later it is refunded.'
+	},
+	RECONCILE_HOURS: {
+		schema: integer(24, 30 * 24),
+		default: '72',
+		description: 'How long the operator is asked about a payment before a person must look at it.'
+	},
+	PAYMENT_ATTEMPTS: {
+		schema: integer(1, 100),
+		default: '5',
+		description: 'Payments that may be started for one session.'
+	},
+	PAYER_PROMPTS: {
+		schema: integer(1, 1000),
+		default: '5',
+		description: 'Payment prompts to one phone number in any 15 minutes, over all accounts.'
+	},
+	COMMISSION_BASIS_POINTS: {
+		schema: integer(0, 10_000),
+		default: '1000',
+		description: "The installation's share of a payment in hundredths of a percent, noted on each payment."
+	}
+} as const satisfies Record<string, Setting>;
+
+type Settings = typeof SETTINGS;
+type Values = { [K in keyof Settings]: z.output<Settings[K]['schema']> };
+
+export interface Config {
+	mode: 'sandbox' | 'live';
+	port: number;
+	host: string;
+	origin: string | null;
+	callbackUrl: string;
+	databaseUrl: string;
+	databasePool: number;
+	dataDir: string;
+	secret: string;
+	demo: boolean;
+	logLevel: string;
+	currency: string;
+	defaultRegion: string;
+	centre: { lat: number; lon: number };
+	reportTimezone: string;
+	/** null: the API of this process. */
+	remoteApi: { url: string; key: string } | null;
+	paymentTimeoutMs: number;
+	sessionPaymentMs: number;
+	latePaymentMs: number;
+	reconcileMs: number;
+	maxPaymentAttempts: number;
+	maxPayerPrompts: number;
+	commissionBasisPoints: number;
+}
+
+/** A setting is wrong; the message has one line per problem and says what to do. */
+export class ConfigError extends Error {
+	constructor(problems: string[]) {
+		super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+		this.name = 'ConfigError';
+	}
+}
+
+/**
+ * Reads the configuration.
+ * @throws ConfigError that names every wrong variable
+ */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+	const problems: string[] = [];
+	const values: Record<string, unknown> = {};
+	for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
+		// An empty variable is an unset one: that is how compose files and service units leave things out.
+		const text = env[name] === '' ? undefined : env[name];
+		const result = setting.schema.safeParse(text ?? setting.default ?? undefined);
+		if (result.success) values[name] = result.data;
+		else problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is not valid.'}`);
+	}
+	if (problems.length > 0) throw new ConfigError(problems);
+	const settings = values as Values;
+
+	const mode = settings.AIRTILL_MODE;
+	if (mode === 'live' && settings.AIRTILL_SECRET === undefined) {
+		problems.push('AIRTILL_SECRET: is required in live mode.');
+	}
+	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
+		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
+	}
+	if (problems.length > 0) throw new ConfigError(problems);
+
+	return {
+		mode,
+		port: settings.PORT,
+		host: settings.HOST,
+		origin: settings.ORIGIN ?? null,
+		callbackUrl: settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`,
+		databaseUrl: settings.DATABASE_URL,
+		databasePool: settings.DATABASE_POOL,
+		dataDir: settings.DATA_DIR,
+		secret: settings.AIRTILL_SECRET ?? sandboxSecret(settings.DATA_DIR),
+		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
+		logLevel: settings.AIRTILL_LOG_LEVEL,
+		currency: settings.CURRENCY,
+		defaultRegion: settings.DEFAULT_REGION,
+		centre: settings.MAP_CENTRE,
+		reportTimezone: settings.REPORT_TIMEZONE,
+		remoteApi:
+			settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
+				? { url: settings.AIRTILL_API_URL, key: settings.AIRTILL_API_KEY }
+				: null,
+		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
+		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
+		latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,
+		reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
+		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
+		maxPayerPrompts: settings.PAYER_PROMPTS,
+		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
+	};
+}
+
+/** The secret of a sandbox: made once, readable by its owner only. Two processes that start at once agree. */
+function sandboxSecret(dataDir: string): string {
+	const path = join(dataDir, 'sandbox-secret');
+	mkdirSync(dirname(path), { recursive: true });
+	try {
+		writeFileSync(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx', flush: true });
+	} catch (error) {
+		if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+	}
+	return readFileSync(path, 'utf8').trim();
+}
+
+/** The configuration table of the README, as Markdown. */
+export function configTable(): string {
+	const rows = Object.entries<Setting>(SETTINGS).map(
+		([name, setting]) =>
+			`| \`${name}\` | ${setting.default === null ? '' : `\`${setting.default}\``} | ${setting.description} |`
+	);
+	return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+}

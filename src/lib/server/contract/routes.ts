@@ -1,0 +1,184 @@
+import type { z } from 'zod';
+import type { ProblemCode } from './problems.ts';
+import * as schemas from './schemas.ts';
+
+/**
+ * The single place that describes an endpoint: where it is, who may call it, what goes in and out, which
+ * errors it adds to the common ones. Handlers, validation, tests (and later the OpenAPI document) read it.
+ */
+
+export type Role = 'app' | 'owner' | 'admin';
+
+export const SCOPES = [
+	'routers:read',
+	'sessions:read',
+	'sessions:write',
+	'payments:read',
+	'payments:write',
+	'webhooks:write',
+	'owner:read',
+	'owner:write'
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export interface Route {
+	method: Method;
+	/** Path below /v1, with parameters in braces as the specification writes them. */
+	path: string;
+	operationId: string;
+	summary: string;
+	role: Role;
+	scope: Scope;
+	params?: z.ZodType;
+	query?: z.ZodType;
+	body?: z.ZodType;
+	/** The one success status, and the shape of its body. */
+	status: 200 | 201;
+	response: z.ZodType;
+	/** Errors beyond COMMON_ERRORS. */
+	errors: readonly ProblemCode[];
+}
+
+/** Every endpoint may answer these. */
+export const COMMON_ERRORS = [
+	'invalid_json',
+	'unsupported_media_type',
+	'body_too_large',
+	'validation_failed',
+	'missing_api_key',
+	'invalid_api_key',
+	'account_suspended',
+	'insufficient_scope',
+	'route_not_found',
+	'internal_error'
+] as const satisfies readonly ProblemCode[];
+
+export const listRouters = {
+	method: 'GET',
+	path: '/routers',
+	operationId: 'listRouters',
+	summary: 'List the routers near a location',
+	role: 'app',
+	scope: 'routers:read',
+	query: schemas.routerListQuery,
+	status: 200,
+	response: schemas.routerList,
+	errors: ['invalid_cursor']
+} as const satisfies Route;
+
+export const getRouter = {
+	method: 'GET',
+	path: '/routers/{id}',
+	operationId: 'getRouter',
+	summary: 'Read one router',
+	role: 'app',
+	scope: 'routers:read',
+	params: schemas.idParams,
+	status: 200,
+	response: schemas.router,
+	errors: ['router_not_found']
+} as const satisfies Route;
+
+export const createSession = {
+	method: 'POST',
+	path: '/sessions',
+	operationId: 'createSession',
+	summary: 'Order access time on a router; charges nothing',
+	role: 'app',
+	scope: 'sessions:write',
+	body: schemas.sessionCreation,
+	status: 201,
+	response: schemas.session,
+	errors: [
+		'router_not_found',
+		'router_unavailable',
+		'duration_not_allowed',
+		'payment_method_not_supported',
+		'invalid_phone'
+	]
+} as const satisfies Route;
+
+export const getSession = {
+	method: 'GET',
+	path: '/sessions/{id}',
+	operationId: 'getSession',
+	summary: 'Read a session and, while it is active, its Wi-Fi password',
+	role: 'app',
+	scope: 'sessions:read',
+	params: schemas.idParams,
+	status: 200,
+	response: schemas.session,
+	errors: ['session_not_found']
+} as const satisfies Route;
+
+export const endSession = {
+	method: 'DELETE',
+	path: '/sessions/{id}',
+	operationId: 'endSession',
+	summary: 'End an active session, or cancel one that is not paid',
+	role: 'app',
+	scope: 'sessions:write',
+	params: schemas.idParams,
+	status: 200,
+	response: schemas.session,
+	errors: ['session_not_found', 'session_not_active']
+} as const satisfies Route;
+
+export const startPayment = {
+	method: 'POST',
+	path: '/payments/mobile-money',
+	operationId: 'startMobileMoneyPayment',
+	summary: 'Start a mobile-money payment for a session',
+	role: 'app',
+	scope: 'payments:write',
+	body: schemas.paymentStart,
+	status: 201,
+	response: schemas.payment,
+	errors: [
+		'session_not_found',
+		'amount_mismatch',
+		'payment_in_progress',
+		'session_already_paid',
+		'session_not_payable',
+		'invalid_phone',
+		'payment_attempts_exceeded',
+		'payer_prompt_limit'
+	]
+} as const satisfies Route;
+
+export const getPaymentStatus = {
+	method: 'GET',
+	path: '/payments/{id}/status',
+	operationId: 'getPaymentStatus',
+	summary: 'Read the status of a payment, at once or as soon as it changes',
+	role: 'app',
+	scope: 'payments:read',
+	params: schemas.idParams,
+	query: schemas.paymentStatusQuery,
+	status: 200,
+	response: schemas.payment,
+	errors: ['payment_not_found']
+} as const satisfies Route;
+
+export const ROUTES: readonly Route[] = [
+	listRouters,
+	getRouter,
+	createSession,
+	getSession,
+	endSession,
+	startPayment,
+	getPaymentStatus
+];
+
+const pathPattern = (path: string) =>
+	new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`);
+
+const PATTERNS = ROUTES.map((route) => ({ route, pattern: pathPattern(route.path) }));
+
+/** Methods that exist for a path below /v1 (HEAD with GET), for the `Allow` header; empty when unknown. */
+export function methodsFor(path: string): string[] {
+	const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ route }) => route.method);
+	return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}

@@ -1,0 +1,214 @@
+import { z } from 'zod';
+
+/**
+ * The wire format's shapes (snake_case, money in major units, RFC 3339 times in UTC). What goes out is
+ * described with `z.object` (additions are not breaking); what comes in with `z.strictObject`, because a field
+ * that is silently ignored can cost money. Nothing is coerced.
+ */
+
+/** A number as text in a query string: no exponent, no blank, at most 12 decimals. */
+const queryNumber = (min: number, max: number, hint: string) =>
+	z
+		.string()
+		.regex(/^-?\d{1,6}(\.\d{1,12})?$/, hint)
+		.transform(Number)
+		.pipe(z.number().min(min).max(max));
+
+const queryInteger = (min: number, max: number) =>
+	z
+		.string()
+		.regex(/^\d{1,6}$/, `Use a whole number from ${min} to ${max}.`)
+		.transform(Number)
+		.pipe(z.number().min(min).max(max));
+
+/** Any integer; one that names nothing (0, negative, beyond 2^53 - 1) is answered 404 later. */
+const bodyId = z.number().refine(Number.isInteger, { params: { item: 'invalid_type' }, error: 'Use an integer.' });
+
+/** Path ids: digits only, else 400; what names nothing is a 404. */
+export const pathId = z
+	.string()
+	.regex(/^-?\d+$/, 'Use an integer.')
+	.transform(Number);
+
+const timestamp = z.iso.datetime({ precision: 3 });
+const currency = z.string().regex(/^[A-Z]{3}$/);
+
+export const phoneText = z.string().regex(/^.{1,64}$/s, 'Use a mobile number, e.g. "+256772123456".');
+
+export const idParams = z.strictObject({ id: pathId });
+
+export const routerStatus = z.enum(['online', 'offline']);
+
+export const router = z
+	.object({
+		id: z.int(),
+		name: z.string(),
+		address: z.string().nullable(),
+		ssid: z.string(),
+		lat: z.number(),
+		lon: z.number(),
+		distance: z.int().nullable(),
+		price: z.number(),
+		currency,
+		status: routerStatus,
+		payment_methods: z.array(z.string()),
+		min_duration: z.string(),
+		max_duration: z.string(),
+		security: z.enum(['wpa', 'nopass']),
+		created_at: timestamp,
+		updated_at: timestamp
+	})
+	.meta({ id: 'Router' });
+
+export const routerListQuery = z.object({
+	lat: queryNumber(-90, 90, 'Use decimal degrees, e.g. 0.3476.'),
+	lon: queryNumber(-180, 180, 'Use decimal degrees, e.g. 32.5825.'),
+	radius: queryNumber(0, 50_000, 'Use metres, e.g. 1000.')
+		.refine((metres) => metres > 0, { params: { item: 'out_of_range' }, error: 'Use more than 0 metres.' })
+		.default(1000),
+	limit: queryInteger(1, 100).default(20),
+	cursor: z.string().max(512).optional()
+});
+
+export const routerList = z
+	.object({
+		data: z.array(router),
+		has_more: z.boolean(),
+		next_cursor: z.string().nullable(),
+		radius: z.number(),
+		radius_unit: z.literal('m')
+	})
+	.meta({ id: 'RouterList' });
+
+export const sessionStatus = z.enum([
+	'pending_payment',
+	'activating',
+	'active',
+	'expired',
+	'ended',
+	'cancelled'
+]);
+
+export const session = z
+	.object({
+		id: z.int(),
+		router_id: z.int(),
+		status: sessionStatus,
+		status_reason: z.string().nullable(),
+		duration: z.string(),
+		duration_seconds: z.int(),
+		payment_method: z.string(),
+		phone: z.string(),
+		amount: z.number(),
+		currency,
+		payment_id: z.int().nullable(),
+		ssid: z.string(),
+		password: z.string().nullable(),
+		payment_due_at: timestamp,
+		starts_at: timestamp.nullable(),
+		expires_at: timestamp.nullable(),
+		ended_at: timestamp.nullable(),
+		remaining_seconds: z.int().nullable(),
+		created_at: timestamp,
+		updated_at: timestamp
+	})
+	.meta({ id: 'Session' });
+
+export const sessionCreation = z
+	.strictObject({
+		router_id: bodyId,
+		duration: z.string().regex(/^[1-9][0-9]{0,4}[mhdw]$/, 'Use a count and a unit, e.g. "2h".'),
+		payment_method: z
+			.string()
+			.regex(/^[a-z][a-z0-9_]{0,31}$/, 'Use one of the router\'s payment_methods, e.g. "mobile_money".'),
+		phone: phoneText
+	})
+	.meta({ id: 'SessionCreation' });
+
+export const paymentStatus = z.enum([
+	'pending',
+	'success',
+	'failed',
+	'expired',
+	'refund_pending',
+	'refunded',
+	'refund_failed'
+]);
+
+export const failureCode = z.enum([
+	'payer_rejected',
+	'insufficient_funds',
+	'payer_not_found',
+	'payer_limit_reached',
+	'payer_timeout',
+	'provider_unavailable',
+	'provider_error'
+]);
+
+export const payment = z
+	.object({
+		id: z.int(),
+		session_id: z.int(),
+		status: paymentStatus,
+		amount: z.number(),
+		currency,
+		phone: z.string(),
+		payment_method: z.string(),
+		applied: z.boolean(),
+		failure_code: failureCode.nullable(),
+		failure_message: z.string().nullable(),
+		provider_reference: z.string().nullable(),
+		refund_reason: z.string().nullable(),
+		expires_at: timestamp,
+		paid_at: timestamp.nullable(),
+		refunded_at: timestamp.nullable(),
+		created_at: timestamp,
+		updated_at: timestamp
+	})
+	.meta({ id: 'Payment' });
+
+export const paymentStart = z
+	.strictObject({
+		amount: z
+			.number()
+			.refine((amount) => amount > 0, { params: { item: 'out_of_range' }, error: 'Use an amount above 0.' }),
+		phone: phoneText,
+		session_id: bodyId
+	})
+	.meta({ id: 'PaymentStart' });
+
+/** Longest time in seconds that a payment status may be held back until it changes. */
+export const MAX_STATUS_WAIT_SECONDS = 20;
+
+export const paymentStatusQuery = z.object({
+	wait: queryInteger(0, MAX_STATUS_WAIT_SECONDS).default(0)
+});
+
+export const problem = z
+	.object({
+		type: z.string(),
+		title: z.string(),
+		status: z.int(),
+		detail: z.string(),
+		code: z.string(),
+		request_id: z.string(),
+		errors: z
+			.array(
+				z.object({
+					in: z.enum(['body', 'query', 'path', 'header']),
+					pointer: z.string(),
+					code: z.string(),
+					detail: z.string()
+				})
+			)
+			.optional()
+	})
+	.meta({ id: 'Problem' });
+
+export type RouterBody = z.infer<typeof router>;
+export type RouterListBody = z.infer<typeof routerList>;
+export type SessionBody = z.infer<typeof session>;
+export type SessionCreationBody = z.infer<typeof sessionCreation>;
+export type PaymentBody = z.infer<typeof payment>;
+export type PaymentStartBody = z.infer<typeof paymentStart>;
+export type ProblemBody = z.infer<typeof problem> & Record<string, unknown>;

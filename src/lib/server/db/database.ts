@@ -1,0 +1,55 @@
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Box, Position } from '../../geo.ts';
+import { migrate } from './migrate.ts';
+import { openPostgres } from './postgres.ts';
+import type { Schema } from './schema.ts';
+import { openSqlite } from './sqlite.ts';
+
+/**
+ * The database, whichever it is. Store code is written once against `db`; what must differ stands in the
+ * dialect files (sqlite.ts, postgres.ts) behind this interface.
+ */
+export interface Database {
+	kind: 'sqlite' | 'postgres';
+	/** For reads and single statements outside a transaction. */
+	db: Kysely<Schema>;
+	/**
+	 * Runs `work` in one transaction that behaves as if it ran alone. It may run more than once (conflicts are
+	 * retried), so it must do nothing but queries through `trx`: no network, no notifications.
+	 */
+	transact<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
+	/** SQL after a sub-select that claims rows, so that two processes never take the same one. */
+	lockClaimed: RawBuilder<unknown>;
+	/** SQL condition: the router's indexed position lies in the box. */
+	insideBox(box: Box): RawBuilder<boolean>;
+	/** True for an error that says a unique index refused a row. */
+	isUniqueViolation(error: unknown): boolean;
+	/** Several processes may share this database, so changes can come from elsewhere. */
+	shared: boolean;
+	/** One statement that shows that the database answers. */
+	ping(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** A query runner: the database itself or a transaction. */
+export type Queries = Kysely<Schema>;
+export type Tx = Transaction<Schema>;
+
+export type { Box, Position };
+
+/**
+ * Opens the database that the URL names and brings it to this version's schema.
+ * @throws NewerDatabaseError when a newer version of Airtill has migrated it
+ */
+export async function openDatabase(url: string, options: { poolSize: number }): Promise<Database> {
+	const database = url.startsWith('file:')
+		? openSqlite(url.slice('file:'.length))
+		: openPostgres(url, options);
+	try {
+		await migrate(database);
+	} catch (error) {
+		await database.close();
+		throw error;
+	}
+	return database;
+}

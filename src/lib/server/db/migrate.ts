@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+import { initial } from './migrations/0001-initial.ts';
+
+/** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
+export interface Migration {
+	name: string;
+	statements(kind: Database['kind']): string[];
+}
+
+/** In order; the position (from 1) is the version. */
+const MIGRATIONS: readonly Migration[] = [initial];
+
+/** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */
+const LOCK_ID = 7_243_001;
+
+/** The database was made by a newer Airtill; this one could only damage it. */
+export class NewerDatabaseError extends Error {
+	constructor(found: number, known: number) {
+		super(
+			`The database has schema version ${found}, this Airtill knows up to ${known}. ` +
+				'Start the newer version again, or restore a backup from before the upgrade.'
+		);
+		this.name = 'NewerDatabaseError';
+	}
+}
+
+/**
+ * Applies what is missing, each step recorded, all in one transaction under a lock: two processes that start at
+ * once do it once, and a step that fails leaves the database as it was.
+ */
+export async function migrate(database: Database): Promise<void> {
+	await database.db.transaction().execute(async (trx) => {
+		// SQLite's `begin immediate` is the lock there.
+		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
+		await sql`create table if not exists schema_migrations (
+			version integer primary key, name text not null, applied_at text not null default current_timestamp
+		)`.execute(trx);
+		const applied = await sql<{ version: number | null }>`
+			select max(version) as version from schema_migrations`.execute(trx);
+		const version = applied.rows[0]?.version ?? 0;
+		if (version > MIGRATIONS.length) throw new NewerDatabaseError(version, MIGRATIONS.length);
+		for (const [index, migration] of MIGRATIONS.entries()) {
+			if (index < version) continue;
+			for (const statement of migration.statements(database.kind)) await sql.raw(statement).execute(trx);
+			await sql`insert into schema_migrations (version, name) values (${index + 1}, ${migration.name})`.execute(
+				trx
+			);
+		}
+	});
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+
+const STATEMENT_TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_ATTEMPTS = 12;
+
+/** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const RETRIED = new Set(['40001', '40P01']);
+const UNIQUE_VIOLATION = '23505';
+
+const INT8_OID = 20;
+const NUMERIC_OID = 1700;
+
+/** bigint and count() arrive as text; every integer of ours is below 2^53, anything else is a bug. */
+function parseInteger(text: string): number {
+	const value = Number(text);
+	if (!Number.isSafeInteger(value)) throw new Error(`Integer out of range: ${text}`);
+	return value;
+}
+
+const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
+
+/** Opens a pool of PostgreSQL connections (version 15 or newer). */
+export function openPostgres(url: string, options: { poolSize: number }): Database {
+	const types = new pg.TypeOverrides();
+	types.setTypeParser(INT8_OID, parseInteger);
+	types.setTypeParser(NUMERIC_OID, Number);
+	const pool = new pg.Pool({
+		connectionString: url,
+		max: options.poolSize,
+		statement_timeout: STATEMENT_TIMEOUT_MS,
+		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+		application_name: 'airtill',
+		types
+	});
+	// A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+	pool.on('error', () => {});
+	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+	return {
+		kind: 'postgres',
+		db,
+		transact: (work) => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work)),
+		lockClaimed: sql`for update skip locked`,
+		insideBox: (box) => sql<boolean>`point(routers.lon, routers.lat) <@
+			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`,
+		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
+		shared: true,
+		async ping() {
+			await sql`select 1`.execute(db);
+		},
+		close: () => db.destroy()
+	};
+}
+
+/** Serializable transactions may be refused through no fault of theirs; then they run again, a little later. */
+async function retrying<T>(run: () => Promise<T>): Promise<T> {
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			return await run();
+		} catch (error) {
+			const code = codeOf(error);
+			if (code === undefined || !RETRIED.has(code) || attempt === MAX_ATTEMPTS) throw error;
+			await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
+		}
+	}
+}
+

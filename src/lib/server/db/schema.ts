@@ -1,0 +1,217 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables as Kysely sees them, the same on SQLite and PostgreSQL: integers for ids, money (minor units),
+ * instants (`*_at`, milliseconds since the epoch) and flags (0 or 1); text for everything else; lists and
+ * documents as JSON in text.
+ */
+export interface Schema {
+	accounts: AccountsTable;
+	api_keys: ApiKeysTable;
+	routers: RoutersTable;
+	sessions: SessionsTable;
+	payments: PaymentsTable;
+	refunds: RefundsTable;
+	operator_messages: OperatorMessagesTable;
+	events: EventsTable;
+	jobs: JobsTable;
+	purchases: PurchasesTable;
+	sandbox_charges: SandboxChargesTable;
+	sandbox_refunds: SandboxRefundsTable;
+}
+
+export interface AccountsTable {
+	id: Generated<number>;
+	email: string;
+	role: 'app' | 'owner' | 'admin';
+	plan: 'default' | 'enterprise';
+	status: 'active' | 'suspended';
+	created_at: number;
+}
+
+export interface ApiKeysTable {
+	id: Generated<number>;
+	account_id: number;
+	name: string;
+	/** SHA-256 of the whole key, hex. */
+	hash: string;
+	hint: string;
+	role: 'app' | 'owner' | 'admin';
+	/** JSON array of scopes; empty means all of the role. */
+	scopes: string;
+	created_at: number;
+	expires_at: number | null;
+	last_used_at: number | null;
+	revoked_at: number | null;
+}
+
+export interface RoutersTable {
+	id: Generated<number>;
+	owner_account_id: number;
+	/** The owner's own id of the router (from an import); unique for that owner. */
+	external_id: string | null;
+	name: string;
+	address: string | null;
+	ssid: string;
+	security: 'wpa' | 'nopass';
+	lat: number;
+	lon: number;
+	price_minor: number;
+	currency: string;
+	status: 'online' | 'offline';
+	/** JSON array of slugs beside `mobile_money`, which every router accepts. */
+	payment_methods: string;
+	min_duration: string;
+	max_duration: string;
+	created_at: number;
+	updated_at: number;
+	disabled_at: number | null;
+}
+
+export interface SessionsTable {
+	id: Generated<number>;
+	account_id: number;
+	router_id: number;
+	status: 'pending_payment' | 'activating' | 'active' | 'expired' | 'ended' | 'cancelled';
+	status_reason: string | null;
+	duration: string;
+	duration_seconds: number;
+	payment_method: string;
+	phone: string;
+	amount_minor: number;
+	currency: string;
+	ssid: string;
+	/** The payment that bought the time. */
+	payment_id: number | null;
+	/** Sealed with AES-256-GCM; present only while the session is active. */
+	password_sealed: string | null;
+	payment_due_at: number;
+	starts_at: number | null;
+	expires_at: number | null;
+	ended_at: number | null;
+	created_at: number;
+	updated_at: number;
+}
+
+export interface PaymentsTable {
+	id: Generated<number>;
+	session_id: number;
+	account_id: number;
+	/** Adapter that carries the payment, e.g. `sandbox`. */
+	operator: string;
+	payment_method: string;
+	/** UUID v4, our reference at the operator: stored before the operator is called. */
+	reference: string;
+	/** The operator's own reference of the request, where it has one. */
+	operator_reference: string | null;
+	amount_minor: number;
+	currency: string;
+	phone: string;
+	status: 'pending' | 'success' | 'failed' | 'expired' | 'refund_pending' | 'refunded' | 'refund_failed';
+	/** How far the request to the operator got; decides whether it may be sent (again). */
+	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';
+	submitted_at: number | null;
+	/** Status reads in a row that did not know the reference. */
+	not_found_count: Generated<number>;
+	applied: Generated<number>;
+	failure_code: string | null;
+	failure_message: string | null;
+	/** The operator's id of the settled transaction. */
+	provider_reference: string | null;
+	/** What the operator says it took, when it says so. */
+	settled_minor: number | null;
+	settled_currency: string | null;
+	commission_basis_points: number;
+	/** Why a person must look at this payment; null when nobody needs to. */
+	review_reason: string | null;
+	expires_at: number;
+	paid_at: number | null;
+	refunded_at: number | null;
+	refund_reason: string | null;
+	created_at: number;
+	updated_at: number;
+}
+
+export interface RefundsTable {
+	id: Generated<number>;
+	payment_id: number;
+	reference: string;
+	amount_minor: number;
+	currency: string;
+	reason: string;
+	status: 'pending' | 'succeeded' | 'failed';
+	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';
+	created_at: number;
+	updated_at: number;
+}
+
+export interface OperatorMessagesTable {
+	id: Generated<number>;
+	payment_id: number;
+	kind: 'submit' | 'status' | 'callback' | 'refund';
+	/** Short result, e.g. `accepted`, `pending`, `succeeded`. */
+	outcome: string;
+	/** What the operator sent, redacted and cut. */
+	raw: string | null;
+	received_at: number;
+}
+
+export interface EventsTable {
+	/** `evt_<ULID>` */
+	id: string;
+	type: string;
+	account_id: number;
+	router_id: number;
+	session_id: number;
+	payment_id: number | null;
+	/** The API object at the time of the event, without the password; JSON. */
+	data: string;
+	created_at: number;
+}
+
+export interface JobsTable {
+	id: Generated<number>;
+	kind: string;
+	subject_id: number;
+	run_at: number;
+	attempts: Generated<number>;
+	/** Counts wake-ups, so that one that comes while the job runs is not lost. */
+	wakes: Generated<number>;
+	lease_owner: string | null;
+	lease_until: number | null;
+	last_error: string | null;
+	created_at: number;
+}
+
+export interface PurchasesTable {
+	id: Generated<number>;
+	token_hash: string;
+	router_id: number;
+	duration: string;
+	payment_method: string;
+	phone: string;
+	session_id: number | null;
+	payment_id: number | null;
+	created_at: number;
+	updated_at: number;
+}
+
+export interface SandboxChargesTable {
+	reference: string;
+	phone: string;
+	amount_minor: number;
+	currency: string;
+	callback_url: string;
+	payment_expires_at: number;
+	first_seen_at: number;
+	/** null while the operator only noticed the attempt during its outage. */
+	queued_at: number | null;
+}
+
+export interface SandboxRefundsTable {
+	reference: string;
+	charge_reference: string;
+	amount_minor: number;
+	currency: string;
+	created_at: number;
+}

@@ -1,0 +1,91 @@
+import { MAX_DURATION, MIN_DURATION } from '../../duration.ts';
+import type { App } from '../app.ts';
+import { TEST_NUMBERS } from '../operators/sandbox/scenarios.ts';
+import { countRouters, insertRouter } from '../routers/routers.ts';
+import { DEMO_ROUTERS } from './routers.ts';
+
+/** What a sandbox shows to someone who has just started it. */
+
+interface DemoAccount {
+	email: string;
+	role: 'owner' | 'app' | 'admin';
+}
+
+export interface DemoSignIn extends DemoAccount {
+	/** A test key derived from the sandbox's secret, the same at every start. */
+	key: string;
+}
+
+const OWNER: DemoAccount = { email: 'owner@airtill.example', role: 'owner' };
+const ACCOUNTS: readonly DemoAccount[] = [
+	OWNER,
+	{ email: 'app@airtill.example', role: 'app' },
+	{ email: 'admin@airtill.example', role: 'admin' }
+];
+
+const BOTH_NETWORKS = ['mtn_momo', 'airtel_money'];
+
+/**
+ * Loads demo accounts and routers into a sandbox whose database has no router yet.
+ * @returns the demo sign-ins; none outside a sandbox that was filled this way
+ */
+export async function loadDemo(app: App): Promise<DemoSignIn[]> {
+	if (!app.config.demo) return [];
+	const existing = await app.accounts.findByEmail(OWNER.email);
+	if (!existing && (await countRouters(app.database.db)) > 0) return [];
+	const signIns: DemoSignIn[] = [];
+	for (const { email, role } of ACCOUNTS) {
+		const account =
+			(await app.accounts.findByEmail(email)) ?? (await app.accounts.create({ email, role, plan: 'default' }));
+		if (!account) continue;
+		const key = await app.apiKeys.ensureDerived({ accountId: account.id, name: `demo ${role}`, role });
+		signIns.push({ email, role, key });
+	}
+	await insertDemoRouters(app);
+	return signIns;
+}
+
+async function insertDemoRouters(app: App): Promise<void> {
+	const owner = await app.accounts.findByEmail(OWNER.email);
+	if (!owner) return;
+	await app.database.transact(async (trx) => {
+		if ((await countRouters(trx)) > 0) return;
+		const now = app.clock.now();
+		for (const [index, router] of DEMO_ROUTERS.entries()) {
+			await insertRouter(trx, {
+				owner_account_id: owner.id,
+				external_id: `demo-${index + 1}`,
+				name: router.name,
+				address: router.address,
+				ssid: router.ssid,
+				security: router.security ?? 'wpa',
+				lat: router.lat,
+				lon: router.lon,
+				price_minor: router.priceMinor,
+				currency: app.config.currency,
+				status: router.status ?? 'online',
+				payment_methods: JSON.stringify(router.methods ?? BOTH_NETWORKS),
+				min_duration: MIN_DURATION,
+				max_duration: MAX_DURATION,
+				created_at: now,
+				updated_at: now
+			});
+		}
+	});
+}
+
+/** Says on standard output where the application is and how to try it. */
+export function printWelcome(app: App, signIns: readonly DemoSignIn[]): void {
+	const { config } = app;
+	const lines = [`Airtill is ready: ${config.origin ?? `http://localhost:${config.port}`}`];
+	if (config.mode === 'sandbox') {
+		lines.push('', 'Test mode: no real money moves.');
+		if (signIns.length > 0) {
+			lines.push('', 'Demo sign-ins (API keys of this sandbox):');
+			for (const { email, role, key } of signIns) lines.push(`  ${email.padEnd(22)} ${role.padEnd(6)} ${key}`);
+		}
+		lines.push('', 'Test numbers: any valid mobile number; its last three digits decide.');
+		for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);
+	}
+	process.stdout.write(`${lines.join('\n')}\n`);
+}

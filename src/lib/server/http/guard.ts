@@ -1,0 +1,54 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { Config } from '../config.ts';
+
+/** What every answer to a browser carries, and who may post a form. */
+
+const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
+const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Paths that programs call: they carry their own proof and know nothing of origins. */
+export const isApiPath = (path: string) => /^\/+v1(\/|$)/.test(path);
+const isCallbackPath = (path: string) => path.startsWith('/callbacks/');
+
+/**
+ * Public address of this installation: the configured one, else the Host header with the protocol that the
+ * proxy reports (adapter-node assumes https without a proxy, which a portal on plain http must not).
+ */
+export function publicOrigin(event: RequestEvent, config: Config): string {
+	if (config.origin !== null) return config.origin;
+	const forwarded = event.request.headers.get('x-forwarded-proto');
+	return `${forwarded === 'https' ? 'https' : 'http'}://${event.url.host}`;
+}
+
+/**
+ * A form that another site sends: SvelteKit's own check is off because it would answer /v1 in plain text. A
+ * browser that sends no Origin (old WebViews) is judged by its Referer; one that sends neither is refused.
+ */
+export function isForeignForm(event: RequestEvent): boolean {
+	const { request, url } = event;
+	if (event.isSubRequest || isApiPath(url.pathname) || isCallbackPath(url.pathname)) return false;
+	if (!CHANGING.includes(request.method)) return false;
+	if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return false;
+	const site = request.headers.get('sec-fetch-site');
+	if (site !== null) return site !== 'same-origin';
+	const origin = request.headers.get('origin') ?? request.headers.get('referer');
+	if (origin === null) return true;
+	// The scheme is not compared: behind a TLS proxy without ORIGIN it is not known here.
+	return !URL.canParse(origin) || new URL(origin).host !== url.host;
+}
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+	'x-content-type-options': 'nosniff',
+	// The address of a purchase is its key: it must not travel to other sites, but our own forms need an Origin.
+	'referrer-policy': 'same-origin',
+	'cross-origin-opener-policy': 'same-origin',
+	'cross-origin-resource-policy': 'same-origin',
+	'permissions-policy': 'camera=(), microphone=(), payment=(), usb=(), geolocation=(self)'
+};
+
+export function setCommonHeaders(response: Response, requestId: string): void {
+	for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+	response.headers.set('x-request-id', requestId);
+	// Pages show one person's purchase or a token of their own; nothing of it may be kept by a cache on the way.
+	if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
+}

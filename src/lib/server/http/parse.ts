@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import { ITEM_CODES, type ProblemItem } from '../contract/problems.ts';
+import { AppError, validationFailed } from '../errors.ts';
+
+/** Untyped input is parsed here, once, at the edge. Every problem names the field and the reason. */
+
+export const MAX_BODY_BYTES = 16 * 1024;
+
+type Place = ProblemItem['in'];
+
+/** RFC 6901: `~` and `/` inside a name are escaped. */
+const pointer = (path: readonly PropertyKey[]) =>
+	path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+function itemsOf(place: Place, issue: z.core.$ZodIssue): ProblemItem[] {
+	const at = (code: ProblemItem['code'], detail: string): ProblemItem[] => [
+		{ in: place, pointer: pointer(issue.path), code, detail }
+	];
+	switch (issue.code) {
+		case 'unrecognized_keys':
+			return issue.keys.map((key) => ({
+				in: place,
+				pointer: pointer([...issue.path, key]),
+				code: 'unknown_field',
+				detail: 'This field is not known here.'
+			}));
+		case 'invalid_type':
+			return issue.input === undefined
+				? at('required', 'This field is required.')
+				: at('invalid_type', `Use ${withArticle(issue.expected)}.`);
+		case 'too_small':
+			return at('out_of_range', `Use at least ${issue.minimum}.`);
+		case 'too_big':
+			return at('out_of_range', `Use at most ${issue.maximum}.`);
+		case 'invalid_value':
+			return at('unknown_value', `Use one of ${issue.values.map(String).join(', ')}.`);
+		case 'custom': {
+			const code = ITEM_CODES.find((known) => known === issue.params?.item) ?? 'invalid_format';
+			return at(code, issue.message);
+		}
+		default:
+			return at('invalid_format', issue.message);
+	}
+}
+
+const withArticle = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+
+/** @throws AppError `validation_failed` with one item for each problem */
+export function parse<S extends z.ZodType>(schema: S, input: unknown, place: Place): z.output<S> {
+	const result = schema.safeParse(input, { reportInput: true });
+	if (result.success) return result.data;
+	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(place, issue)));
+}
+
+/**
+ * Query parameters: unknown ones are ignored, a known one may stand there once.
+ * @throws AppError `validation_failed`
+ */
+export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParams): z.output<S> {
+	const known = 'shape' in schema && typeof schema.shape === 'object' ? Object.keys(schema.shape ?? {}) : [];
+	const repeated = known.filter((name) => query.getAll(name).length > 1);
+	if (repeated.length > 0) {
+		throw validationFailed(
+			repeated.map((name) => ({
+				in: 'query',
+				pointer: pointer([name]),
+				code: 'duplicate',
+				detail: 'Send this parameter once.'
+			}))
+		);
+	}
+	const present = known.flatMap((name) => {
+		const value = query.get(name);
+		return value === null ? [] : [[name, value] as const];
+	});
+	return parse(schema, Object.fromEntries(present), 'query');
+}
+
+/**
+ * The JSON object in a request's body.
+ * @throws AppError `unsupported_media_type | body_too_large | invalid_json | validation_failed`
+ */
+export async function parseBody<S extends z.ZodType>(schema: S, request: Request): Promise<z.output<S>> {
+	const type = request.headers.get('content-type') ?? '';
+	if (!/^\s*application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type)) {
+		throw new AppError('unsupported_media_type', 'Send JSON with the header "Content-Type: application/json".');
+	}
+	const text = decodeUtf8(await readBody(request, MAX_BODY_BYTES));
+	let input: unknown;
+	try {
+		input = JSON.parse(text);
+	} catch {
+		throw new AppError('invalid_json', 'The body is not valid JSON.');
+	}
+	if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+		throw validationFailed([{ in: 'body', pointer: '', code: 'invalid_type', detail: 'Use a JSON object.' }]);
+	}
+	return parse(schema, input, 'body');
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+	try {
+		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+	} catch {
+		throw new AppError('invalid_json', 'The body is not valid UTF-8.');
+	}
+}
+
+/**
+ * A body of at most `maxBytes`; nothing beyond is read.
+ * @throws AppError `body_too_large`
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+	const tooLarge = () => new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
+	if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
+	if (!request.body) return new Uint8Array();
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	const reader = request.body.getReader();
+	for (;;) {
+		const { done, value } = await reader.read();
+		if (done) break;
+		length += value.length;
+		if (length > maxBytes) throw tooLarge();
+		chunks.push(value);
+	}
+	return Buffer.concat(chunks);
+}

@@ -1,0 +1,20 @@
+import { PROBLEMS } from '../contract/problems.ts';
+import type { AppError } from '../errors.ts';
+
+const PROBLEM_HEADERS = { 'content-type': 'application/problem+json; charset=utf-8' };
+
+/** The answer to an error: RFC 9457 with Airtill's members. `origin` is where the catalogue of codes is read. */
+export function problemResponse(error: AppError, context: { origin: string; requestId: string }): Response {
+	const { status, title } = PROBLEMS[error.code];
+	const body = {
+		type: `${context.origin}/problems/${error.code}`,
+		title,
+		status,
+		detail: error.message,
+		code: error.code,
+		request_id: context.requestId,
+		...(error.items ? { errors: error.items } : {}),
+		...error.extensions
+	};
+	return new Response(JSON.stringify(body), { status, headers: PROBLEM_HEADERS });
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Database, Queries } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import * as store from './store.ts';
+
+/**
+ * Durable work: a row says what is due when; a process takes a lease on it, does it, and removes or moves it.
+ * A process that dies loses its lease after LEASE_MS and another one goes on, so every handler must be safe to
+ * run again. There is one job per kind and subject; scheduling it again moves it.
+ */
+export interface Jobs {
+	/** Puts work on the list inside the caller's transaction. Call `nudge` after the commit. */
+	schedule(queries: Queries, kind: string, subjectId: number, runAt: number): Promise<void>;
+	/** Makes a job due now (adding it when it is gone) and starts it. */
+	wake(kind: string, subjectId: number): Promise<void>;
+	/** Looks for due work now instead of at the next tick. */
+	nudge(): void;
+	start(handlers: Record<string, JobHandler>): void;
+	/** Takes no new work and waits for what runs. */
+	stop(): Promise<void>;
+}
+
+/** Does the work; returns when to run again (epoch milliseconds), or null when it is done. */
+export type JobHandler = (subjectId: number) => Promise<number | null>;
+
+const LEASE_MS = 15_000;
+const HEARTBEAT_MS = 5_000;
+const MAX_RUNNING = 16;
+/** Longest sleep between looks: other processes add work, and a test moves the clock. */
+const MAX_SLEEP_MS = 250;
+const MAX_BACKOFF_MS = 60_000;
+
+export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
+	const owner = randomUUID();
+	const running = new Set<Promise<void>>();
+	let handlers: Record<string, JobHandler> = {};
+	let stopped = false;
+	let nudged = false;
+	let wakeSleeper: (() => void) | null = null;
+	let loop: Promise<void> | null = null;
+
+	function nudge(): void {
+		nudged = true;
+		wakeSleeper?.();
+	}
+
+	async function sleep(milliseconds: number): Promise<void> {
+		if (nudged || stopped) return;
+		await new Promise<void>((resolve) => {
+			const timer = setTimeout(resolve, milliseconds);
+			wakeSleeper = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+		});
+		wakeSleeper = null;
+	}
+
+	async function run(job: store.Job): Promise<void> {
+		const heartbeat = setInterval(() => {
+			store.extendLease(database, job, clock.now() + LEASE_MS).catch((error: unknown) => {
+				log.warn({ err: error, job: job.kind }, 'lease not extended');
+			});
+		}, HEARTBEAT_MS);
+		try {
+			const handler = handlers[job.kind];
+			if (!handler) throw new Error(`No handler for job ${job.kind}`);
+			const again = await handler(job.subject_id);
+			if (again === null) await store.complete(database, job);
+			else await store.reschedule(database, job, { runAt: again, error: null, resetAttempts: true });
+		} catch (error) {
+			log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
+			const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
+			const message = error instanceof Error ? error.message : String(error);
+			// When this fails too (database gone), the lease runs out and the job is taken again.
+			await store
+				.reschedule(database, job, { runAt, error: message.slice(0, 500), resetAttempts: false })
+				.catch(() => {});
+		} finally {
+			clearInterval(heartbeat);
+		}
+	}
+
+	/** Takes what is due; returns how long to sleep. */
+	async function tick(): Promise<number> {
+		const limit = MAX_RUNNING - running.size;
+		if (limit <= 0) return MAX_SLEEP_MS;
+		const now = clock.now();
+		const claimed = await store.claimDue(database, { owner, now, until: now + LEASE_MS, limit });
+		for (const job of claimed) {
+			const task = run(job).finally(() => {
+				running.delete(task);
+				nudge();
+			});
+			running.add(task);
+		}
+		if (claimed.length > 0) return 0;
+		const next = await store.nextRunAt(database);
+		if (next === null) return MAX_SLEEP_MS;
+		return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
+	}
+
+	async function runLoop(): Promise<void> {
+		while (!stopped) {
+			nudged = false;
+			let pause = MAX_SLEEP_MS;
+			try {
+				pause = await tick();
+			} catch (error) {
+				log.error({ err: error }, 'jobs cannot be read; trying again');
+			}
+			if (pause > 0) await sleep(pause);
+		}
+	}
+
+	return {
+		schedule: (queries, kind, subjectId, runAt) =>
+			store.schedule(queries, { kind, subjectId, runAt, now: clock.now() }),
+		async wake(kind, subjectId) {
+			const now = clock.now();
+			await store.schedule(database.db, { kind, subjectId, runAt: now, now });
+			nudge();
+		},
+		nudge,
+		start(given) {
+			handlers = given;
+			loop = runLoop();
+		},
+		async stop() {
+			stopped = true;
+			nudge();
+			await loop;
+			await Promise.allSettled([...running]);
+		}
+	};
+}

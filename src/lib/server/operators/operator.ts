@@ -1,0 +1,115 @@
+/**
+ * What Airtill asks of a mobile-money operator. An adapter translates one operator's protocol to these types
+ * and decides nothing about money: the payments noun does. Network trouble is never an exception here; it is
+ * `uncertain` on submit (the request may have arrived) and `unavailable` on a read (nothing was learnt).
+ */
+export interface OperatorAdapter {
+	readonly id: string;
+	readonly capabilities: OperatorCapabilities;
+	/** Checks a request without the network; an empty list means that it can be sent. */
+	validate(request: PaymentRequest): string[];
+	/** Asks the payer to pay. Exactly one network POST (beside a token); never retries that POST. */
+	submit(request: PaymentRequest): Promise<SubmitOutcome>;
+	/** Asks for the state of a payment. Safe to repeat. */
+	readStatus(attempt: AttemptReference): Promise<StatusOutcome>;
+	/** Reads what a callback claims. A callback only wakes the status read; it never moves money. */
+	parseCallback(raw: RawCallback): CallbackHint;
+	/** Sends the money of a settled payment back. Present when capabilities.refund is not `none`. */
+	refund?(request: RefundRequest): Promise<SubmitOutcome>;
+	readRefund?(refund: { reference: string }): Promise<StatusOutcome>;
+	/** Whether the operator answers; moves no money. */
+	health(): Promise<{ ok: boolean; reason: string | null }>;
+}
+
+export interface OperatorCapabilities {
+	/** What the operator lets us choose as its reference of the request. */
+	clientReference: 'uuid' | 'string' | 'none';
+	statusByOurReference: boolean;
+	statusReturnsAmount: boolean;
+	callback: { methods: readonly ('POST' | 'PUT')[]; authenticity: 'none' | 'hmac' | 'signature'; perRequestUrl: boolean };
+	refund: 'none' | 'full' | 'partial';
+	payerCheck: boolean;
+	/** Seconds the payer has to approve. */
+	approvalWindowSeconds: number;
+	/** Seconds after the submit before which a status read makes no sense. */
+	minStatusDelaySeconds: number;
+	/** Sending the same reference again is recognised by the operator and never charges twice. */
+	resubmitSameReferenceSafe: boolean;
+}
+
+export interface PaymentRequest {
+	/** UUID v4, minted once per payment and stored before the call. */
+	reference: string;
+	amountMinor: number;
+	currency: string;
+	/** E.164 */
+	payerPhone: string;
+	description: string;
+	/** Unguessable, one per payment. */
+	callbackUrl: string;
+	/** Epoch milliseconds after which the payment shows as expired on our side. */
+	expiresAt: number;
+}
+
+export interface AttemptReference {
+	reference: string;
+	operatorReference: string | null;
+	submittedAt: number | null;
+}
+
+export interface RefundRequest {
+	/** UUID v4 of the refund itself. */
+	reference: string;
+	payment: AttemptReference & { providerReference: string | null };
+	amountMinor: number;
+	currency: string;
+	payerPhone: string;
+}
+
+export type FailureReason =
+	| 'insufficient_funds'
+	| 'payer_declined'
+	| 'wrong_pin'
+	| 'payer_timeout'
+	| 'payer_limit'
+	| 'payer_blocked'
+	| 'invalid_payer'
+	| 'provider_busy'
+	| 'provider_error'
+	| 'merchant_error'
+	| 'unknown_reason';
+
+export type SubmitOutcome =
+	| { kind: 'accepted'; operatorReference: string | null; raw: string }
+	/** Certainly nothing was queued. `retryable`: the same request may be sent again later. */
+	| { kind: 'refused'; reason: FailureReason; message: string; retryable: boolean; raw: string }
+	/** It may have been queued or not: only a status read can tell. */
+	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
+
+export type StatusOutcome =
+	| { kind: 'pending'; raw: string }
+	| {
+			kind: 'succeeded';
+			providerReference: string | null;
+			/** What the operator took, where it says so. */
+			amountMinor: number | null;
+			currency: string | null;
+			/** Epoch milliseconds, where the operator says so. */
+			at: number | null;
+			raw: string;
+	  }
+	| { kind: 'failed'; reason: FailureReason; message: string; raw: string }
+	| { kind: 'not_found'; raw: string }
+	/** Says nothing about the payment. */
+	| { kind: 'unavailable'; cause: string; retryAfterSeconds: number | null };
+
+export interface RawCallback {
+	method: string;
+	headers: Record<string, string>;
+	body: string;
+}
+
+export interface CallbackHint {
+	claimed: 'succeeded' | 'failed' | 'pending' | 'unknown';
+	authentic: 'verified' | 'absent' | 'invalid';
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../db/database.ts';
+import type { Log } from '../../log.ts';
+import type { AttemptReference, OperatorAdapter, PaymentRequest, RefundRequest, StatusOutcome } from '../operator.ts';
+import { scenarioFor } from './scenarios.ts';
+import * as store from './store.ts';
+
+/**
+ * The sandbox operator: test money with books of its own. It goes through the same outbox, callback route and
+ * status reads as any operator; what it answers is decided by the payer's number (scenarios.ts).
+ */
+
+const OUTAGE_MS = 30_000;
+const RESULT_DELAY_MS = 1_000;
+/** How long after our own time limit the late success of the sandbox comes. */
+const LATE_MS = 20_000;
+const CALLBACK_TIMEOUT_MS = 5_000;
+/** Longer waits are left to the status reads: a timer would not outlive the process anyway. */
+const MAX_TIMER_MS = 20 * 60 * 1000;
+
+export interface SandboxOperator extends OperatorAdapter {
+	/** Drops callbacks that are still to come, as a crash would. */
+	stop(): void;
+}
+
+export function createSandboxOperator(database: Database, clock: Clock, log: Log): SandboxOperator {
+	const timers = new Set<NodeJS.Timeout>();
+
+	/** Moment of the operator's final word, or null when it never comes. */
+	function resultAt(charge: store.Charge): number | null {
+		const scenario = scenarioFor(charge.phone);
+		if (charge.queued_at === null || scenario.result === null) return null;
+		if (scenario.resultAfter === 'at_once') return charge.queued_at;
+		if (scenario.resultAfter === 'one_second') return charge.queued_at + RESULT_DELAY_MS;
+		return charge.payment_expires_at + LATE_MS;
+	}
+
+	function statusOf(charge: store.Charge): StatusOutcome {
+		const at = resultAt(charge);
+		const { result } = scenarioFor(charge.phone);
+		if (at === null || result === null || clock.now() < at) return { kind: 'pending', raw: '{"status":"pending"}' };
+		if (result.kind === 'failed') {
+			return {
+				kind: 'failed',
+				reason: result.reason,
+				message: `Sandbox: ${result.reason}`,
+				raw: JSON.stringify({ status: 'failed', reason: result.reason })
+			};
+		}
+		const providerReference = `SBX${charge.reference.replaceAll('-', '').slice(0, 12).toUpperCase()}`;
+		const amountMinor = charge.amount_minor * result.amountFactor;
+		return {
+			kind: 'succeeded',
+			providerReference,
+			amountMinor,
+			currency: charge.currency,
+			at,
+			raw: JSON.stringify({ status: 'succeeded', transaction: providerReference, amount: amountMinor })
+		};
+	}
+
+	async function callBack(charge: store.Charge): Promise<void> {
+		try {
+			const response = await fetch(charge.callback_url, {
+				method: 'POST',
+				headers: { 'content-type': 'application/json' },
+				body: JSON.stringify({ reference: charge.reference, status: statusOf(charge).kind }),
+				redirect: 'error',
+				signal: AbortSignal.timeout(CALLBACK_TIMEOUT_MS)
+			});
+			await response.arrayBuffer();
+		} catch (error) {
+			// As with a real operator, a callback that does not arrive is lost; status reads find the result.
+			log.debug({ err: error }, 'sandbox callback not delivered');
+		}
+	}
+
+	function callBackLater(charge: store.Charge): void {
+		const at = resultAt(charge);
+		if (at === null || at - clock.now() > MAX_TIMER_MS) return;
+		const timer = setTimeout(
+			() => {
+				timers.delete(timer);
+				void callBack(charge);
+			},
+			Math.max(0, at - clock.now())
+		);
+		timers.add(timer.unref());
+	}
+
+	async function submit(request: PaymentRequest): ReturnType<OperatorAdapter['submit']> {
+		const scenario = scenarioFor(request.payerPhone);
+		const now = clock.now();
+		const down = scenario.submit === 'down_at_first';
+		const known = await store.insertCharge(database, {
+			reference: request.reference,
+			phone: request.payerPhone,
+			amount_minor: request.amountMinor,
+			currency: request.currency,
+			callback_url: request.callbackUrl,
+			payment_expires_at: request.expiresAt,
+			first_seen_at: now,
+			queued_at: down ? null : now
+		});
+		if (known.queued_at === null) {
+			if (now < known.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', cause: 'network', raw: 'down' };
+			await store.queueCharge(database, request.reference, now);
+		}
+		const charge = await store.findCharge(database, request.reference);
+		if (!charge) throw new Error('The sandbox lost a charge');
+		if (scenario.resultAfter === 'at_once') {
+			for (let count = 0; count < scenario.callbacks; count += 1) await callBack(charge);
+		} else if (scenario.callbacks > 0) {
+			callBackLater(charge);
+		}
+		if (scenario.submit === 'answer_lost') return { kind: 'uncertain', cause: 'timeout', raw: 'answer lost' };
+		return { kind: 'accepted', operatorReference: null, raw: '{"status":"queued"}' };
+	}
+
+	async function readStatus({ reference }: AttemptReference): Promise<StatusOutcome> {
+		const charge = await store.findCharge(database, reference);
+		if (!charge) return { kind: 'not_found', raw: '{"status":"not_found"}' };
+		if (charge.queued_at === null) {
+			return clock.now() < charge.first_seen_at + OUTAGE_MS
+				? { kind: 'unavailable', cause: 'down', retryAfterSeconds: null }
+				: { kind: 'not_found', raw: '{"status":"not_found"}' };
+		}
+		return statusOf(charge);
+	}
+
+	async function refund(request: RefundRequest): ReturnType<OperatorAdapter['submit']> {
+		await store.insertRefund(database, {
+			reference: request.reference,
+			charge_reference: request.payment.reference,
+			amount_minor: request.amountMinor,
+			currency: request.currency,
+			created_at: clock.now()
+		});
+		return { kind: 'accepted', operatorReference: null, raw: '{"status":"queued"}' };
+	}
+
+	async function readRefund({ reference }: { reference: string }): Promise<StatusOutcome> {
+		const found = await store.findRefund(database, reference);
+		if (!found) return { kind: 'not_found', raw: '{"status":"not_found"}' };
+		const at = found.created_at + RESULT_DELAY_MS;
+		if (clock.now() < at) return { kind: 'pending', raw: '{"status":"pending"}' };
+		return {
+			kind: 'succeeded',
+			providerReference: null,
+			amountMinor: found.amount_minor,
+			currency: found.currency,
+			at,
+			raw: '{"status":"succeeded"}'
+		};
+	}
+
+	return {
+		id: 'sandbox',
+		capabilities: {
+			clientReference: 'uuid',
+			statusByOurReference: true,
+			statusReturnsAmount: true,
+			callback: { methods: ['POST', 'PUT'], authenticity: 'none', perRequestUrl: true },
+			refund: 'full',
+			payerCheck: false,
+			approvalWindowSeconds: 5 * 60,
+			minStatusDelaySeconds: 3,
+			resubmitSameReferenceSafe: true
+		},
+		validate: () => [],
+		submit,
+		readStatus,
+		parseCallback(raw) {
+			const claimed = /"status"\s*:\s*"(succeeded|failed|pending)"/.exec(raw.body)?.[1];
+			return { claimed: (claimed as 'succeeded' | 'failed' | 'pending' | undefined) ?? 'unknown', authentic: 'absent' };
+		},
+		refund,
+		readRefund,
+		health: async () => ({ ok: true, reason: null }),
+		stop() {
+			for (const timer of timers) clearTimeout(timer);
+			timers.clear();
+		}
+	};
+}

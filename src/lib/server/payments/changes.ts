@@ -1,0 +1,51 @@
+/**
+ * Wakes whoever waits for a payment of this process to change. Only a hint: a change made by another process
+ * is not announced here, so waiters also look by themselves now and then.
+ */
+export interface Changes {
+	announce(paymentId: number): void;
+	/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts; whichever comes first. */
+	next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+	/** Number of waiters. */
+	readonly waiting: number;
+	/** Lets all waiters go, now and from now on. */
+	stop(): void;
+}
+
+export function createChanges(): Changes {
+	const waiters = new Map<number, Set<() => void>>();
+	let waiting = 0;
+	let stopped = false;
+
+	return {
+		announce(paymentId) {
+			for (const wake of [...(waiters.get(paymentId) ?? [])]) wake();
+		},
+		next(paymentId, timeoutMs, signal) {
+			if (stopped || signal.aborted) return Promise.resolve();
+			return new Promise((resolve) => {
+				const own = waiters.get(paymentId) ?? new Set();
+				const wake = () => {
+					clearTimeout(timer);
+					signal.removeEventListener('abort', wake);
+					own.delete(wake);
+					if (own.size === 0) waiters.delete(paymentId);
+					waiting -= 1;
+					resolve();
+				};
+				const timer = setTimeout(wake, timeoutMs);
+				signal.addEventListener('abort', wake);
+				own.add(wake);
+				waiters.set(paymentId, own);
+				waiting += 1;
+			});
+		},
+		get waiting() {
+			return waiting;
+		},
+		stop() {
+			stopped = true;
+			for (const own of [...waiters.values()]) for (const wake of [...own]) wake();
+		}
+	};
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Log } from '../log.ts';
+import type { Operators } from '../operators/registry.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Changes } from './changes.ts';
+
+/** What the parts of the payments noun share. */
+export interface PaymentsContext {
+	database: Database;
+	clock: Clock;
+	config: Config;
+	secrets: Secrets;
+	jobs: Jobs;
+	log: Log;
+	sessions: Sessions;
+	operators: Operators;
+	changes: Changes;
+}
+
+/** Sends the request to the operator (the outbox). */
+export const SUBMIT_JOB = 'payment.submit';
+/** Asks the operator what became of it. */
+export const RECONCILE_JOB = 'payment.reconcile';
+/** Sends money back; its subject is the refund. */
+export const REFUND_JOB = 'payment.refund';

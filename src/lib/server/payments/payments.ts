@@ -1,0 +1,191 @@
+import { toMajor, toMinor } from '../../money.ts';
+import type { Caller } from '../api-keys/api-keys.ts';
+import type { PaymentBody, PaymentStartBody } from '../contract/schemas.ts';
+import type { Tx } from '../db/database.ts';
+import { AppError, validationFailed } from '../errors.ts';
+import { operatorReference } from '../ids.ts';
+import type { JobHandler } from '../jobs/jobs.ts';
+import { equalSecrets } from '../secrets.ts';
+import { mobileNumber, sessionNotFound, type SessionRow } from '../sessions/sessions.ts';
+import { paymentBody } from './body.ts';
+import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
+import { keepCallback } from './messages.ts';
+import { reconcilePayment } from './reconcile.ts';
+import { refundPayment } from './refunds.ts';
+import * as store from './store.ts';
+import { callbackToken, submitPayment } from './submission.ts';
+
+/**
+ * Payments by mobile money: a row is committed first, then the operator is called from the outbox, then it is
+ * asked until its answer is final. Starting, reading and callbacks are here; sending is in submission.ts,
+ * asking in reconcile.ts, what follows from an answer in settlement.ts, money back in refunds.ts.
+ */
+export interface Payments {
+	/** Starts a payment for the caller's own session. @throws AppError, see contract/routes.ts */
+	start(caller: Caller, order: PaymentStartBody): Promise<PaymentBody>;
+	/**
+	 * The payment as it is, or as soon as it leaves `pending` within `wait.seconds`.
+	 * @throws AppError `payment_not_found`
+	 */
+	read(caller: Caller, id: number, wait?: { seconds: number; signal: AbortSignal }): Promise<PaymentBody>;
+	/**
+	 * Notes a callback and asks the operator. Changes nothing by itself.
+	 * @returns false when the address was not made by us
+	 */
+	receiveCallback(callback: Callback): Promise<boolean>;
+	/** Handlers of the durable jobs. */
+	jobs: Record<string, JobHandler>;
+}
+
+export interface Callback {
+	operator: string;
+	reference: string;
+	token: string;
+	method: string;
+	headers: Record<string, string>;
+	body: string;
+}
+
+const PROMPT_WINDOW_MS = 15 * 60 * 1000;
+/** Beyond this many held requests the next one is answered at once; its client polls. */
+const MAX_WAITING = 1_000;
+/** How often a waiter looks by itself, where another process may have made the change. */
+const LOOK_SHARED_MS = 250;
+const LOOK_MS = 2_000;
+
+export function createPayments(context: PaymentsContext): Payments {
+	const { database, clock, config, jobs, sessions, operators, changes } = context;
+
+	/** Rules that a session and its earlier payments set, in the order in which they are reported. */
+	async function checkPayable(trx: Tx, session: SessionRow, amountMinor: number | null): Promise<void> {
+		if (amountMinor !== session.amount_minor) {
+			const expected = toMajor(session.amount_minor, session.currency);
+			throw new AppError('amount_mismatch', `The session costs ${session.currency} ${expected}.`, {
+				extensions: { expected_amount: expected, currency: session.currency }
+			});
+		}
+		const earlier = await store.ofSession(trx, session.id);
+		const pending = earlier.find(({ status }) => status === 'pending');
+		if (pending && session.status === 'pending_payment') throw paymentInProgress(pending.id);
+		if (earlier.some(({ applied }) => applied === 1)) {
+			throw new AppError('session_already_paid', 'The session is paid; nothing is owed.');
+		}
+		if (session.status !== 'pending_payment') {
+			throw new AppError('session_not_payable', `The session is ${session.status}. Create a new one.`, {
+				extensions: { session_status: session.status }
+			});
+		}
+		if (earlier.length >= config.maxPaymentAttempts) {
+			throw new AppError('payment_attempts_exceeded', 'Create a new session to try again.');
+		}
+	}
+
+	async function checkPrompts(trx: Tx, phone: string, now: number): Promise<void> {
+		const prompts = await store.countPromptsSince(trx, phone, now - PROMPT_WINDOW_MS);
+		if (prompts >= config.maxPayerPrompts) {
+			throw new AppError(
+				'payer_prompt_limit',
+				`This number was asked ${prompts} times in the last 15 minutes. Try again later.`
+			);
+		}
+	}
+
+	async function insert(trx: Tx, caller: Caller, order: PaymentStartBody): Promise<store.PaymentRow> {
+		const session = await sessions.ownCurrent(trx, caller, order.session_id);
+		if (!session) throw sessionNotFound();
+		await checkPayable(trx, session, toMinor(order.amount, session.currency));
+		const phone = mobileNumber(order.phone, config.defaultRegion);
+		const now = clock.now();
+		await checkPrompts(trx, phone, now);
+		const operator = operators.forMethod(session.payment_method);
+		if (!operator) throw new Error(`No operator carries ${session.payment_method}`);
+		const payment = await store.insert(trx, {
+			session_id: session.id,
+			account_id: caller.accountId,
+			operator: operator.id,
+			payment_method: session.payment_method,
+			reference: operatorReference(),
+			amount_minor: session.amount_minor,
+			currency: session.currency,
+			phone,
+			status: 'pending',
+			submit_state: 'created',
+			commission_basis_points: config.commissionBasisPoints,
+			expires_at: now + config.paymentTimeoutMs,
+			created_at: now,
+			updated_at: now
+		});
+		await jobs.schedule(trx, SUBMIT_JOB, payment.id, now);
+		const firstLook = now + operator.capabilities.minStatusDelaySeconds * 1000;
+		await jobs.schedule(trx, RECONCILE_JOB, payment.id, firstLook);
+		return payment;
+	}
+
+	async function find(caller: Caller, id: number): Promise<store.PaymentRow> {
+		const row = await store.find(database.db, id);
+		if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
+			throw new AppError('payment_not_found', 'There is no payment with this id.');
+		}
+		return row;
+	}
+
+	return {
+		async start(caller, order) {
+			if (toMinor(order.amount, config.currency) === null) {
+				throw validationFailed([
+					{
+						in: 'body',
+						pointer: '/amount',
+						code: 'invalid_format',
+						detail: `Use a positive amount of ${config.currency} without superfluous decimals.`
+					}
+				]);
+			}
+			try {
+				const row = await database.transact((trx) => insert(trx, caller, order));
+				jobs.nudge();
+				return paymentBody(row);
+			} catch (error) {
+				// Two starts at once: the index let one through.
+				if (!database.isUniqueViolation(error)) throw error;
+				const payments = await store.ofSession(database.db, order.session_id);
+				const pending = payments.find(({ status }) => status === 'pending');
+				if (!pending) throw error;
+				throw paymentInProgress(pending.id);
+			}
+		},
+		async read(caller, id, wait) {
+			let row = await find(caller, id);
+			if (!wait || changes.waiting >= MAX_WAITING) return paymentBody(row);
+			const until = performance.now() + wait.seconds * 1000;
+			const look = database.shared ? LOOK_SHARED_MS : LOOK_MS;
+			while (row.status === 'pending' && !wait.signal.aborted) {
+				const left = until - performance.now();
+				if (left <= 0) break;
+				await changes.next(id, Math.min(left, look), wait.signal);
+				row = await find(caller, id);
+			}
+			return paymentBody(row);
+		},
+		async receiveCallback({ operator, reference, token, method, headers, body }) {
+			if (!equalSecrets(token, callbackToken(context, reference))) return false;
+			const payment = await store.findByReference(database.db, operator, reference);
+			if (!payment) return false;
+			const hint = operators.byId(operator).parseCallback({ method, headers, body });
+			await keepCallback(context, payment.id, hint.claimed, body);
+			await jobs.wake(RECONCILE_JOB, payment.id);
+			return true;
+		},
+		jobs: {
+			[SUBMIT_JOB]: (id) => submitPayment(context, id),
+			[RECONCILE_JOB]: (id) => reconcilePayment(context, id),
+			[REFUND_JOB]: (id) => refundPayment(context, id)
+		}
+	};
+}
+
+function paymentInProgress(paymentId: number): AppError {
+	return new AppError('payment_in_progress', 'Wait for the open payment of this session to end.', {
+		extensions: { payment_id: paymentId }
+	});
+}

@@ -1,0 +1,41 @@
+/**
+ * When the operator is asked again, by the age of the request: seconds while the payer looks at the screen,
+ * then minutes, then hours. Callbacks make most of these reads unnecessary.
+ */
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const STEPS: readonly { untilAge: number; delay: number }[] = [
+	{ untilAge: 3 * SECOND, delay: 3 * SECOND },
+	{ untilAge: 8 * SECOND, delay: 5 * SECOND },
+	{ untilAge: 16 * SECOND, delay: 8 * SECOND },
+	{ untilAge: 29 * SECOND, delay: 13 * SECOND },
+	{ untilAge: 49 * SECOND, delay: 20 * SECOND },
+	{ untilAge: 79 * SECOND, delay: 30 * SECOND },
+	{ untilAge: 10 * MINUTE, delay: MINUTE },
+	{ untilAge: 30 * MINUTE, delay: 5 * MINUTE },
+	{ untilAge: 2 * HOUR, delay: 15 * MINUTE },
+	{ untilAge: 12 * HOUR, delay: HOUR },
+	{ untilAge: Infinity, delay: 6 * HOUR }
+];
+
+/** While nobody knows whether the request arrived, the payer may have no prompt: ask often. */
+const UNCERTAIN_DELAY = 5 * SECOND;
+const UNCERTAIN_UNTIL_AGE = 2 * MINUTE;
+
+/** A payment that the operator refused or the payer declined is only watched for a change of mind. */
+const SETTLED_DELAY = 5 * MINUTE;
+
+/** Share by which longer delays are spread, so that payments of one moment do not ask in step for ever. */
+const JITTER = 0.1;
+const JITTER_FROM = 20 * SECOND;
+
+export function nextPollDelayMs(attempt: { ageMs: number; uncertain: boolean; settled: boolean }): number {
+	const step = STEPS.find(({ untilAge }) => attempt.ageMs < untilAge);
+	let delay = step?.delay ?? 6 * HOUR;
+	if (attempt.uncertain && attempt.ageMs < UNCERTAIN_UNTIL_AGE) delay = Math.min(delay, UNCERTAIN_DELAY);
+	if (attempt.settled) delay = Math.max(delay, SETTLED_DELAY);
+	if (delay >= JITTER_FROM) delay *= 1 + JITTER * (2 * Math.random() - 1);
+	return Math.round(delay);
+}

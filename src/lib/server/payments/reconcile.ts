@@ -1,0 +1,118 @@
+import type { StatusOutcome } from '../operators/operator.ts';
+import type { PaymentsContext } from './context.ts';
+import { failureCode } from './failures.ts';
+import { keepWhenNew } from './messages.ts';
+import { nextPollDelayMs } from './poll-schedule.ts';
+import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
+import * as store from './store.ts';
+import { resubmit } from './submission.ts';
+
+/**
+ * Asks the operator what became of a payment until the answer is final: the only place where a payment's state
+ * is decided. Callbacks merely bring the next look forward. It goes on after the payment has expired or failed
+ * here, because an operator may still report success, and that payer is owed the time or the money.
+ */
+
+/** How long a failed payment is watched; an unanswered one is watched for config.reconcileMs. */
+const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
+/** A process that died while sending: after this time the request counts as uncertain. */
+const SUBMITTING_MAX_MS = 60_000;
+/** An operator that may lag behind its own acceptance gets this many chances, over this time. */
+const NOT_FOUND_TIMES = 3;
+const NOT_FOUND_MS = 2 * 60 * 1000;
+
+/** Job RECONCILE_JOB. Returns when to ask again, or null when the end is known. */
+export async function reconcilePayment(context: PaymentsContext, id: number): Promise<number | null> {
+	const { database, clock } = context;
+	const payment = await store.find(database.db, id);
+	if (!payment || !isOpen(payment)) return null;
+	if (payment.submit_state === 'created') {
+		// Still in our outbox; a failed one was never sent.
+		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
+	}
+	if (payment.submit_state === 'submitting' && clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS) {
+		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
+	}
+
+	const outcome = await ask(context, payment);
+	await keepWhenNew(context, id, 'status', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
+	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
+		await store.setNotFoundCount(database.db, id, 0);
+	}
+
+	if (outcome.kind === 'succeeded') {
+		await settleSuccess(context, id, outcome);
+		return null;
+	}
+	if (outcome.kind === 'failed') await settleFailure(context, id, failureCode(outcome.reason));
+	if (outcome.kind === 'not_found') await notFound(context, payment);
+	return next(context, id, outcome);
+}
+
+/** The payer's money may still be taken, or may have been taken without our knowing. */
+const isOpen = (payment: store.PaymentRow) =>
+	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
+
+async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise<StatusOutcome> {
+	try {
+		return await context.operators.byId(payment.operator).readStatus({
+			reference: payment.reference,
+			operatorReference: payment.operator_reference,
+			submittedAt: payment.submitted_at
+		});
+	} catch (error) {
+		// An adapter that throws is a bug of ours, and says nothing about the payment.
+		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
+		return { kind: 'unavailable', cause: 'adapter error', retryAfterSeconds: null };
+	}
+}
+
+/**
+ * The operator does not know the reference. Where sending it twice is harmless, it is sent again at once; else
+ * only after the operator has had time to catch up is it certain that the request never arrived.
+ */
+async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
+	const { database, clock, operators } = context;
+	const count = payment.not_found_count + 1;
+	await store.setNotFoundCount(database.db, payment.id, count);
+	const current = await store.find(database.db, payment.id);
+	if (current?.status !== 'pending' || current.submit_state !== 'uncertain') return;
+	const { resubmitSameReferenceSafe } = operators.byId(payment.operator).capabilities;
+	if (resubmitSameReferenceSafe) {
+		if (clock.now() < current.expires_at) await resubmit(context, payment.id);
+		return;
+	}
+	const age = clock.now() - (payment.submitted_at ?? payment.created_at);
+	if (count >= NOT_FOUND_TIMES && age >= NOT_FOUND_MS) {
+		await settleFailure(context, payment.id, 'provider_unavailable');
+	}
+}
+
+async function next(context: PaymentsContext, id: number, outcome: StatusOutcome): Promise<number | null> {
+	const { database, clock, config } = context;
+	let payment = await store.find(database.db, id);
+	if (payment?.status === 'pending' && payment.expires_at <= clock.now()) {
+		await settleExpired(context, id);
+		payment = await store.find(database.db, id);
+	}
+	if (!payment || !isOpen(payment)) return null;
+	const age = clock.now() - payment.created_at;
+	if (payment.status === 'failed') {
+		if (outcome.kind === 'not_found' || age >= WATCH_FAILED_MS) return null;
+	} else if (age >= config.reconcileMs) {
+		await store.flagForReview(database.db, id, 'no_final_answer');
+		return null;
+	}
+	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
+	const at = clock.now() + Math.max(wanted, delay(context, payment));
+	// The last look before the screen says "expired" is at that moment, not some time after.
+	return payment.status === 'pending' ? Math.max(clock.now(), Math.min(at, payment.expires_at)) : at;
+}
+
+function delay(context: PaymentsContext, payment: store.PaymentRow): number {
+	return nextPollDelayMs({
+		ageMs: Math.max(0, context.clock.now() - (payment.submitted_at ?? payment.created_at)),
+		uncertain: payment.submit_state === 'uncertain',
+		settled: payment.status === 'failed'
+	});
+}

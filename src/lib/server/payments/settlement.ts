@@ -1,0 +1,160 @@
+import type { Tx } from '../db/database.ts';
+import { recordEvent, type EventType } from '../events/events.ts';
+import { operatorReference } from '../ids.ts';
+import type { StatusOutcome } from '../operators/operator.ts';
+import type { NotApplied } from '../sessions/sessions.ts';
+import { paymentBody } from './body.ts';
+import { REFUND_JOB, type PaymentsContext } from './context.ts';
+import { failureMessage, type FailureCode } from './failures.ts';
+import * as store from './store.ts';
+
+/**
+ * The arrows of the payment state machine that an operator's word or our time limit triggers. Each changes the
+ * row only if it is still in a state where the arrow starts, and does everything that follows from it (time,
+ * refund, event) in the same transaction. Success is sticky: nothing here leads back from it.
+ */
+
+export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
+type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
+
+/** States in which nobody has taken the payer's money yet, as far as we know. */
+const UNPAID = ['pending', 'failed', 'expired'] as const;
+
+export async function note(context: PaymentsContext, trx: Tx, type: EventType, row: store.PaymentRow): Promise<void> {
+	const session = await context.sessions.known(trx, row.session_id);
+	const { id, session_id, ...rest } = paymentBody(row);
+	await recordEvent(trx, context.clock, {
+		type,
+		accountId: row.account_id,
+		routerId: session.router_id,
+		sessionId: row.session_id,
+		paymentId: row.id,
+		data: { id, session_id, router_id: session.router_id, ...rest }
+	});
+}
+
+function announce(context: PaymentsContext, paymentId: number): void {
+	context.changes.announce(paymentId);
+	context.jobs.nudge();
+}
+
+/**
+ * The operator took the money: the payment succeeds, and either buys its session's time or goes back.
+ * @returns false when the payment had already succeeded
+ */
+export async function settleSuccess(context: PaymentsContext, id: number, outcome: Succeeded): Promise<boolean> {
+	const settled = await context.database.transact(async (trx) => {
+		const now = context.clock.now();
+		const before = await store.find(trx, id);
+		if (!before) throw new Error(`Payment ${id} is gone`);
+		const payment = await store.change(
+			trx,
+			{ id, status: UNPAID },
+			{
+				status: 'success',
+				// An operator's clock may be wrong; the payment happened between its start and now.
+				paid_at: Math.min(now, Math.max(before.created_at, outcome.at ?? now)),
+				provider_reference: outcome.providerReference,
+				settled_minor: outcome.amountMinor,
+				settled_currency: outcome.currency,
+				failure_code: null,
+				failure_message: null,
+				updated_at: now
+			}
+		);
+		if (!payment) return false;
+		const reason = differsFromAsked(payment, outcome)
+			? 'amount_mismatch'
+			: await context.sessions.activate(trx, payment.session_id, id);
+		if (reason === null) {
+			const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
+			if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
+			await note(context, trx, 'payment.success', applied);
+		} else {
+			await note(context, trx, 'payment.success', payment);
+			await startRefund(context, trx, payment, reason);
+		}
+		return true;
+	});
+	if (settled) announce(context, id);
+	return settled;
+}
+
+function differsFromAsked(payment: store.PaymentRow, outcome: Succeeded): boolean {
+	if (outcome.amountMinor !== null && outcome.amountMinor !== payment.amount_minor) return true;
+	return outcome.currency !== null && outcome.currency !== payment.currency;
+}
+
+/** Money that bought nothing goes back; a person is told when the amount was not what we asked for. */
+async function startRefund(
+	context: PaymentsContext,
+	trx: Tx,
+	payment: store.PaymentRow,
+	reason: RefundReason
+): Promise<void> {
+	const now = context.clock.now();
+	const refund = await store.insertRefund(trx, {
+		payment_id: payment.id,
+		reference: operatorReference(),
+		// What was taken goes back, even when that is not what was asked for.
+		amount_minor: payment.settled_minor ?? payment.amount_minor,
+		currency: payment.settled_currency ?? payment.currency,
+		reason,
+		status: 'pending',
+		submit_state: 'created',
+		created_at: now,
+		updated_at: now
+	});
+	await store.change(
+		trx,
+		{ id: payment.id, status: ['success'] },
+		{ status: 'refund_pending', refund_reason: reason, updated_at: now }
+	);
+	if (reason === 'amount_mismatch') await store.flagForReview(trx, payment.id, reason);
+	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
+}
+
+/**
+ * The operator said no: a pending payment fails. One that has expired here stays expired (it was reported as
+ * such), and only learns why.
+ * @returns false when nothing changed
+ */
+export async function settleFailure(context: PaymentsContext, id: number, code: FailureCode): Promise<boolean> {
+	const failed = await settleUnpaid(context, id, 'failed', code);
+	if (failed) return true;
+	const expired = await store.change(
+		context.database.db,
+		{ id, status: ['expired'] },
+		{ failure_code: code, failure_message: failureMessage(code) }
+	);
+	return expired !== null;
+}
+
+/** Nobody has said anything in time: the screen says so, and the operator is still asked. */
+export async function settleExpired(context: PaymentsContext, id: number): Promise<boolean> {
+	return settleUnpaid(context, id, 'expired', 'payer_timeout');
+}
+
+async function settleUnpaid(
+	context: PaymentsContext,
+	id: number,
+	status: 'failed' | 'expired',
+	code: FailureCode
+): Promise<boolean> {
+	const settled = await context.database.transact(async (trx) => {
+		const payment = await store.change(
+			trx,
+			{ id, status: ['pending'] },
+			{
+				status,
+				failure_code: code,
+				failure_message: failureMessage(code),
+				updated_at: context.clock.now()
+			}
+		);
+		if (payment) await note(context, trx, 'payment.failed', payment);
+		return payment !== null;
+	});
+	if (settled) announce(context, id);
+	return settled;
+}

@@ -1,0 +1,163 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Queries } from '../db/database.ts';
+import type { OperatorMessagesTable, PaymentsTable, RefundsTable } from '../db/schema.ts';
+
+export type PaymentRow = Selectable<PaymentsTable>;
+export type PaymentStatus = PaymentRow['status'];
+export type RefundRow = Selectable<RefundsTable>;
+
+export async function insert(queries: Queries, payment: Insertable<PaymentsTable>): Promise<PaymentRow> {
+	return queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function find(queries: Queries, id: number): Promise<PaymentRow | null> {
+	if (!Number.isSafeInteger(id)) return null;
+	const row = await queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+export async function findByReference(
+	queries: Queries,
+	operator: string,
+	reference: string
+): Promise<PaymentRow | null> {
+	const row = await queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('reference', '=', reference)
+		.where('operator', '=', operator)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function ofSession(queries: Queries, sessionId: number): Promise<PaymentRow[]> {
+	return queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('session_id', '=', sessionId)
+		.orderBy('id')
+		.execute();
+}
+
+export async function countPromptsSince(queries: Queries, phone: string, since: number): Promise<number> {
+	const row = await queries
+		.selectFrom('payments')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('phone', '=', phone)
+		.where('created_at', '>', since)
+		.executeTakeFirstOrThrow();
+	return row.count;
+}
+
+/**
+ * Moves a payment on if its status is still one that the change starts from.
+ * @returns the changed row, or null when another change was faster
+ */
+export async function change(
+	queries: Queries,
+	from: { id: number; status: readonly PaymentStatus[] },
+	to: Updateable<PaymentsTable>
+): Promise<PaymentRow | null> {
+	const row = await queries
+		.updateTable('payments')
+		.set(to)
+		.where('id', '=', from.id)
+		.where('status', 'in', from.status)
+		.returningAll()
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/**
+ * Moves the request to the operator on, whatever the payment's status.
+ * @returns false when it is no longer in one of the given states
+ */
+export async function changeSubmit(
+	queries: Queries,
+	from: { id: number; submitState: readonly PaymentRow['submit_state'][] },
+	to: Updateable<PaymentsTable>
+): Promise<boolean> {
+	const result = await queries
+		.updateTable('payments')
+		.set(to)
+		.where('id', '=', from.id)
+		.where('submit_state', 'in', from.submitState)
+		.executeTakeFirst();
+	return result.numUpdatedRows > 0n;
+}
+
+export async function setNotFoundCount(queries: Queries, id: number, count: number): Promise<void> {
+	await queries.updateTable('payments').set({ not_found_count: count }).where('id', '=', id).execute();
+}
+
+/** Asks a person to look at a payment; the first reason stays. */
+export async function flagForReview(queries: Queries, id: number, reason: string): Promise<void> {
+	await queries
+		.updateTable('payments')
+		.set({ review_reason: reason })
+		.where('id', '=', id)
+		.where('review_reason', 'is', null)
+		.execute();
+}
+
+export async function insertRefund(queries: Queries, refund: Insertable<RefundsTable>): Promise<RefundRow> {
+	return queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findRefund(queries: Queries, id: number): Promise<RefundRow | null> {
+	const row = await queries.selectFrom('refunds').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+export async function changeRefund(
+	queries: Queries,
+	from: { id: number; status: RefundRow['status'] },
+	to: Updateable<RefundsTable>
+): Promise<boolean> {
+	const result = await queries
+		.updateTable('refunds')
+		.set(to)
+		.where('id', '=', from.id)
+		.where('status', '=', from.status)
+		.executeTakeFirst();
+	return result.numUpdatedRows > 0n;
+}
+
+export async function insertMessage(
+	queries: Queries,
+	message: Insertable<OperatorMessagesTable>
+): Promise<void> {
+	await queries.insertInto('operator_messages').values(message).execute();
+}
+
+/** Notes a message only while the payment has fewer than `most` of its kind. */
+export async function insertMessageBelow(
+	queries: Queries,
+	message: Insertable<OperatorMessagesTable>,
+	most: number
+): Promise<void> {
+	const row = await queries
+		.selectFrom('operator_messages')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('payment_id', '=', message.payment_id)
+		.where('kind', '=', message.kind)
+		.executeTakeFirstOrThrow();
+	if (row.count < most) await insertMessage(queries, message);
+}
+
+/** The newest message of a kind, to see whether anything changed. */
+export async function lastOutcome(
+	queries: Queries,
+	paymentId: number,
+	kind: OperatorMessagesTable['kind']
+): Promise<string | null> {
+	const row = await queries
+		.selectFrom('operator_messages')
+		.select('outcome')
+		.where('payment_id', '=', paymentId)
+		.where('kind', '=', kind)
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row?.outcome ?? null;
+}

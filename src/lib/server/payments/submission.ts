@@ -1,0 +1,130 @@
+import { formatDuration } from '../../duration.ts';
+import type { PaymentRequest, SubmitOutcome } from '../operators/operator.ts';
+import { hmac } from '../secrets.ts';
+import type { PaymentsContext } from './context.ts';
+import { RECONCILE_JOB, SUBMIT_JOB } from './context.ts';
+import { failureCode } from './failures.ts';
+import { keepMessage } from './messages.ts';
+import { settleFailure } from './settlement.ts';
+import * as store from './store.ts';
+
+/**
+ * Sends a payment to the operator, from the outbox, with the reference that was stored before. What matters:
+ * the request is never sent while it may already be with the operator (a process that died while sending
+ * leaves `submitting` behind; only a status read can tell what happened), and never after the time in which the
+ * buyer waits for it.
+ */
+
+const RETRY_MS = 5_000;
+
+/** The unguessable part of a payment's callback address, derived so that it needs no column. */
+export function callbackToken(context: PaymentsContext, reference: string): string {
+	return hmac(context.secrets.derive('callback', 32), reference);
+}
+
+function requestFor(context: PaymentsContext, payment: store.PaymentRow, duration: string): PaymentRequest {
+	return {
+		reference: payment.reference,
+		amountMinor: payment.amount_minor,
+		currency: payment.currency,
+		payerPhone: payment.phone,
+		description: `Wi-Fi ${formatDuration(duration)}`,
+		callbackUrl: `${context.config.callbackUrl}/callbacks/${payment.operator}/${payment.reference}/${callbackToken(context, payment.reference)}`,
+		expiresAt: payment.expires_at
+	};
+}
+
+/** Job SUBMIT_JOB. Returns when to try again, or null when there is nothing more to send. */
+export async function submitPayment(context: PaymentsContext, id: number): Promise<number | null> {
+	const { database, clock, sessions, operators } = context;
+	const payment = await store.find(database.db, id);
+	if (!payment || payment.status !== 'pending') return null;
+	if (payment.submit_state === 'submitting') return uncertain(context, id);
+	if (payment.submit_state !== 'created') return null;
+
+	const session = await sessions.known(database.db, payment.session_id);
+	const wanted = session.status === 'pending_payment';
+	if (!wanted || payment.expires_at <= clock.now()) {
+		// Nothing was sent, so nothing can have been taken; a prompt now would only surprise the payer.
+		await settleFailure(context, id, wanted ? 'provider_unavailable' : 'payer_rejected');
+		return null;
+	}
+
+	const sending = await store.changeSubmit(
+		database.db,
+		{ id, submitState: ['created'] },
+		{ submit_state: 'submitting', submitted_at: clock.now() }
+	);
+	if (!sending) return null;
+
+	const outcome = await send(context, payment, session.duration);
+	await keepMessage(context, id, 'submit', outcome.kind, outcome.raw);
+	switch (outcome.kind) {
+		case 'accepted':
+			await store.changeSubmit(
+				database.db,
+				{ id, submitState: ['submitting', 'uncertain'] },
+				{ submit_state: 'accepted', operator_reference: outcome.operatorReference }
+			);
+			return null;
+		case 'refused':
+			return refused(context, id, outcome);
+		case 'uncertain':
+			return uncertain(context, id);
+	}
+
+	async function send(
+		{ log }: PaymentsContext,
+		row: store.PaymentRow,
+		duration: string
+	): Promise<SubmitOutcome> {
+		try {
+			return await operators.byId(row.operator).submit(requestFor(context, row, duration));
+		} catch (error) {
+			// An adapter that throws is a bug of ours, and says nothing about what the operator has.
+			log.error({ err: error, payment: row.id }, 'operator adapter failed at submit');
+			return { kind: 'uncertain', cause: 'network', raw: 'adapter error' };
+		}
+	}
+}
+
+/** It may be with the operator: the status read decides, soon. */
+async function uncertain(context: PaymentsContext, id: number): Promise<null> {
+	await store.changeSubmit(
+		context.database.db,
+		{ id, submitState: ['submitting'] },
+		{ submit_state: 'uncertain' }
+	);
+	const { clock, jobs } = context;
+	await jobs.schedule(context.database.db, RECONCILE_JOB, id, clock.now() + RETRY_MS);
+	return null;
+}
+
+/** Certainly nothing was queued: the same request may go again later, or the payment has failed. */
+async function refused(
+	context: PaymentsContext,
+	id: number,
+	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
+): Promise<number | null> {
+	const { database, clock } = context;
+	if (outcome.retryable) {
+		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'created' });
+		return clock.now() + RETRY_MS;
+	}
+	await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'refused' });
+	await settleFailure(context, id, failureCode(outcome.reason));
+	return null;
+}
+
+/** Puts a request that never reached the operator back into the outbox, with the same reference. */
+export async function resubmit(context: PaymentsContext, id: number): Promise<void> {
+	const { database, clock, jobs } = context;
+	const back = await store.changeSubmit(
+		database.db,
+		{ id, submitState: ['uncertain'] },
+		{ submit_state: 'created', not_found_count: 0 }
+	);
+	if (!back) return;
+	await jobs.schedule(database.db, SUBMIT_JOB, id, clock.now());
+	jobs.nudge();
+}

@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
+import type { Clock } from '../clock.ts';
+import type { PaymentBody, RouterBody, SessionBody } from '../contract/schemas.ts';
+import type { Database } from '../db/database.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '../ids.ts';
+import { sha256 } from '../secrets.ts';
+import * as store from './store.ts';
+
+/**
+ * The portal's record of a purchase: which session and payment belong to the unguessable token in the buyer's
+ * address. One form leads to one purchase, however often it is sent: its token comes with the form, and every
+ * step that is missing (session, payment) is made up for on the way, never made twice.
+ */
+export interface Purchases {
+	/** A token for a form that is about to be shown. */
+	newToken(): string;
+	/**
+	 * Buys what the form says, or goes on with the purchase that the same form began.
+	 * @returns the token of the purchase's page
+	 * @throws ApiProblem when the service refuses; then nothing is kept and nothing was charged
+	 */
+	buy(api: ApiClient, token: string, form: PurchaseForm): Promise<string>;
+	/** @returns null when the token names nothing */
+	find(api: ApiClient, token: string): Promise<PurchaseView | null>;
+	/**
+	 * Pays again: for the same session while it can be paid with that network, else for a new one.
+	 * @returns the token of the page to go to
+	 * @throws ApiProblem when the service refuses
+	 */
+	retry(api: ApiClient, token: string, form: RetryForm): Promise<string>;
+	/** The purchase as soon as its payment leaves `pending`, or after `waitSeconds`. */
+	wait(api: ApiClient, token: string, waitSeconds: number): Promise<PurchaseView | null>;
+}
+
+export interface PurchaseForm {
+	routerId: number;
+	duration: string;
+	paymentMethod: string;
+	phone: string;
+}
+
+export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone'>;
+
+export interface PurchaseView {
+	router: RouterBody;
+	session: SessionBody;
+	payment: PaymentBody | null;
+}
+
+/** An order that was cut off is completed when the buyer comes back this soon; later it would surprise them. */
+const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
+
+export function createPurchases(database: Database, clock: Clock): Purchases {
+	const { db } = database;
+	/** Purchases that are being completed in this process: a second click waits for the first. */
+	const completing = new Map<number, Promise<store.PurchaseRow>>();
+
+	/** Makes up for the steps that are missing. */
+	async function complete(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
+		if (row.payment_id !== null) return row;
+		const running = completing.get(row.id);
+		if (running) return running;
+		const work = makeMissing(api, row).finally(() => completing.delete(row.id));
+		completing.set(row.id, work);
+		return work;
+	}
+
+	async function makeMissing(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
+		const fresh = (await store.find(db, row.token_hash)) ?? row;
+		const withSession = fresh.session_id === null ? await makeSession(api, fresh) : fresh;
+		if (withSession.payment_id !== null || withSession.session_id === null) return withSession;
+		const session = await api.getSession(withSession.session_id);
+		return pay(api, withSession, session, withSession.phone);
+	}
+
+	async function makeSession(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
+		const session = await api.createSession({
+			router_id: row.router_id,
+			duration: row.duration,
+			payment_method: row.payment_method,
+			phone: row.phone
+		});
+		return store.setSession(db, row.id, session.id, clock.now());
+	}
+
+	/** Starts a payment, or adopts the one that is open or has paid already. */
+	async function pay(
+		api: ApiClient,
+		row: store.PurchaseRow,
+		session: SessionBody,
+		phone: string
+	): Promise<store.PurchaseRow> {
+		let id: number;
+		try {
+			({ id } = await api.startPayment({ amount: session.amount, phone, session_id: session.id }));
+		} catch (error) {
+			const open = openPayment(error) ?? (await paidBy(api, session.id, error));
+			if (open === null) throw error;
+			id = open;
+		}
+		return store.setPayment(db, row.id, { id, phone }, clock.now());
+	}
+
+	async function view(api: ApiClient, row: store.PurchaseRow): Promise<PurchaseView | null> {
+		if (row.session_id === null) return null;
+		const [router, session] = await Promise.all([api.getRouter(row.router_id), api.getSession(row.session_id)]);
+		const paymentId = session.payment_id ?? row.payment_id;
+		const payment = paymentId === null ? null : await api.getPayment(paymentId);
+		return { router, session, payment };
+	}
+
+	async function begin(token: string, form: PurchaseForm): Promise<{ token: string; row: store.PurchaseRow }> {
+		const now = clock.now();
+		const values = {
+			router_id: form.routerId,
+			duration: form.duration,
+			payment_method: form.paymentMethod,
+			phone: form.phone,
+			created_at: now,
+			updated_at: now
+		};
+		if (PURCHASE_TOKEN_PATTERN.test(token)) {
+			const token_hash = sha256(token);
+			const row =
+				(await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
+			if (row && isSameOrder(row, form)) return { token, row };
+		}
+		// Another order from the same page (back, other number, buy): a purchase of its own.
+		const own = token + JSON.stringify(form);
+		const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
+		const token_hash = sha256(other);
+		const row = (await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
+		if (!row) throw new Error('A purchase vanished while it began');
+		return { token: other, row };
+	}
+
+	async function buy(api: ApiClient, givenToken: string, form: PurchaseForm): Promise<string> {
+		const { token, row } = await begin(givenToken, form);
+		try {
+			await complete(api, row);
+		} catch (error) {
+			// No answer: the payment may exist. The page of the purchase finds out and goes on from here.
+			if (error instanceof ApiUnavailable && (await hasSession(row))) return token;
+			// Refused, or not even ordered: no payment exists, so nothing is lost by forgetting it.
+			await store.removeUnpaid(db, row.id);
+			throw error;
+		}
+		return token;
+	}
+
+	const hasSession = async (row: store.PurchaseRow) =>
+		((await store.find(db, row.token_hash))?.session_id ?? null) !== null;
+
+	async function load(token: string): Promise<store.PurchaseRow | null> {
+		return PURCHASE_TOKEN_PATTERN.test(token) ? store.find(db, sha256(token)) : null;
+	}
+
+	return {
+		newToken: purchaseToken,
+		buy,
+		async find(api, token) {
+			const row = await load(token);
+			if (!row) return null;
+			const young = clock.now() - row.created_at < COMPLETE_WITHIN_MS;
+			if (row.payment_id !== null || !young) return view(api, row);
+			try {
+				return await view(api, await complete(api, row));
+			} catch (error) {
+				// What cannot be completed is shown as it is, with the way to try again.
+				if (error instanceof ApiProblem) return view(api, row);
+				throw error;
+			}
+		},
+		async retry(api, token, form) {
+			const row = await load(token);
+			if (row?.session_id == null) throw new Error('There is no purchase to pay again');
+			const session = await api.getSession(row.session_id);
+			if (session.status === 'active' || session.status === 'activating') return token;
+			if (session.status === 'pending_payment') {
+				const latest = row.payment_id === null ? null : await api.getPayment(row.payment_id);
+				if (latest?.status === 'pending') return token;
+				if (session.payment_method === form.paymentMethod && (await paidAgain(row, session))) return token;
+				// Cancelled first: should the old request still be approved, that money goes back.
+				const ended = await endSession(session.id);
+				if (!ended) return token;
+			}
+			const order = { routerId: row.router_id, duration: row.duration, ...form };
+			return buy(api, derivedToken(`${token}:${session.id}:${JSON.stringify(form)}`), order);
+
+			async function paidAgain(current: store.PurchaseRow, open: SessionBody): Promise<boolean> {
+				try {
+					await pay(api, current, open, form.phone);
+					return true;
+				} catch (error) {
+					if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
+					throw error;
+				}
+			}
+
+			async function endSession(id: number): Promise<boolean> {
+				try {
+					await api.endSession(id);
+					return true;
+				} catch (error) {
+					if (error instanceof ApiProblem && error.code === 'session_not_active') {
+						return error.extensions.session_status === 'cancelled';
+					}
+					throw error;
+				}
+			}
+		},
+		async wait(api, token, waitSeconds) {
+			const row = await load(token);
+			if (!row) return null;
+			if (row.payment_id !== null && waitSeconds > 0) await api.getPayment(row.payment_id, waitSeconds);
+			return view(api, row);
+		}
+	};
+}
+
+/** The order cannot be paid any more, but the same time can be bought anew. */
+const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];
+
+function openPayment(error: unknown): number | null {
+	if (!(error instanceof ApiProblem) || error.code !== 'payment_in_progress') return null;
+	const id = error.extensions.payment_id;
+	return typeof id === 'number' ? id : null;
+}
+
+/** The payment that bought the session meanwhile, when that is why another one was refused. */
+async function paidBy(api: ApiClient, sessionId: number, error: unknown): Promise<number | null> {
+	if (!(error instanceof ApiProblem) || error.code !== 'session_already_paid') return null;
+	return (await api.getSession(sessionId)).payment_id;
+}
+
+const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
+	row.router_id === form.routerId &&
+	row.duration === form.duration &&
+	row.payment_method === form.paymentMethod &&
+	row.phone === form.phone;
+
+/** A token that only a holder of the first one can come to, the same each time: a double click meets itself. */
+const derivedToken = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 24);

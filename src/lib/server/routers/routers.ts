@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { toMajor } from '../../money.ts';
+import type { Caller } from '../api-keys/api-keys.ts';
+import { isoTime } from '../clock.ts';
+import type { RouterBody } from '../contract/schemas.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import type { Operators } from '../operators/registry.ts';
+import * as store from './store.ts';
+
+export type RouterRow = store.RouterRow;
+
+export interface Routers {
+	/** Routers near a position, nearest first, then by id. */
+	list(query: RouterQuery): Promise<RouterPage>;
+	/** @throws AppError `router_not_found` when absent, or disabled and not the caller's */
+	read(caller: Caller, id: number): Promise<RouterBody>;
+	/** The row behind a router that the caller may see. @throws AppError `router_not_found` */
+	visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow>;
+	/** A router that is known to exist, because a session names it. */
+	known(queries: Queries, id: number): Promise<RouterRow>;
+	/** Methods with which a router may be paid now. */
+	paymentMethods(row: RouterRow): string[];
+}
+
+export interface RouterQuery {
+	lat: number;
+	lon: number;
+	/** metres */
+	radius: number;
+	limit: number;
+	/** Place in the order after which the page begins: distance in metres and id. */
+	after: readonly [number, number] | null;
+}
+
+export interface RouterPage {
+	data: RouterBody[];
+	/** Place of the last row when more follow, else null. */
+	next: [number, number] | null;
+}
+
+const methodList = z.array(z.string());
+
+export function createRouters(database: Database, operators: Operators): Routers {
+	const paymentMethods = (row: RouterRow) => operators.methodsOf(methodList.parse(JSON.parse(row.payment_methods)));
+
+	function body(row: RouterRow, distance: number | null): RouterBody {
+		return {
+			id: row.id,
+			name: row.name,
+			address: row.address,
+			ssid: row.ssid,
+			lat: row.lat,
+			lon: row.lon,
+			distance: distance === null ? null : Math.round(distance),
+			price: toMajor(row.price_minor, row.currency),
+			currency: row.currency,
+			status: row.status,
+			payment_methods: paymentMethods(row),
+			min_duration: row.min_duration,
+			max_duration: row.max_duration,
+			security: row.security,
+			created_at: isoTime(row.created_at),
+			updated_at: isoTime(row.updated_at)
+		};
+	}
+
+	async function visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow> {
+		const row = await store.find(queries, id);
+		if (!row || (row.disabled_at !== null && row.owner_account_id !== caller.accountId)) {
+			throw new AppError('router_not_found', 'There is no router with this id.');
+		}
+		return row;
+	}
+
+	return {
+		async list({ lat, lon, radius, limit, after }) {
+			const rows = await store.nearby(database, {
+				centre: { lat, lon },
+				radiusMetres: radius,
+				after: after ? { distance: after[0], id: after[1] } : null,
+				limit: limit + 1
+			});
+			const page = rows.slice(0, limit);
+			const last = page.at(-1);
+			return {
+				data: page.map((row) => body(row, row.distance)),
+				next: rows.length > limit && last ? [last.distance, last.id] : null
+			};
+		},
+		async read(caller, id) {
+			return body(await visible(database.db, caller, id), null);
+		},
+		visible,
+		async known(queries, id) {
+			const row = await store.find(queries, id);
+			if (!row) throw new Error(`Router ${id} is gone`);
+			return row;
+		},
+		paymentMethods
+	};
+}
+
+export { count as countRouters, insert as insertRouter } from './store.ts';

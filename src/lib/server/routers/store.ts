@@ -1,0 +1,86 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import { boxesAround, EARTH_RADIUS_METRES } from '../../geo.ts';
+import type { Database, Position, Queries } from '../db/database.ts';
+import type { RoutersTable } from '../db/schema.ts';
+
+export type RouterRow = Selectable<RoutersTable>;
+export type NewRouter = Insertable<RoutersTable>;
+
+export async function find(queries: Queries, id: number): Promise<RouterRow | null> {
+	if (!Number.isSafeInteger(id)) return null;
+	const row = await queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+/**
+ * Routers that are not disabled within a radius of a position, nearest first, then by id: `limit` rows after
+ * the given place in that order.
+ */
+export async function nearby(
+	database: Database,
+	search: { centre: Position; radiusMetres: number; after: { distance: number; id: number } | null; limit: number }
+): Promise<(RouterRow & { distance: number })[]> {
+	const { centre, radiusMetres, after, limit } = search;
+	const lat = sql`cast(${centre.lat} as double precision)`;
+	const lon = sql`cast(${centre.lon} as double precision)`;
+	const halfSquared = sql`(power(sin(radians(routers.lat - ${lat}) / 2), 2)
+		+ cos(radians(${lat})) * cos(radians(routers.lat)) * power(sin(radians(routers.lon - ${lon}) / 2), 2))`;
+	const distance = sql<number>`(2 * ${sql.lit(EARTH_RADIUS_METRES)} *
+		asin(sqrt(case when ${halfSquared} > 1 then 1 else ${halfSquared} end)))`;
+	const inside = database.db
+		.selectFrom('routers')
+		.selectAll()
+		.select(distance.as('distance'))
+		.where('disabled_at', 'is', null)
+		.where((builder) => builder.or(boxesAround(centre, radiusMetres).map((box) => database.insideBox(box))));
+	return database.db
+		.selectFrom(inside.as('found'))
+		.selectAll()
+		.where('distance', '<=', radiusMetres)
+		.$if(after !== null, (query) =>
+			query.where(sql<boolean>`(distance, id) > (${after?.distance ?? 0}, ${after?.id ?? 0})`)
+		)
+		.orderBy('distance')
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+}
+
+export async function insert(queries: Queries, router: NewRouter): Promise<number> {
+	const row = await queries.insertInto('routers').values(router).returning('id').executeTakeFirstOrThrow();
+	return row.id;
+}
+
+export async function update(queries: Queries, id: number, change: Updateable<RoutersTable>): Promise<void> {
+	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
+}
+
+/** Routers of one owner that have an id of the owner's, by that id. */
+export async function byExternalId(queries: Queries, ownerAccountId: number): Promise<Map<string, RouterRow>> {
+	const rows = await queries
+		.selectFrom('routers')
+		.selectAll()
+		.where('owner_account_id', '=', ownerAccountId)
+		.where('external_id', 'is not', null)
+		.execute();
+	return new Map(rows.map((row) => [row.external_id ?? '', row]));
+}
+
+export async function count(queries: Queries): Promise<number> {
+	const row = await queries
+		.selectFrom('routers')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.executeTakeFirstOrThrow();
+	return row.count;
+}
+
+/** Rows after an id, for lists that a person reads. */
+export async function page(queries: Queries, afterId: number, limit: number): Promise<RouterRow[]> {
+	return queries
+		.selectFrom('routers')
+		.selectAll()
+		.where('id', '>', afterId)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+}

@@ -1,0 +1,320 @@
+import { formatDuration, durationSeconds, MAX_DURATION, MIN_DURATION } from '../../duration.ts';
+import { priceForSeconds, toMajor } from '../../money.ts';
+import { parseMobile } from '../../phone.ts';
+import type { Caller } from '../api-keys/api-keys.ts';
+import { isoTime, type Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { SessionBody, SessionCreationBody } from '../contract/schemas.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
+import { AppError } from '../errors.ts';
+import { recordEvent, type EventType } from '../events/events.ts';
+import { wifiPassword } from '../ids.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Routers, RouterRow } from '../routers/routers.ts';
+import type { Secrets } from '../secrets.ts';
+import * as store from './store.ts';
+
+/**
+ * Sessions: time bought on a router. Each arrow of the state machine is one function that changes the row only
+ * if it is still in the state the arrow starts from, together with its event, in the caller's transaction.
+ *
+ *   pending_payment -> active            a payment succeeded (activate)
+ *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
+ *   cancelled(payment_timeout) -> active a success that came late, but not too late
+ *   active -> expired | ended            the clock, or DELETE
+ */
+export type SessionRow = store.SessionRow;
+
+/** Why a successful payment does not buy its session; the money goes back for this reason. */
+export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment';
+
+export interface Sessions {
+	/** Orders time; charges nothing. @throws AppError, see contract/routes.ts */
+	create(caller: Caller, order: SessionCreationBody): Promise<SessionBody>;
+	/** @throws AppError `session_not_found` */
+	read(caller: Caller, id: number): Promise<SessionBody>;
+	/** Ends an active session or cancels an unpaid one. @throws AppError `session_not_found | session_not_active` */
+	end(caller: Caller, id: number): Promise<SessionBody>;
+	/**
+	 * The creator's session as it is now (due changes of state are made first), for a payment.
+	 * @returns null when there is none, or it is another account's
+	 */
+	ownCurrent(trx: Tx, caller: Caller, id: number): Promise<SessionRow | null>;
+	/** The row of a session that a payment names. */
+	known(queries: Queries, id: number): Promise<SessionRow>;
+	/**
+	 * Starts the time of a session because `paymentId` succeeded.
+	 * @returns null when it is active now, or the reason why this payment does not buy it
+	 */
+	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
+	/** Job: makes the change that the clock demands, if it is time. Returns when to look again. */
+	settleDue(id: number): Promise<number | null>;
+}
+
+/** One job for each session: cancels it when it is not paid in time, ends it when its time is over. */
+export const SESSION_JOB = 'session.settle';
+
+/** A session whose payment is still open is looked at again after this time. */
+const CANCEL_AGAIN_MS = 30_000;
+
+export interface SessionsDependencies {
+	database: Database;
+	clock: Clock;
+	config: Config;
+	secrets: Secrets;
+	jobs: Jobs;
+	routers: Routers;
+}
+
+const passwordContext = (id: number) => `session:${id}`;
+
+/** The API's session object. */
+function sessionBody(row: SessionRow, now: number, password: string | null): SessionBody {
+	return {
+		id: row.id,
+		router_id: row.router_id,
+		status: row.status,
+		status_reason: row.status_reason,
+		duration: row.duration,
+		duration_seconds: row.duration_seconds,
+		payment_method: row.payment_method,
+		phone: row.phone,
+		amount: toMajor(row.amount_minor, row.currency),
+		currency: row.currency,
+		payment_id: row.payment_id,
+		ssid: row.ssid,
+		password,
+		payment_due_at: isoTime(row.payment_due_at),
+		starts_at: isoTime(row.starts_at),
+		expires_at: isoTime(row.expires_at),
+		ended_at: isoTime(row.ended_at),
+		remaining_seconds: remainingSeconds(row, now),
+		created_at: isoTime(row.created_at),
+		updated_at: isoTime(row.updated_at)
+	};
+}
+
+/** Seconds left of the bought time: null before it started, 0 when it is over. */
+function remainingSeconds(row: SessionRow, now: number): number | null {
+	if (row.expires_at === null) return null;
+	if (row.status !== 'active') return 0;
+	return Math.max(0, Math.ceil((row.expires_at - now) / 1000));
+}
+
+export function createSessions(dependencies: SessionsDependencies): Sessions {
+	const { database, clock, config, secrets, jobs, routers } = dependencies;
+
+	function body(row: SessionRow, options: { withPassword: boolean }): SessionBody {
+		const sealed = options.withPassword && row.status === 'active' ? row.password_sealed : null;
+		const password = sealed === null ? null : secrets.decrypt(sealed, passwordContext(row.id));
+		return sessionBody(row, clock.now(), password);
+	}
+
+	async function note(trx: Tx, type: EventType, row: SessionRow): Promise<void> {
+		await recordEvent(trx, clock, {
+			type,
+			accountId: row.account_id,
+			routerId: row.router_id,
+			sessionId: row.id,
+			paymentId: row.payment_id,
+			// An undefined member is left out of the JSON: no password travels with an event, not even as null.
+			data: { ...sessionBody(row, clock.now(), null), password: undefined }
+		});
+	}
+
+	/** A change of state with its event; null when the session is no longer where the change starts. */
+	async function transition(
+		trx: Tx,
+		from: Parameters<typeof store.change>[1],
+		to: Parameters<typeof store.change>[2],
+		event: EventType
+	): Promise<SessionRow | null> {
+		const row = await store.change(trx, from, { ...to, updated_at: clock.now() });
+		if (row) await note(trx, event, row);
+		return row;
+	}
+
+	/** What the clock demands of a session now; the row itself when nothing is due. */
+	async function settle(trx: Tx, row: SessionRow): Promise<SessionRow> {
+		const now = clock.now();
+		if (row.status === 'active' && row.expires_at !== null && row.expires_at <= now) {
+			const to = { status: 'expired', ended_at: row.expires_at, password_sealed: null } as const;
+			return (await transition(trx, { id: row.id, status: 'active' }, to, 'session.expired')) ?? row;
+		}
+		if (
+			row.status === 'pending_payment' &&
+			row.payment_due_at <= now &&
+			!(await store.hasPendingPayment(trx, row.id))
+		) {
+			const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: now } as const;
+			return (await transition(trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled')) ?? row;
+		}
+		return row;
+	}
+
+	const isDue = (row: SessionRow, now: number) =>
+		(row.status === 'active' && row.expires_at !== null && row.expires_at <= now) ||
+		(row.status === 'pending_payment' && row.payment_due_at <= now);
+
+	/** A session that the caller may see, as it is at this moment. */
+	async function current(caller: Caller, id: number): Promise<SessionRow> {
+		const row = await store.find(database.db, id);
+		if (!row || !mayRead(caller, row)) throw sessionNotFound();
+		if (!isDue(row, clock.now())) return row;
+		return database.transact(async (trx) => settle(trx, await known(trx, id)));
+	}
+
+	async function known(queries: Queries, id: number): Promise<SessionRow> {
+		const row = await store.find(queries, id);
+		if (!row) throw new Error(`Session ${id} is gone`);
+		return row;
+	}
+
+	/** Starts the time. `from` is the state in which the session was found. */
+	async function start(trx: Tx, row: SessionRow, paymentId: number): Promise<boolean> {
+		const now = clock.now();
+		const expiresAt = now + row.duration_seconds * 1000;
+		const from = {
+			id: row.id,
+			status: row.status,
+			...(row.status_reason === null ? {} : { statusReason: row.status_reason })
+		};
+		const to = {
+			status: 'active',
+			status_reason: null,
+			payment_id: paymentId,
+			password_sealed: secrets.encrypt(wifiPassword(), passwordContext(row.id)),
+			starts_at: now,
+			expires_at: expiresAt,
+			ended_at: null
+		} as const;
+		if (!(await transition(trx, from, to, 'session.activated'))) return false;
+		await jobs.schedule(trx, SESSION_JOB, row.id, expiresAt);
+		return true;
+	}
+
+	return {
+		async create(caller, order) {
+			const row = await database.transact(async (trx) => {
+				const router = await routers.visible(trx, caller, order.router_id);
+				const phone = checkOrder(order, router, routers.paymentMethods(router), config.defaultRegion);
+				const seconds = durationSeconds(order.duration);
+				const now = clock.now();
+				const created = await store.insert(trx, {
+					account_id: caller.accountId,
+					router_id: router.id,
+					status: 'pending_payment',
+					duration: order.duration,
+					duration_seconds: seconds,
+					payment_method: order.payment_method,
+					phone,
+					amount_minor: priceForSeconds(router.price_minor, seconds),
+					currency: router.currency,
+					ssid: router.ssid,
+					payment_due_at: now + config.sessionPaymentMs,
+					created_at: now,
+					updated_at: now
+				});
+				await jobs.schedule(trx, SESSION_JOB, created.id, created.payment_due_at);
+				await note(trx, 'session.created', created);
+				return created;
+			});
+			return body(row, { withPassword: false });
+		},
+		async read(caller, id) {
+			const row = await current(caller, id);
+			return body(row, { withPassword: row.account_id === caller.accountId });
+		},
+		async end(caller, id) {
+			await current(caller, id);
+			const row = await database.transact(async (trx) => {
+				const found = await settle(trx, await known(trx, id));
+				const now = clock.now();
+				const byCreator = found.account_id === caller.accountId;
+				const reason = byCreator ? 'client_ended' : 'admin_ended';
+				if (found.status === 'active') {
+					const to = { status: 'ended', status_reason: reason, ended_at: now, password_sealed: null } as const;
+					const ended = await transition(trx, { id, status: 'active' }, to, 'session.ended');
+					if (ended) return ended;
+				}
+				if (found.status === 'pending_payment') {
+					const to = { status: 'cancelled', status_reason: 'client_cancelled', ended_at: now } as const;
+					const cancelled = await transition(trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
+					if (cancelled) return cancelled;
+				}
+				const { status } = await known(trx, id);
+				throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {
+					extensions: { session_status: status }
+				});
+			});
+			return body(row, { withPassword: false });
+		},
+		async ownCurrent(trx, caller, id) {
+			const row = await store.find(trx, id);
+			if (!row || row.account_id !== caller.accountId) return null;
+			return settle(trx, row);
+		},
+		known,
+		async activate(trx, id, paymentId) {
+			const row = await known(trx, id);
+			if (row.status === 'pending_payment') {
+				if (await start(trx, row, paymentId)) return null;
+				return 'duplicate_payment';
+			}
+			if (row.status !== 'cancelled') return 'duplicate_payment';
+			if (row.status_reason !== 'payment_timeout') return 'session_cancelled';
+			const router = await routers.known(trx, row.router_id);
+			const inGrace = row.ended_at !== null && clock.now() <= row.ended_at + config.latePaymentMs;
+			if (!inGrace || router.status !== 'online' || router.disabled_at !== null) return 'late_payment';
+			return (await start(trx, row, paymentId)) ? null : 'duplicate_payment';
+		},
+		async settleDue(id) {
+			const row = await database.transact(async (trx) => settle(trx, await known(trx, id)));
+			if (row.status === 'active') return row.expires_at;
+			if (row.status !== 'pending_payment') return null;
+			return Math.max(row.payment_due_at, clock.now() + CANCEL_AGAIN_MS);
+		}
+	};
+}
+
+const mayRead = (caller: Caller, row: SessionRow) =>
+	row.account_id === caller.accountId || caller.role === 'admin';
+
+export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
+
+/** Business rules of an order, in the order in which they are reported. @returns the payer's number in E.164 */
+function checkOrder(
+	order: SessionCreationBody,
+	router: RouterRow,
+	paymentMethods: string[],
+	region: string
+): string {
+	if (router.status !== 'online' || router.disabled_at !== null) {
+		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
+	}
+	const seconds = durationSeconds(order.duration);
+	const least = Math.max(durationSeconds(router.min_duration), durationSeconds(MIN_DURATION));
+	const most = Math.min(durationSeconds(router.max_duration), durationSeconds(MAX_DURATION));
+	if (seconds < least || seconds > most) {
+		throw new AppError(
+			'duration_not_allowed',
+			`This router sells from ${formatDuration(router.min_duration)} to ${formatDuration(router.max_duration)}.`,
+			{ extensions: { min_duration: router.min_duration, max_duration: router.max_duration } }
+		);
+	}
+	if (!paymentMethods.includes(order.payment_method)) {
+		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
+			extensions: { payment_methods: paymentMethods }
+		});
+	}
+	return mobileNumber(order.phone, region);
+}
+
+/** @throws AppError `invalid_phone` */
+export function mobileNumber(text: string, region: string): string {
+	const phone = parseMobile(text, region);
+	if (phone === null) {
+		throw new AppError('invalid_phone', 'Use a mobile number with its country code, e.g. "+256772123456".');
+	}
+	return phone;
+}

@@ -1,0 +1,2 @@
+/** GET /healthz: the process answers. */
+export const GET = () => new Response('ok\n');

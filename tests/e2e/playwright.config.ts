@@ -1,0 +1,36 @@
+import { defineConfig } from '@playwright/test';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const output = fileURLToPath(new URL('../output', import.meta.url));
+const browser = process.env['AIRTILL_CHROMIUM'];
+
+/** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
+export default defineConfig({
+	testDir: '.',
+	outputDir: `${output}/e2e`,
+	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
+	// A test that passes the second time has failed.
+	retries: 0,
+	workers: 2,
+	timeout: 60_000,
+	forbidOnly: true,
+	use: {
+		trace: 'off',
+		screenshot: 'only-on-failure',
+		launchOptions: {
+			...(browser === undefined ? {} : { executablePath: browser }),
+			args: [
+				// Chromium's sandbox does not work for root, which is what CI containers run as.
+				...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+				// The tests are alone with their servers: nothing is looked up or updated behind their back.
+				'--disable-background-networking',
+				'--disable-component-update',
+				'--disable-sync',
+				'--no-first-run',
+				'--disable-quic',
+				'--disable-gpu'
+			]
+		}
+	}
+});

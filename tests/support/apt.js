@@ -1,0 +1,36 @@
+/** Debian's and Ubuntu's package manager, used only where it may be: as root, on a machine that has it. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+
+const limitMs = 15 * 60_000;
+
+export function canInstall() {
+	return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+}
+
+/**
+ * Installs packages without their recommendations; what apt prints is shown only when it fails.
+ * @param {string[]} packages
+ * @returns {boolean} whether it worked
+ */
+export function install(packages) {
+	console.error(`Installing ${packages.join(', ')} with apt-get ...`);
+	// Another apt (unattended upgrades) may hold the lock for a while.
+	const wait = ['-o', 'DPkg::Lock::Timeout=120'];
+	for (const args of [
+		['update', '-qq'],
+		['install', '-y', '-qq', '--no-install-recommends', ...packages]
+	]) {
+		const { status, stdout, stderr } = spawnSync('apt-get', [...wait, ...args], {
+			env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+			encoding: 'utf8',
+			timeout: limitMs
+		});
+		// A failed update alone may still leave a usable list of packages.
+		if (status === 0 || args[0] === 'update') continue;
+		console.error(`${stdout}${stderr}apt-get could not install them (code ${status}).`);
+		return false;
+	}
+	return true;
+}
