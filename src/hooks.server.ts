@@ -3,6 +3,7 @@ import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
 import { requestId } from '#lib/server/ids.ts';
@@ -34,7 +35,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 		response = await resolve(event);
 	}
 	setCommonHeaders(response, event.locals.requestId);
-	return response;
+	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 
 export const handleError: HandleServerError = ({ error, event, status }) => {

@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test';
+import type { SetUp } from './support/portal.ts';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -6,7 +7,7 @@ const output = fileURLToPath(new URL('../output', import.meta.url));
 const browser = process.env['AIRTILL_CHROMIUM'];
 
 /** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
-export default defineConfig({
+export default defineConfig<object, { setUp: SetUp }>({
 	testDir: '.',
 	outputDir: `${output}/e2e`,
 	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
@@ -15,6 +16,11 @@ export default defineConfig({
 	workers: 2,
 	timeout: 60_000,
 	forbidOnly: true,
+	projects: [
+		{ name: 'sqlite', use: { setUp: 'sqlite' } },
+		{ name: 'postgres', use: { setUp: 'postgres' } },
+		{ name: 'remote', use: { setUp: 'remote' } }
+	],
 	use: {
 		trace: 'off',
 		screenshot: 'only-on-failure',

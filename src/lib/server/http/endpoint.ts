@@ -125,8 +125,8 @@ const isTooLarge = (error: unknown) =>
 
 function isMalformed(path: string): boolean {
 	try {
-		decodeURI(path);
-		return false;
+		// The result is used, because a bundler drops a call that it takes for free of effects.
+		return decodeURI(path) === '';
 	} catch {
 		return true;
 	}

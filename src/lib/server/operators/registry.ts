@@ -24,14 +24,16 @@ export interface Operators {
  */
 export function createOperators(sandbox: OperatorAdapter | null): Operators {
 	const adapters = sandbox ? [sandbox] : [];
+	const forMethod = (_method: string) => sandbox;
 	return {
-		forMethod: () => sandbox,
+		forMethod,
 		byId(id) {
 			const adapter = adapters.find((candidate) => candidate.id === id);
 			if (!adapter) throw new Error(`Operator ${id} is not configured`);
 			return adapter;
 		},
 		all: () => adapters,
-		methodsOf: (stored) => [ANY_METHOD, ...stored, ...(sandbox ? [SANDBOX_METHOD] : [])]
+		// Without an operator nothing can be paid, and nothing is offered.
+		methodsOf: (stored) => [ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
 	};
 }

@@ -1,0 +1,129 @@
+/**
+ * Watches one purchase from its page: asks `{url}?wait=20`, which answers as soon as there is news, so that the
+ * password is there within half a second without hammering. Where held requests are cut (proxies, mini-browsers)
+ * or nothing is to be held, it asks plainly and ever more slowly. It rests while the page is hidden, asks at once
+ * when the page is seen or the link is back, and stops when it found something new.
+ */
+
+export interface Watch {
+	url: string;
+	/** The state that the page shows. */
+	state: string;
+	/** Whether the answer may be held back until there is news. */
+	holds: boolean;
+	onNews: () => void;
+	/** Told whenever asking begins to fail or works again. */
+	onLink: (works: boolean) => void;
+}
+
+const HOLD_SECONDS = 20;
+/** After this time a held request is given up: the link is dead without saying so. */
+const GIVE_UP_MS = (HOLD_SECONDS + 8) * 1000;
+const PLAIN_GIVE_UP_MS = 15_000;
+/** An answer that comes sooner was not held. */
+const HELD_MS = 5_000;
+/** Held requests that were cut before plain asking takes over for good. */
+const MAX_CUTS = 2;
+export const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
+
+export const backoffMs = (attempt: number): number =>
+	1000 * (BACKOFF_SECONDS[Math.min(attempt, BACKOFF_SECONDS.length - 1)] ?? 30);
+
+/** @returns the function that stops watching */
+export function watchPurchase(watch: Watch): () => void {
+	let stopped = false;
+	let attempt = 0;
+	let cuts = 0;
+	/** The next question is asked plainly: after a failure, and to be quick when the page is seen again. */
+	let plainOnce = false;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	let running: AbortController | null = null;
+
+	function later(milliseconds: number) {
+		clearTimeout(timer);
+		timer = setTimeout(ask, milliseconds);
+	}
+
+	function pause() {
+		clearTimeout(timer);
+		running?.abort();
+		running = null;
+	}
+
+	function stop() {
+		stopped = true;
+		pause();
+		document.removeEventListener('visibilitychange', seenOrHidden);
+		removeEventListener('pageshow', askNow);
+		removeEventListener('online', askNow);
+	}
+
+	function askNow() {
+		if (stopped || document.hidden) return;
+		pause();
+		attempt = 0;
+		plainOnce = true;
+		void ask();
+	}
+
+	function seenOrHidden() {
+		if (document.hidden) pause();
+		else askNow();
+	}
+
+	async function ask(): Promise<void> {
+		if (stopped || document.hidden) return;
+		const holds = watch.holds && cuts < MAX_CUTS && !plainOnce;
+		plainOnce = false;
+		const request = new AbortController();
+		running = request;
+		let givenUp = false;
+		const limit = setTimeout(
+			() => {
+				givenUp = true;
+				request.abort();
+			},
+			holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS
+		);
+		const started = Date.now();
+		try {
+			const response = await fetch(`${watch.url}?wait=${holds ? HOLD_SECONDS : 0}`, {
+				signal: request.signal,
+				cache: 'no-store'
+			});
+			if (response.status === 404) return stop();
+			if (!response.ok) throw new Error(`Status ${response.status}`);
+			const { state } = (await response.json()) as { state: unknown };
+			if (running !== request) return;
+			watch.onLink(true);
+			if (state !== watch.state) {
+				stop();
+				watch.onNews();
+				return;
+			}
+			if (holds && Date.now() - started >= HELD_MS) {
+				attempt = 0;
+				cuts = 0;
+				later(0);
+			} else {
+				// A plain answer after a failure: the link works, so holding is worth another try soon.
+				later(backoffMs(attempt++));
+			}
+		} catch {
+			// Paused or replaced by another question: that one goes on.
+			if (stopped || running !== request || (request.signal.aborted && !givenUp)) return;
+			if (holds) cuts++;
+			plainOnce = true;
+			watch.onLink(false);
+			later(backoffMs(attempt++));
+		} finally {
+			clearTimeout(limit);
+		}
+	}
+
+	document.addEventListener('visibilitychange', seenOrHidden);
+	addEventListener('pageshow', askNow);
+	addEventListener('online', askNow);
+	void ask();
+	return stop;
+}

@@ -1,0 +1,83 @@
+import { formatDistance } from '#lib/geo.ts';
+import { formatMoney } from '#lib/money.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { apiClient, ApiProblem, type ApiClient } from '#lib/server/api-client.ts';
+import type { RouterBody, RouterListBody } from '#lib/server/contract/schemas.ts';
+import { orCalmly } from './calm.ts';
+import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
+import type { PageServerLoad } from './$types';
+
+const UNREACHABLE = 'The list of Wi-Fi cannot be read at the moment. Nothing was taken. Try again in a minute.';
+
+export const load: PageServerLoad = async (event) => {
+	const { config } = event.locals.app;
+	const search = readSearch(event.url.searchParams, config.centre);
+	const found = await orCalmly(findNear(apiClient(event), search), UNREACHABLE);
+	const { position } = search;
+	const continued = search.cursor !== null && !found.restarted;
+	const first = continued ? search.first : 1;
+
+	const address = (extra: Record<string, string | number>) => {
+		const where = search.given ? { lat: position.lat, lon: position.lon } : {};
+		const query = new URLSearchParams(Object.entries({ ...where, ...extra }).map(([k, v]) => [k, String(v)]));
+		return `?${query}`;
+	};
+	const wider = RADII.find((radius) => radius > found.radius);
+
+	return {
+		search: { position, given: search.given, text: search.text, problem: search.problem },
+		radius: found.radius,
+		reach: formatDistance(found.radius),
+		first,
+		continued,
+		restarted: found.restarted,
+		places: found.data.map(shown),
+		more:
+			found.next_cursor === null
+				? null
+				: address({ radius: found.radius, cursor: found.next_cursor, first: first + found.data.length }),
+		wider: wider === undefined ? null : { href: address({ radius: wider }), reach: formatDistance(wider) },
+		start: address({}),
+		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
+	};
+};
+
+/** Looks ever farther until there is something to buy; a page that was asked for by its cursor is just read. */
+async function findNear(api: ApiClient, search: Search): Promise<RouterListBody & { restarted: boolean }> {
+	const { lat, lon } = search.position;
+	if (search.cursor !== null && search.radius !== null) {
+		try {
+			const { radius, cursor } = search;
+			return { ...(await api.listRouters({ lat, lon, radius, cursor, limit: PAGE_SIZE })), restarted: false };
+		} catch (problem) {
+			if (!(problem instanceof ApiProblem && problem.code === 'invalid_cursor')) throw problem;
+			return { ...(await findNear(api, { ...search, cursor: null })), restarted: true };
+		}
+	}
+	let found: RouterListBody | null = null;
+	for (const radius of search.radius === null ? RADII : [search.radius]) {
+		const wider = await api.listRouters({ lat, lon, radius, limit: PAGE_SIZE });
+		// Farther away there may be nothing more to buy either: then the nearest ones are the answer.
+		if (found === null || isOnSale(wider) || found.data.length === 0) found = wider;
+		if (isOnSale(found)) break;
+	}
+	if (found === null) throw new Error('There is no radius to search');
+	return { ...found, restarted: false };
+}
+
+const isOnSale = (list: RouterListBody) => list.has_more || list.data.some(({ status }) => status === 'online');
+
+/** What the list shows of a router. */
+function shown({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {
+	return {
+		id,
+		name,
+		address,
+		ssid,
+		lat,
+		lon,
+		distance: distance === null ? '' : formatDistance(distance),
+		price: formatMoney(price, currency),
+		online: status === 'online'
+	};
+}

@@ -1,0 +1,25 @@
+import { error } from '@sveltejs/kit';
+import { ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+
+/**
+ * Waits for the service; when it cannot be asked, the buyer gets a calm page instead of a fault.
+ * @param words what that means for the buyer's money, and what to do
+ */
+export async function orCalmly<T>(work: Promise<T>, words: string): Promise<T> {
+	try {
+		return await work;
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) error(503, words);
+		throw problem;
+	}
+}
+
+/** @returns null where the service knows no such thing */
+export async function orNull<T>(work: Promise<T>): Promise<T | null> {
+	try {
+		return await work;
+	} catch (problem) {
+		if (problem instanceof ApiProblem && problem.status === 404) return null;
+		throw problem;
+	}
+}

@@ -1,0 +1,82 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { boundsText, type TimeChoice } from '#lib/quote.ts';
+import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { offeredMethods } from '#lib/payment-methods.ts';
+import { orCalmly, orNull } from '../../calm.ts';
+import { paymentRefusal } from '../../refusal.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+const UNREACHABLE = 'Prices cannot be read at the moment. Nothing was taken. Try again in a minute.';
+
+async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
+	const { router: id } = event.params;
+	const router = /^\d{1,15}$/.test(id) ? await orCalmly(orNull(apiClient(event).getRouter(Number(id))), UNREACHABLE) : null;
+	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here. Look at the list for one near you.');
+	return router;
+}
+
+export const load: PageServerLoad = async (event) => {
+	const router = await findRouter(event);
+	const { config, purchases } = event.locals.app;
+	const { id, name, address, ssid, lat, lon, status, price, currency, min_duration, max_duration, payment_methods } =
+		router;
+	return {
+		router: { id, name, address, ssid, lat, lon, price, currency, min_duration, max_duration, payment_methods },
+		online: status === 'online',
+		hint: phoneHint(config.defaultRegion),
+		purchase: purchases.newToken()
+	};
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const router = await findRouter(event);
+		const entry = readPayEntry(await event.request.formData());
+
+		const wanted = wantedTime(router, entry);
+		const errors = {
+			...('error' in wanted ? { time: wanted.error } : {}),
+			...(offeredMethods(router.payment_methods).includes(entry.network) ? {} : { network: 'Choose a network.' }),
+			...(entry.phone === '' ? { phone: 'Type the number that pays.' } : {})
+		};
+		if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
+		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted) };
+
+		let token: string;
+		try {
+			token = await event.locals.app.purchases.buy(apiClient(event), entry.purchase, {
+				routerId: router.id,
+				duration: wanted.choice.duration,
+				paymentMethod: entry.network,
+				phone: entry.phone
+			});
+		} catch (problem) {
+			if (problem instanceof ApiUnavailable) {
+				const form = 'We cannot reach the till. Press Pay again in a minute: it stays one purchase, paid once.';
+				return fail(503, { entry, errors: { form } });
+			}
+			if (!(problem instanceof ApiProblem)) throw problem;
+			return fail(400, {
+				entry,
+				errors: paymentRefusal(problem, {
+					region: phoneHint(event.locals.app.config.defaultRegion),
+					bounds: boundsText(router)
+				})
+			});
+		}
+		redirect(303, `/s/${token}`);
+	}
+};
+
+/** The form as it comes back with a price: a time that was typed is the chosen one. */
+const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry => (wanted.own ? { ...entry, time: 'own' } : entry);
+
+function quotation({ choice, own }: { choice: TimeChoice; own: boolean }) {
+	const why = own
+		? `${choice.words} cost ${choice.money}. Press Pay to go on.`
+		: `The price has changed: ${choice.words} now cost ${choice.money}. Nothing was taken.`;
+	return { choice, own, why };
+}

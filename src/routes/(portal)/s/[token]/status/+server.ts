@@ -1,0 +1,24 @@
+import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { stateOf } from '../view.ts';
+import type { RequestHandler } from './$types';
+
+/** Longest time that an answer is held back until there is news; as the API's own limit. */
+const MAX_WAIT_SECONDS = 20;
+
+const answer = (body: object, status = 200) =>
+	Response.json(body, { status, headers: { 'cache-control': 'no-store' } });
+
+/** Tells the page's script whether there is something new to show: `{ state }`, and nothing else. */
+export const GET: RequestHandler = async (event) => {
+	const { clock, config, purchases } = event.locals.app;
+	const asked = event.url.searchParams.get('wait') ?? '';
+	const wait = /^\d{1,3}$/.test(asked) ? Math.min(Number(asked), MAX_WAIT_SECONDS) : 0;
+	try {
+		const found = await purchases.wait(apiClient(event), event.params.token, wait);
+		if (!found) return answer({ state: null }, 404);
+		return answer({ state: stateOf(found, new Date(clock.now()), config.reportTimezone).kind });
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return answer({ state: null }, 503);
+		throw problem;
+	}
+};

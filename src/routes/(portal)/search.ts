@@ -1,0 +1,60 @@
+import type { Position } from '#lib/geo.ts';
+import { MAX_PLACE_LENGTH, parsePlace, positionOf } from '#lib/place.ts';
+
+/** What a visitor asked the list for, read from the address; whatever is not understood is said, not refused. */
+export interface Search {
+	position: Position;
+	/** Whether the visitor said where; else it is the centre of the installation. */
+	given: boolean;
+	/** What stands in the place field. */
+	text: string;
+	problem: string | null;
+	/** Metres; null: as far as it takes to find something. */
+	radius: number | null;
+	cursor: string | null;
+	/** Number of the first entry on this page of the list. */
+	first: number;
+}
+
+export const PAGE_SIZE = 12;
+
+/** Metres: around the corner, across town, the whole region. */
+export const RADII: readonly number[] = [1_000, 5_000, 50_000];
+const MAX_CURSOR_LENGTH = 512;
+const MAX_FIRST = 100_000;
+
+const DECIMAL = /^[-+]?\d{1,3}(\.\d{1,20})?$/;
+
+export function readSearch(parameters: URLSearchParams, centre: Position): Search {
+	const place = (parameters.get('place') ?? '').trim();
+	const lat = parameters.get('lat');
+	const lon = parameters.get('lon');
+	const radius = Number(parameters.get('radius'));
+	const cursor = parameters.get('cursor') ?? '';
+	const first = Number(parameters.get('first'));
+
+	let position: Position | null = null;
+	let problem: string | null = null;
+	if (lat !== null || lon !== null) {
+		const numbers = [lat ?? '', lon ?? ''].map((text) => (DECIMAL.test(text) ? Number(text) : Number.NaN));
+		position = positionOf(numbers[0] ?? Number.NaN, numbers[1] ?? Number.NaN);
+		if (!position) problem = 'That is not a position on the globe. Type it here, such as 0.3476, 32.5825.';
+	} else if (place !== '') {
+		position = parsePlace(place);
+		if (!position) {
+			problem =
+				'Names of places are not known here. Type a position as latitude, longitude, such as 0.3476, 32.5825.';
+		}
+	}
+	const fixed = RADII.includes(radius) ? radius : null;
+	const continues = position !== null || problem === null;
+	return {
+		position: position ?? centre,
+		given: position !== null,
+		text: place === '' && position ? `${position.lat}, ${position.lon}` : place.slice(0, MAX_PLACE_LENGTH),
+		problem,
+		radius: fixed,
+		cursor: fixed !== null && continues && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null,
+		first: Number.isInteger(first) && first > 1 && first <= MAX_FIRST ? first : 1
+	};
+}

@@ -1,0 +1,2 @@
+/** Text only: no script is needed. */
+export const csr = false;

@@ -1,0 +1,65 @@
+import { test as base, type Page } from '@playwright/test';
+import { startPortal, type Portal, type SetUp } from './portal.ts';
+
+/** One portal for each worker and set-up; tests share it and never share a phone number. */
+export const test = base.extend<{ buyer: Buyer }, { setUp: SetUp; portal: Portal }>({
+	setUp: ['sqlite', { option: true, scope: 'worker' }],
+	portal: [
+		async ({ setUp }, use) => {
+			const portal = await startPortal(setUp);
+			await use(portal);
+			await portal.stop();
+		},
+		{ scope: 'worker', timeout: 120_000 }
+	],
+	buyer: async ({ page, portal }, use) => {
+		await use(new Buyer(page, portal));
+	}
+});
+
+export { expect } from '@playwright/test';
+
+let lastNumber = 0;
+
+/** A Ugandan mobile number that nobody used before in this worker, with the given last three digits. */
+export function freshNumber(lastDigits = '456'): string {
+	lastNumber += 1;
+	return `0772${String(lastNumber).padStart(3, '0')}${lastDigits}`;
+}
+
+/** Walks the way of a buyer by what a buyer reads. */
+export class Buyer {
+	readonly page: Page;
+	readonly portal: Portal;
+
+	constructor(page: Page, portal: Portal) {
+		this.page = page;
+		this.portal = portal;
+	}
+
+	/** Opens a router's page and fills the form: one hour, the first network, the number. */
+	async fill(routerId: number, phone: string): Promise<void> {
+		await this.page.goto(`${this.portal.url}/r/${routerId}`);
+		await this.page.getByRole('radio', { name: /^1 hour/ }).check();
+		await this.page.getByRole('radio', { name: /MTN|my number/ }).first().check();
+		await this.page.getByLabel(/number/i).last().fill(phone);
+	}
+
+	async pay(): Promise<void> {
+		await this.page.getByRole('button', { name: /^Pay/ }).click();
+		await this.page.waitForURL(/\/s\/[\w-]{24}$/);
+	}
+
+	async buy(routerId: number, phone: string): Promise<void> {
+		await this.fill(routerId, phone);
+		await this.pay();
+	}
+
+	/** The page's one big sentence. */
+	get title() {
+		return this.page.getByRole('heading', { level: 1 });
+	}
+}
+
+/** A demo router that is online and takes MTN MoMo. */
+export const ROUTER = 3;
