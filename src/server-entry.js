@@ -17,9 +17,7 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
 
 process.on('uncaughtException', (error) => {
 	if (error && error.code === 'EADDRINUSE') {
-		console.error(
-			`Port ${error.port} is in use by another program. Choose another one: PORT=3001 npm start`
-		);
+		console.error(`Port ${error.port} is in use by another program. Choose another one: PORT=3001 npm start`);
 	} else {
 		console.error(error);
 	}
@@ -27,5 +25,24 @@ process.on('uncaughtException', (error) => {
 });
 
 const { server } = await import('./server.js');
+answerAll(server.server);
 if (server.server.listening) process.emit('airtill:listening');
 else server.server.once('listening', () => process.emit('airtill:listening'));
+
+/**
+ * Under /v1 every request is answered by the API, as JSON. Two never reach it by themselves: a path that ends
+ * in SvelteKit's own `/__route.js`, and the method TRACE, which its Request refuses. Both are passed on in a form
+ * that it takes for an unknown path or method.
+ * @param {import('node:http').Server} http
+ */
+function answerAll(http) {
+	const listeners = http.listeners('request');
+	http.removeAllListeners('request');
+	http.on('request', (request, response) => {
+		if (/^\/+v1\//.test(request.url)) {
+			request.url = request.url.replace(/\/__route\.js(?=$|\?)/, '/__route%2Ejs');
+			if (request.method === 'TRACE') request.method = 'UNKNOWN';
+		}
+		for (const listener of listeners) listener.call(http, request, response);
+	});
+}

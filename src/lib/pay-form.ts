@@ -25,7 +25,10 @@ const UNITS = ['m', 'h', 'd', 'w'];
 const MAX_FIELD_LENGTH = 64;
 
 /** Text fields of a form, without files, trimmed and cut. */
-export function readFields<Name extends string>(data: FormData, names: readonly Name[]): Record<Name, string> {
+export function readFields<Name extends string>(
+	data: FormData,
+	names: readonly Name[]
+): Record<Name, string> {
 	const fields = names.map((name) => {
 		const value = data.get(name);
 		return [name, typeof value === 'string' ? value.trim().slice(0, MAX_FIELD_LENGTH) : ''];

@@ -1,4 +1,8 @@
-import { getCountryCallingCode, getExampleNumber, parsePhoneNumberFromString } from 'libphonenumber-js/mobile';
+import {
+	getCountryCallingCode,
+	getExampleNumber,
+	parsePhoneNumberFromString
+} from 'libphonenumber-js/mobile';
 import type { CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
 

@@ -59,8 +59,7 @@ export interface PurchaseState {
 
 /** From here on a buyer who saw no prompt is told where to look. */
 export const HINT_AFTER_SECONDS = 30;
-export const WAITING_HINT =
-	'Nothing on your phone? Dial the network’s menu and look for pending approvals.';
+export const WAITING_HINT = 'Nothing on your phone? Dial the network’s menu and look for pending approvals.';
 
 const SLOW_SECONDS = 30;
 const SOON_SECONDS = 3;
@@ -81,7 +80,11 @@ type Told = Pick<PurchaseState, 'title' | 'text' | 'next'>;
 function refusal(code: string | null, words: PurchaseWords): Told {
 	switch (code) {
 		case 'payer_rejected':
-			return { title: 'You cancelled on your phone.', text: 'No money left.', next: 'Try again when you are ready.' };
+			return {
+				title: 'You cancelled on your phone.',
+				text: 'No money left.',
+				next: 'Try again when you are ready.'
+			};
 		case 'insufficient_funds':
 			return {
 				title: 'Not enough on that number.',
@@ -156,7 +159,11 @@ function refund(payment: PaymentState | null, words: PurchaseWords): Told | null
 	switch (payment.status) {
 		case 'success':
 			if (payment.applied) return null;
-			return { title: 'Your money is going back.', text: `${why} ${sum} is going back to ${words.number}.`, next: keep };
+			return {
+				title: 'Your money is going back.',
+				text: `${why} ${sum} is going back to ${words.number}.`,
+				next: keep
+			};
 		case 'refund_pending':
 			return {
 				title: 'Your money is going back.',
@@ -180,7 +187,8 @@ function refund(payment: PaymentState | null, words: PurchaseWords): Told | null
 	}
 }
 
-const refundChanges = (payment: PaymentState) => payment.status === 'success' || payment.status === 'refund_pending';
+const refundChanges = (payment: PaymentState) =>
+	payment.status === 'success' || payment.status === 'refund_pending';
 
 /**
  * The operator's final no. An expired payment that learned its reason later is one too; `payer_timeout` on an
@@ -288,7 +296,11 @@ function whileActive(payment: PaymentState | null, words: PurchaseWords): Purcha
 	};
 }
 
-function afterwards(told: Told & { kind: string }, payment: PaymentState | null, words: PurchaseWords): PurchaseState {
+function afterwards(
+	told: Told & { kind: string },
+	payment: PaymentState | null,
+	words: PurchaseWords
+): PurchaseState {
 	const back = refund(payment, words);
 	return {
 		tone: 'plain',
@@ -305,7 +317,12 @@ function whyEnded(reason: string | null, words: PurchaseWords): Told & { kind: s
 	const next = 'Buy new time when you need it.';
 	switch (reason) {
 		case 'client_ended':
-			return { kind: 'ended-client', title: 'You ended your time.', text: `Your pass for ${words.ssid} is closed.`, next };
+			return {
+				kind: 'ended-client',
+				title: 'You ended your time.',
+				text: `Your pass for ${words.ssid} is closed.`,
+				next
+			};
 		case 'admin_ended':
 			return {
 				kind: 'ended-admin',
@@ -321,11 +338,20 @@ function whyEnded(reason: string | null, words: PurchaseWords): Told & { kind: s
 				next
 			};
 		default:
-			return { kind: 'ended', title: 'Your time has ended.', text: `Your pass for ${words.ssid} is closed.`, next };
+			return {
+				kind: 'ended',
+				title: 'Your time has ended.',
+				text: `Your pass for ${words.ssid} is closed.`,
+				next
+			};
 	}
 }
 
-function whileCancelled(session: SessionState, payment: PaymentState | null, words: PurchaseWords): PurchaseState {
+function whileCancelled(
+	session: SessionState,
+	payment: PaymentState | null,
+	words: PurchaseWords
+): PurchaseState {
 	if (payment?.status === 'success' && payment.applied) return gettingReady(words);
 	const back = refund(payment, words);
 	if (back && payment) {

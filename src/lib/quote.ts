@@ -43,7 +43,9 @@ export function quote(router: PricedRouter, duration: string): TimeChoice | null
 
 /** The times to offer as buttons, shortest first; never none: a narrow router offers its shortest time. */
 export function timeChoices(router: PricedRouter): TimeChoice[] {
-	const choices = COMMON_DURATIONS.map((duration) => quote(router, duration)).filter((choice) => choice !== null);
+	const choices = COMMON_DURATIONS.map((duration) => quote(router, duration)).filter(
+		(choice) => choice !== null
+	);
 	if (choices.length > 0) return choices;
 	const shortest = quote(router, router.min_duration);
 	return shortest ? [shortest] : [];

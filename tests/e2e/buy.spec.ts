@@ -7,7 +7,7 @@ const PASSWORD = /^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/;
 test('a payment that is approved shows the password, the QR code and the time left', async ({ buyer, page }) => {
 	await buyer.buy(ROUTER, freshNumber());
 	await expect(buyer.title).toHaveText(/^You are paid until \d\d:\d\d/, { timeout: 10_000 });
-	await expect(page.locator('main code').first()).toHaveText(PASSWORD);
+	await expect(page.locator('.password')).toHaveText(PASSWORD);
 	await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
 	await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
 });
@@ -16,7 +16,7 @@ test('a payer who declines is told that no money left, and can try again without
 	await buyer.buy(ROUTER, freshNumber('001'));
 	await expect(buyer.title).toHaveText('You cancelled on your phone.');
 	await expect(page.getByText('No money left.')).toBeVisible();
-	await page.getByLabel(/number/i).last().fill(freshNumber());
+	await page.getByLabel('Your mobile-money number').fill(freshNumber());
 	await page.getByRole('button', { name: /^Try again/ }).click();
 	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
 });
@@ -93,7 +93,7 @@ test('time is bought on a real, imported router', async ({ buyer, portal, page }
 test('bought time can be ended, and then the password is gone', async ({ buyer, page }) => {
 	await buyer.buy(ROUTER, freshNumber());
 	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
-	const password = await page.locator('main code').first().innerText();
+	const password = await page.locator('.password').innerText();
 	await page.getByText('End my time now').click();
 	await page.getByRole('button', { name: 'Yes, end it' }).click();
 	await expect(buyer.title).toHaveText('You ended your time.');

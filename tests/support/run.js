@@ -42,11 +42,10 @@ try {
 	process.chdir(root);
 	mkdirSync(reports, { recursive: true });
 	await node('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
-	const env = isWanted('e2e') ? { AIRTILL_CHROMIUM: await ensureBrowser() } : {};
 	if (isWanted('api') || isWanted('e2e')) await ensureBuilt();
 
 	if (isWanted('unit') || isWanted('api')) await runVitest();
-	if (isWanted('e2e')) await runPlaywright(env);
+	if (isWanted('e2e')) await runPlaywright();
 } catch (error) {
 	total.failed++;
 	remarks.push(
@@ -70,8 +69,9 @@ async function runVitest() {
 	]);
 }
 
-/** @param {Record<string, string>} env */
-async function runPlaywright(env) {
+async function runPlaywright() {
+	// Only now: where no browser can be had, the other tests have run.
+	const env = { AIRTILL_CHROMIUM: await ensureBrowser() };
 	const report = path.join(reports, 'e2e.json');
 	const args = ['test', '--config=tests/e2e/playwright.config.ts'];
 	if (filter) args.push(...(matchesFile() ? [filter] : ['-g', filter]));

@@ -76,7 +76,11 @@ const REFUSALS: readonly number[] = [400, 404];
 export function apiClient(event: Carrier): ApiClient {
 	const { url, key } = event.locals.app.api;
 
-	async function call<T>(method: string, path: string, options: { body?: object; waitSeconds?: number } = {}): Promise<T> {
+	async function call<T>(
+		method: string,
+		path: string,
+		options: { body?: object; waitSeconds?: number } = {}
+	): Promise<T> {
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + (options.waitSeconds ?? 0) * 1000);
 		// A buyer who leaves ends a held read; an order once sent is seen through.
 		const signal = method === 'GET' ? AbortSignal.any([timeout, event.request.signal]) : timeout;
@@ -108,7 +112,9 @@ export function apiClient(event: Carrier): ApiClient {
 	return {
 		listRouters(query) {
 			const parameters = new URLSearchParams(
-				Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, decimal(value)]]))
+				Object.entries(query).flatMap(([name, value]) =>
+					value === undefined ? [] : [[name, decimal(value)]]
+				)
 			);
 			return call('GET', `/routers?${parameters}`);
 		},

@@ -4,6 +4,7 @@ import type { ApiAccess } from './api-client.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
+import { createCursors, type Cursors } from './http/cursor.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createLog, type Log } from './log.ts';
 import { createOperators, type Operators } from './operators/registry.ts';
@@ -28,6 +29,7 @@ export interface App {
 	sessions: Sessions;
 	payments: Payments;
 	purchases: Purchases;
+	cursors: Cursors;
 	/** How the portal reaches the API. */
 	api: ApiAccess;
 	/** Starts the durable jobs; a process that only uses the services (the command line) does not. */
@@ -77,6 +79,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		purchases: createPurchases(database, clock),
+		cursors: createCursors(secrets),
 		api: config.remoteApi ?? { url: null, key: await portalKey(accounts, apiKeys) },
 		startJobs: () => jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) }),
 		releaseWaiters: () => changes.stop(),
@@ -91,7 +94,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 
 /** The portal's own key: derived from the secret, so that every process has the same one and none stores it. */
 async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
-	const account = (await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
+	const account =
+		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
 	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
 	if (!found) throw new Error('The portal has no account');
 	return apiKeys.ensureDerived({ accountId: found.id, name: 'portal', role: 'app' });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
 import { z } from 'zod';
 import { CURRENCIES } from '../money.ts';
 
@@ -16,12 +17,10 @@ interface Setting {
 	description: string;
 }
 
+const MIN_SECRET_LENGTH = 32;
+
 const integer = (min: number, max: number) =>
-	z
-		.string()
-		.regex(/^\d+$/, 'Use a whole number.')
-		.transform(Number)
-		.pipe(z.number().min(min).max(max));
+	z.string().regex(/^\d+$/, 'Use a whole number.').transform(Number).pipe(z.number().min(min).max(max));
 
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 
@@ -58,7 +57,11 @@ const SETTINGS = {
 		default: 'file:./data/airtill.db',
 		description: '`file:PATH` for the embedded database, `postgres://…` for PostgreSQL 15 or newer.'
 	},
-	DATABASE_POOL: { schema: integer(1, 200), default: '10', description: 'PostgreSQL connections per process.' },
+	DATABASE_POOL: {
+		schema: integer(1, 200),
+		default: '10',
+		description: 'PostgreSQL connections per process.'
+	},
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
@@ -71,7 +74,13 @@ const SETTINGS = {
 			'`sandbox`: test money, a mark on every page. `live`: refuses the sandbox operator and test keys.'
 	},
 	AIRTILL_SECRET: {
-		schema: z.string().min(32, 'Use at least 32 characters, e.g. from "openssl rand -base64 32".').optional(),
+		schema: z
+			.string()
+			.min(
+				MIN_SECRET_LENGTH,
+				`Use at least ${MIN_SECRET_LENGTH} characters, e.g. from "openssl rand -base64 32".`
+			)
+			.optional(),
 		default: null,
 		description:
 			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode and the same in every process; a sandbox makes one in `DATA_DIR`.'
@@ -84,7 +93,8 @@ const SETTINGS = {
 	AIRTILL_API_URL: {
 		schema: httpUrl.optional(),
 		default: null,
-		description: 'Base address of a remote API (ends in `/v1`) that the portal buys through. Default: this process.'
+		description:
+			'Base address of a remote API (ends in `/v1`) that the portal buys through. Default: this process.'
 	},
 	AIRTILL_API_KEY: {
 		schema: z.string().min(1).optional(),
@@ -135,7 +145,8 @@ const SETTINGS = {
 	LATE_PAYMENT_SECONDS: {
 		schema: integer(0, 24 * 60 * 60),
 		default: String(30 * 60),
-		description: 'A payment confirmed this long after the cancellation still buys the time; later it is refunded.'
+		description:
+			'A payment confirmed this long after the cancellation still buys the time; later it is refunded.'
 	},
 	RECONCILE_HOURS: {
 		schema: integer(24, 30 * 24),
@@ -191,9 +202,12 @@ export interface Config {
 
 /** A setting is wrong; the message has one line per problem and says what to do. */
 export class ConfigError extends Error {
+	readonly problems: readonly string[];
+
 	constructor(problems: string[]) {
 		super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
 		this.name = 'ConfigError';
+		this.problems = problems;
 	}
 }
 
@@ -253,16 +267,31 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	};
 }
 
-/** The secret of a sandbox: made once, readable by its owner only. Two processes that start at once agree. */
+/**
+ * The secret of a sandbox: made once, readable by its owner only. It is written aside and linked into place, so
+ * that two processes that start at once agree and none reads half of it.
+ */
 function sandboxSecret(dataDir: string): string {
 	const path = join(dataDir, 'sandbox-secret');
-	mkdirSync(dirname(path), { recursive: true });
-	try {
-		writeFileSync(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx', flush: true });
-	} catch (error) {
-		if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+	const aside = `${path}.${process.pid}`;
+	mkdirSync(dataDir, { recursive: true });
+	if (!existsSync(path)) {
+		writeFileSync(aside, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
+		try {
+			linkSync(aside, path);
+		} catch (error) {
+			if (!existsSync(path)) throw error;
+		} finally {
+			rmSync(aside, { force: true });
+		}
 	}
-	return readFileSync(path, 'utf8').trim();
+	const secret = readFileSync(path, 'utf8').trim();
+	if (secret.length < MIN_SECRET_LENGTH) {
+		throw new ConfigError([
+			`${path}: is damaged. Restore it from a backup, or set AIRTILL_SECRET to its content.`
+		]);
+	}
+	return secret;
 }
 
 /** The configuration table of the README, as Markdown. */

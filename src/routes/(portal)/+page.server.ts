@@ -7,7 +7,10 @@ import { orCalmly } from './calm.ts';
 import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
-const UNREACHABLE = 'The list of Wi-Fi cannot be read at the moment. Nothing was taken. Try again in a minute.';
+/** Around the corner this many make a choice; across town one place is better than none. */
+const CHOICE = 4;
+const UNREACHABLE =
+	'The list of Wi-Fi cannot be read at the moment. Nothing was taken. Try again in a minute.';
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
@@ -27,7 +30,7 @@ export const load: PageServerLoad = async (event) => {
 	return {
 		search: { position, given: search.given, text: search.text, problem: search.problem },
 		radius: found.radius,
-		reach: formatDistance(found.radius),
+		reach: reach(found.radius),
 		first,
 		continued,
 		restarted: found.restarted,
@@ -36,11 +39,14 @@ export const load: PageServerLoad = async (event) => {
 			found.next_cursor === null
 				? null
 				: address({ radius: found.radius, cursor: found.next_cursor, first: first + found.data.length }),
-		wider: wider === undefined ? null : { href: address({ radius: wider }), reach: formatDistance(wider) },
+		wider: wider === undefined ? null : { href: address({ radius: wider }), reach: reach(wider) },
 		start: address({}),
 		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
 	};
 };
+
+/** "5 km" */
+const reach = (radius: number) => `${radius / 1000} km`;
 
 /** Looks ever farther until there is something to buy; a page that was asked for by its cursor is just read. */
 async function findNear(api: ApiClient, search: Search): Promise<RouterListBody & { restarted: boolean }> {
@@ -55,17 +61,17 @@ async function findNear(api: ApiClient, search: Search): Promise<RouterListBody 
 		}
 	}
 	let found: RouterListBody | null = null;
-	for (const radius of search.radius === null ? RADII : [search.radius]) {
+	for (const [step, radius] of (search.radius === null ? RADII : [search.radius]).entries()) {
 		const wider = await api.listRouters({ lat, lon, radius, limit: PAGE_SIZE });
 		// Farther away there may be nothing more to buy either: then the nearest ones are the answer.
-		if (found === null || isOnSale(wider) || found.data.length === 0) found = wider;
-		if (isOnSale(found)) break;
+		if (found === null || found.data.length === 0 || onSale(wider) > onSale(found)) found = wider;
+		if (onSale(found) >= (step === 0 ? CHOICE : 1)) break;
 	}
 	if (found === null) throw new Error('There is no radius to search');
 	return { ...found, restarted: false };
 }
 
-const isOnSale = (list: RouterListBody) => list.has_more || list.data.some(({ status }) => status === 'online');
+const onSale = (list: RouterListBody) => list.data.filter(({ status }) => status === 'online').length;
 
 /** What the list shows of a router. */
 function shown({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {

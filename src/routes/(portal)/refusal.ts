@@ -28,7 +28,9 @@ export function paymentRefusal(
 		case 'payer_prompt_limit':
 			return { phone: 'This number was asked to pay too often. Wait 15 minutes, or use another number.' };
 		case 'router_unavailable':
-			return { form: 'This Wi-Fi has just gone offline. Try again when it is back, or choose another place.' };
+			return {
+				form: 'This Wi-Fi has just gone offline. Try again when it is back, or choose another place.'
+			};
 		case 'validation_failed': {
 			const texts = { phone, time, network };
 			const fields = problem.errors.map(({ pointer }) => FIELD_OF_POINTER[pointer]);

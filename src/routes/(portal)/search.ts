@@ -54,7 +54,8 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 		text: place === '' && position ? `${position.lat}, ${position.lon}` : place.slice(0, MAX_PLACE_LENGTH),
 		problem,
 		radius: fixed,
-		cursor: fixed !== null && continues && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null,
+		cursor:
+			fixed !== null && continues && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null,
 		first: Number.isInteger(first) && first > 1 && first <= MAX_FIRST ? first : 1
 	};
 }

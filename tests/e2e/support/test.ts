@@ -42,7 +42,7 @@ export class Buyer {
 		await this.page.goto(`${this.portal.url}/r/${routerId}`);
 		await this.page.getByRole('radio', { name: /^1 hour/ }).check();
 		await this.page.getByRole('radio', { name: /MTN|my number/ }).first().check();
-		await this.page.getByLabel(/number/i).last().fill(phone);
+		await this.page.getByLabel('Your mobile-money number').fill(phone);
 	}
 
 	async pay(): Promise<void> {

@@ -12,6 +12,8 @@ export interface Accounts {
 	/** @returns the new account, or null when the e-mail address is taken */
 	create(account: { email: string; role: Role; plan: Account['plan'] }): Promise<Account | null>;
 	findByEmail(email: string): Promise<Account | null>;
+	/** The first accounts of a role, by id. */
+	withRole(role: Role, limit: number): Promise<Account[]>;
 }
 
 /** E-mail addresses are compared without case, as people type them. */
@@ -27,6 +29,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 				status: 'active',
 				created_at: clock.now()
 			}),
-		findByEmail: (email) => store.findByEmail(database.db, normalise(email))
+		findByEmail: (email) => store.findByEmail(database.db, normalise(email)),
+		withRole: (role, limit) => store.withRole(database.db, role, limit)
 	};
 }

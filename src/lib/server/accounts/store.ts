@@ -16,10 +16,17 @@ export async function insert(queries: Queries, account: Omit<Account, 'id'>): Pr
 }
 
 export async function findByEmail(queries: Queries, email: string): Promise<Account | null> {
-	const row = await queries
+	const row = await queries.selectFrom('accounts').selectAll().where('email', '=', email).executeTakeFirst();
+	return row ?? null;
+}
+
+/** The first accounts of a role, by id. */
+export async function withRole(queries: Queries, role: Account['role'], limit: number): Promise<Account[]> {
+	return queries
 		.selectFrom('accounts')
 		.selectAll()
-		.where('email', '=', email)
-		.executeTakeFirst();
-	return row ?? null;
+		.where('role', '=', role)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
 }

@@ -57,7 +57,11 @@ export function createApiKeys(
 	const cache = new Map<string, { row: store.KeyWithAccount; readAt: number }>();
 	const touched = new Map<number, number>();
 
-	const rowFor = (key: string, owner: { accountId: number; name: string; role: Role }, scopes: Scope[] = []) => ({
+	const rowFor = (
+		key: string,
+		owner: { accountId: number; name: string; role: Role },
+		scopes: Scope[] = []
+	) => ({
 		account_id: owner.accountId,
 		name: owner.name,
 		hash: sha256(key),
@@ -108,19 +112,22 @@ export function createApiKeys(
 			const key = keyFromBytes(keyModeHere, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
 			const hash = sha256(key);
 			await database.transact(async (trx) => {
-				if (!(await store.findByHash(trx, hash))) await store.insert(trx, rowFor(key, { accountId, name, role }));
+				if (!(await store.findByHash(trx, hash)))
+					await store.insert(trx, rowFor(key, { accountId, name, role }));
 				await store.revokeOthers(trx, { accountId, name, exceptHash: hash, now: clock.now() });
 			});
 			return key;
 		},
 		async authenticate(authorization) {
-			const match = /^bearer +(.+?) *$/i.exec(authorization ?? '');
-			if (!match?.[1]) {
+			const header = authorization?.trim() ?? '';
+			const key = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
+			if (key === '') {
 				throw new AppError('missing_api_key', 'Send the header "Authorization: Bearer <API_KEY>".');
 			}
-			const invalid = () => new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
-			if (keyMode(match[1]) !== keyModeHere) throw invalid();
-			const row = await find(sha256(match[1]));
+			const invalid = () =>
+				new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
+			if (keyMode(key) !== keyModeHere) throw invalid();
+			const row = await find(sha256(key));
 			if (!row || row.revoked_at !== null) throw invalid();
 			if (row.expires_at !== null && row.expires_at <= clock.now()) throw invalid();
 			await touch(row.id);

@@ -28,7 +28,8 @@ function assemble(mode: KeyMode, random: string): string {
 	return text + checksum(text);
 }
 
-export const generateKey = (mode: KeyMode): string => assemble(mode, randomCharacters(ALPHABET, RANDOM_LENGTH));
+export const generateKey = (mode: KeyMode): string =>
+	assemble(mode, randomCharacters(ALPHABET, RANDOM_LENGTH));
 
 /** A key made from secret bytes (at least 64) instead of chance, for keys that Airtill gives itself. */
 export function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {

@@ -22,7 +22,9 @@ const queryInteger = (min: number, max: number) =>
 		.pipe(z.number().min(min).max(max));
 
 /** Any integer; one that names nothing (0, negative, beyond 2^53 - 1) is answered 404 later. */
-const bodyId = z.number().refine(Number.isInteger, { params: { item: 'invalid_type' }, error: 'Use an integer.' });
+const bodyId = z
+	.number()
+	.refine(Number.isInteger, { params: { item: 'invalid_type' }, error: 'Use an integer.' });
 
 /** Path ids: digits only, else 400; what names nothing is a 404. */
 export const pathId = z
@@ -67,7 +69,7 @@ export const routerListQuery = z.object({
 		.refine((metres) => metres > 0, { params: { item: 'out_of_range' }, error: 'Use more than 0 metres.' })
 		.default(1000),
 	limit: queryInteger(1, 100).default(20),
-	cursor: z.string().max(512).optional()
+	cursor: z.string().optional()
 });
 
 export const routerList = z

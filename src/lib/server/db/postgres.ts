@@ -68,4 +68,3 @@ async function retrying<T>(run: () => Promise<T>): Promise<T> {
 		}
 	}
 }
-

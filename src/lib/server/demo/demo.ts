@@ -36,7 +36,8 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	const signIns: DemoSignIn[] = [];
 	for (const { email, role } of ACCOUNTS) {
 		const account =
-			(await app.accounts.findByEmail(email)) ?? (await app.accounts.create({ email, role, plan: 'default' }));
+			(await app.accounts.findByEmail(email)) ??
+			(await app.accounts.create({ email, role, plan: 'default' }));
 		if (!account) continue;
 		const key = await app.apiKeys.ensureDerived({ accountId: account.id, name: `demo ${role}`, role });
 		signIns.push({ email, role, key });
@@ -82,7 +83,8 @@ export function printWelcome(app: App, signIns: readonly DemoSignIn[]): void {
 		lines.push('', 'Test mode: no real money moves.');
 		if (signIns.length > 0) {
 			lines.push('', 'Demo sign-ins (API keys of this sandbox):');
-			for (const { email, role, key } of signIns) lines.push(`  ${email.padEnd(22)} ${role.padEnd(6)} ${key}`);
+			for (const { email, role, key } of signIns)
+				lines.push(`  ${email.padEnd(22)} ${role.padEnd(6)} ${key}`);
 		}
 		lines.push('', 'Test numbers: any valid mobile number; its last three digits decide.');
 		for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);

@@ -1,33 +1,50 @@
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
-import { sha256 } from '../secrets.ts';
+import { equalSecrets, hmac, type Secrets } from '../secrets.ts';
 
 /**
- * An opaque place in a list: base64url of the last row's sort values and a fingerprint of the filters, so that
- * a cursor is refused with other filters than it was made for.
+ * Opaque places in lists: base64url of the last row's sort values (the value that orders the list, and the id)
+ * with a signature over them and the filters. A cursor that was changed, or is used with other filters than it
+ * was made for, is refused.
  */
-const shape = z.strictObject({ v: z.literal(1), k: z.tuple([z.number(), z.number()]), f: z.string().length(16) });
-
-const fingerprint = (filters: readonly unknown[]) => sha256(JSON.stringify(filters)).slice(0, 16);
-
-export function encodeCursor(sortValues: readonly [number, number], filters: readonly unknown[]): string {
-	return Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: fingerprint(filters) })).toString('base64url');
+export interface Cursors {
+	encode(sortValues: SortValues, filters: readonly unknown[]): string;
+	/** @throws AppError `invalid_cursor` */
+	decode(cursor: string, filters: readonly unknown[]): [number, number];
 }
 
-/**
- * Sort values of a cursor: the value that orders the list, and the id.
- * @throws AppError `invalid_cursor` when it was tampered with or made for other filters
- */
-export function decodeCursor(cursor: string, filters: readonly unknown[]): [number, number] {
-	const invalid = () => new AppError('invalid_cursor', 'Use next_cursor of the previous page, with the same filters.');
-	if (!/^[A-Za-z0-9_-]+$/.test(cursor)) throw invalid();
-	let content: unknown;
-	try {
-		content = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-	} catch {
-		throw invalid();
+export type SortValues = readonly [number, number];
+
+const shape = z.strictObject({ v: z.literal(1), k: z.tuple([z.number(), z.number()]), f: z.string() });
+
+const MAX_LENGTH = 512;
+const KEY_BYTES = 32;
+
+export function createCursors(secrets: Secrets): Cursors {
+	const key = secrets.derive('cursor', KEY_BYTES);
+	const sign = (sortValues: SortValues, filters: readonly unknown[]) =>
+		hmac(key, JSON.stringify([sortValues, filters])).slice(0, 22);
+
+	function read(cursor: string) {
+		if (cursor.length > MAX_LENGTH || !/^[A-Za-z0-9_-]+$/.test(cursor)) return null;
+		try {
+			return shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+		} catch {
+			return null;
+		}
 	}
-	const parsed = shape.safeParse(content);
-	if (!parsed.success || parsed.data.f !== fingerprint(filters)) throw invalid();
-	return parsed.data.k;
+
+	return {
+		encode: (sortValues, filters) =>
+			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: sign(sortValues, filters) })).toString(
+				'base64url'
+			),
+		decode(cursor, filters) {
+			const content = read(cursor);
+			if (!content || !equalSecrets(content.f, sign(content.k, filters))) {
+				throw new AppError('invalid_cursor', 'Use next_cursor of the previous page, with the same filters.');
+			}
+			return content.k;
+		}
+	};
 }

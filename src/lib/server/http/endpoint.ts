@@ -66,22 +66,30 @@ export const unknownRoute: RequestHandler = (event) =>
 	answer(event, async () => {
 		if (isMalformed(event.url.pathname)) {
 			throw validationFailed([
-				{ in: 'path', pointer: '', code: 'invalid_format', detail: 'The path has malformed percent-encoding.' }
+				{
+					in: 'path',
+					pointer: '',
+					code: 'invalid_format',
+					detail: 'The path has malformed percent-encoding.'
+				}
 			]);
 		}
-		const path = event.url.pathname.replace(/\/{2,}/g, '/').replace(/^\/v1/, '').replace(/\/$/, '');
+		const path = event.url.pathname
+			.replace(/\/{2,}/g, '/')
+			.replace(/^\/v1/, '')
+			.replace(/\/$/, '');
 		const allow = methodsFor(path);
-		const error = new AppError('route_not_found', `There is no ${event.request.method} ${event.url.pathname}.`);
+		const error = new AppError(
+			'route_not_found',
+			`There is no ${event.request.method} ${event.url.pathname}.`
+		);
 		const response = problemResponse(error, event.locals);
 		if (allow.length > 0) response.headers.set('allow', allow.join(', '));
 		return response;
 	});
 
 /** Authenticates, runs, and turns whatever happens into JSON. */
-async function answer(
-	event: RequestEvent,
-	run: (caller: Caller) => Promise<Response>
-): Promise<Response> {
+async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Response>): Promise<Response> {
 	let response: Response;
 	try {
 		const caller = await event.locals.app.apiKeys.authenticate(event.request.headers.get('authorization'));

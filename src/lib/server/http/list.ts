@@ -1,14 +1,15 @@
-import { encodeCursor } from './cursor.ts';
+import type { Cursors, SortValues } from './cursor.ts';
 
 /** The envelope of every list, from a page and the filters that its cursor is bound to. */
 export function listBody<T>(
-	page: { data: T[]; next: readonly [number, number] | null },
+	cursors: Cursors,
+	page: { data: T[]; next: SortValues | null },
 	filters: readonly unknown[]
 ): { data: T[]; has_more: boolean; next_cursor: string | null } {
 	return {
 		data: page.data,
 		has_more: page.next !== null,
-		next_cursor: page.next && encodeCursor(page.next, filters)
+		next_cursor: page.next && cursors.encode(page.next, filters)
 	};
 }
 

@@ -83,7 +83,10 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
 export async function parseBody<S extends z.ZodType>(schema: S, request: Request): Promise<z.output<S>> {
 	const type = request.headers.get('content-type') ?? '';
 	if (!/^\s*application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type)) {
-		throw new AppError('unsupported_media_type', 'Send JSON with the header "Content-Type: application/json".');
+		throw new AppError(
+			'unsupported_media_type',
+			'Send JSON with the header "Content-Type: application/json".'
+		);
 	}
 	const text = decodeUtf8(await readBody(request, MAX_BODY_BYTES));
 	let input: unknown;

@@ -26,7 +26,11 @@ export interface OperatorCapabilities {
 	clientReference: 'uuid' | 'string' | 'none';
 	statusByOurReference: boolean;
 	statusReturnsAmount: boolean;
-	callback: { methods: readonly ('POST' | 'PUT')[]; authenticity: 'none' | 'hmac' | 'signature'; perRequestUrl: boolean };
+	callback: {
+		methods: readonly ('POST' | 'PUT')[];
+		authenticity: 'none' | 'hmac' | 'signature';
+		perRequestUrl: boolean;
+	};
 	refund: 'none' | 'full' | 'partial';
 	payerCheck: boolean;
 	/** Seconds the payer has to approve. */

@@ -34,6 +34,7 @@ export function createOperators(sandbox: OperatorAdapter | null): Operators {
 		},
 		all: () => adapters,
 		// Without an operator nothing can be paid, and nothing is offered.
-		methodsOf: (stored) => [ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
+		methodsOf: (stored) =>
+			[ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
 	};
 }

@@ -13,8 +13,15 @@ const MAX_CALLBACKS = 50;
 
 type Kind = OperatorMessagesTable['kind'];
 
-/** Digits of a phone number but the last four, wherever eight or more stand in a row. */
-const redact = (raw: string) => raw.slice(0, MAX_RAW_LENGTH).replace(/\d{8,}/g, (digits) => `…${digits.slice(-4)}`);
+/**
+ * Digits of a phone number but the last four, wherever eight or more stand in a row. NUL bytes go too:
+ * PostgreSQL does not store them, and a stray one must not lose a message.
+ */
+const redact = (raw: string) =>
+	raw
+		.slice(0, MAX_RAW_LENGTH)
+		.replaceAll('\0', '')
+		.replace(/\d{8,}/g, (digits) => `…${digits.slice(-4)}`);
 
 export async function keepMessage(
 	context: PaymentsContext,
@@ -44,21 +51,23 @@ export async function keepWhenNew(
 	if (last !== outcome) await keepMessage(context, paymentId, kind, outcome, raw);
 }
 
+/** Keeps a callback as evidence; it has done its work already, so one too many, or a failure, is only logged. */
 export async function keepCallback(
 	context: PaymentsContext,
 	paymentId: number,
 	outcome: string,
 	raw: string
 ): Promise<void> {
-	await store.insertMessageBelow(
-		context.database.db,
-		{
-			payment_id: paymentId,
-			kind: 'callback',
-			outcome,
-			raw: redact(raw),
-			received_at: context.clock.now()
-		},
-		MAX_CALLBACKS
-	);
+	const message = {
+		payment_id: paymentId,
+		kind: 'callback',
+		outcome,
+		raw: redact(raw),
+		received_at: context.clock.now()
+	} as const;
+	try {
+		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
+	} catch (error) {
+		context.log.warn({ err: error, payment: paymentId }, 'callback not kept');
+	}
 }

@@ -172,8 +172,8 @@ export function createPayments(context: PaymentsContext): Payments {
 			const payment = await store.findByReference(database.db, operator, reference);
 			if (!payment) return false;
 			const hint = operators.byId(operator).parseCallback({ method, headers, body });
-			await keepCallback(context, payment.id, hint.claimed, body);
 			await jobs.wake(RECONCILE_JOB, payment.id);
+			await keepCallback(context, payment.id, hint.claimed, body);
 			return true;
 		},
 		jobs: {

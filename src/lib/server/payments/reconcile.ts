@@ -30,7 +30,10 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 		// Still in our outbox; a failed one was never sent.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
 	}
-	if (payment.submit_state === 'submitting' && clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS) {
+	if (
+		payment.submit_state === 'submitting' &&
+		clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS
+	) {
 		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 

@@ -59,12 +59,22 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 		await setSubmit(context, refund, 'uncertain');
 		return clock.now();
 	}
-	const outcome = await attempt<StatusOutcome>(context, () => adapter.readRefund?.({ reference: refund.reference }), {
-		kind: 'unavailable',
-		cause: 'adapter error',
-		retryAfterSeconds: null
-	});
-	await keepWhenNew(context, payment.id, 'refund', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
+	const outcome = await attempt<StatusOutcome>(
+		context,
+		() => adapter.readRefund?.({ reference: refund.reference }),
+		{
+			kind: 'unavailable',
+			cause: 'adapter error',
+			retryAfterSeconds: null
+		}
+	);
+	await keepWhenNew(
+		context,
+		payment.id,
+		'refund',
+		outcome.kind,
+		'raw' in outcome ? outcome.raw : outcome.cause
+	);
 	if (outcome.kind === 'succeeded') {
 		await finish(context, refund, 'succeeded', null);
 		return null;

@@ -20,7 +20,12 @@ type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
 /** States in which nobody has taken the payer's money yet, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
 
-export async function note(context: PaymentsContext, trx: Tx, type: EventType, row: store.PaymentRow): Promise<void> {
+export async function note(
+	context: PaymentsContext,
+	trx: Tx,
+	type: EventType,
+	row: store.PaymentRow
+): Promise<void> {
 	const session = await context.sessions.known(trx, row.session_id);
 	const { id, session_id, ...rest } = paymentBody(row);
 	await recordEvent(trx, context.clock, {
@@ -42,7 +47,11 @@ function announce(context: PaymentsContext, paymentId: number): void {
  * The operator took the money: the payment succeeds, and either buys its session's time or goes back.
  * @returns false when the payment had already succeeded
  */
-export async function settleSuccess(context: PaymentsContext, id: number, outcome: Succeeded): Promise<boolean> {
+export async function settleSuccess(
+	context: PaymentsContext,
+	id: number,
+	outcome: Succeeded
+): Promise<boolean> {
 	const settled = await context.database.transact(async (trx) => {
 		const now = context.clock.now();
 		const before = await store.find(trx, id);
@@ -119,7 +128,11 @@ async function startRefund(
  * such), and only learns why.
  * @returns false when nothing changed
  */
-export async function settleFailure(context: PaymentsContext, id: number, code: FailureCode): Promise<boolean> {
+export async function settleFailure(
+	context: PaymentsContext,
+	id: number,
+	code: FailureCode
+): Promise<boolean> {
 	const failed = await settleUnpaid(context, id, 'failed', code);
 	if (failed) return true;
 	const expired = await store.change(

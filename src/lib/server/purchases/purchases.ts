@@ -104,26 +104,32 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 
 	async function view(api: ApiClient, row: store.PurchaseRow): Promise<PurchaseView | null> {
 		if (row.session_id === null) return null;
-		const [router, session] = await Promise.all([api.getRouter(row.router_id), api.getSession(row.session_id)]);
+		const [router, session] = await Promise.all([
+			api.getRouter(row.router_id),
+			api.getSession(row.session_id)
+		]);
 		const paymentId = session.payment_id ?? row.payment_id;
 		const payment = paymentId === null ? null : await api.getPayment(paymentId);
 		return { router, session, payment };
 	}
 
-	async function begin(token: string, form: PurchaseForm): Promise<{ token: string; row: store.PurchaseRow }> {
+	async function begin(
+		token: string,
+		form: PurchaseForm
+	): Promise<{ token: string; row: store.PurchaseRow }> {
 		const now = clock.now();
 		const values = {
 			router_id: form.routerId,
 			duration: form.duration,
 			payment_method: form.paymentMethod,
-			phone: form.phone,
+			// PostgreSQL stores no NUL; the service refuses such a number anyway.
+			phone: form.phone.replaceAll('\0', ''),
 			created_at: now,
 			updated_at: now
 		};
 		if (PURCHASE_TOKEN_PATTERN.test(token)) {
 			const token_hash = sha256(token);
-			const row =
-				(await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
+			const row = (await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
 			if (row && isSameOrder(row, form)) return { token, row };
 		}
 		// Another order from the same page (back, other number, buy): a purchase of its own.

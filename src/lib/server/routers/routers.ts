@@ -42,7 +42,8 @@ export interface RouterPage {
 const methodList = z.array(z.string());
 
 export function createRouters(database: Database, operators: Operators): Routers {
-	const paymentMethods = (row: RouterRow) => operators.methodsOf(methodList.parse(JSON.parse(row.payment_methods)));
+	const paymentMethods = (row: RouterRow) =>
+		operators.methodsOf(methodList.parse(JSON.parse(row.payment_methods)));
 
 	function body(row: RouterRow, distance: number | null): RouterBody {
 		return {
@@ -101,4 +102,4 @@ export function createRouters(database: Database, operators: Operators): Routers
 	};
 }
 
-export { count as countRouters, insert as insertRouter } from './store.ts';
+export { count as countRouters, insert as insertRouter, page as pageOfRouters } from './store.ts';

@@ -18,7 +18,12 @@ export async function find(queries: Queries, id: number): Promise<RouterRow | nu
  */
 export async function nearby(
 	database: Database,
-	search: { centre: Position; radiusMetres: number; after: { distance: number; id: number } | null; limit: number }
+	search: {
+		centre: Position;
+		radiusMetres: number;
+		after: { distance: number; id: number } | null;
+		limit: number;
+	}
 ): Promise<(RouterRow & { distance: number })[]> {
 	const { centre, radiusMetres, after, limit } = search;
 	const lat = sql`cast(${centre.lat} as double precision)`;
@@ -55,15 +60,41 @@ export async function update(queries: Queries, id: number, change: Updateable<Ro
 	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
 }
 
-/** Routers of one owner that have an id of the owner's, by that id. */
-export async function byExternalId(queries: Queries, ownerAccountId: number): Promise<Map<string, RouterRow>> {
+/** Those of an owner's routers that have one of the owner's own ids, by that id. */
+export async function byExternalIds(
+	queries: Queries,
+	ownerAccountId: number,
+	externalIds: readonly string[]
+): Promise<Map<string, RouterRow>> {
 	const rows = await queries
 		.selectFrom('routers')
 		.selectAll()
 		.where('owner_account_id', '=', ownerAccountId)
-		.where('external_id', 'is not', null)
+		.where('external_id', 'in', externalIds)
 		.execute();
 	return new Map(rows.map((row) => [row.external_id ?? '', row]));
+}
+
+/** Adds routers; where the owner has one with that external id, it takes over what an import may say. */
+export async function upsertImported(queries: Queries, routers: readonly NewRouter[]): Promise<void> {
+	await queries
+		.insertInto('routers')
+		.values(routers)
+		.onConflict((conflict) =>
+			conflict.columns(['owner_account_id', 'external_id']).doUpdateSet((row) => ({
+				name: row.ref('excluded.name'),
+				address: row.ref('excluded.address'),
+				ssid: row.ref('excluded.ssid'),
+				security: row.ref('excluded.security'),
+				lat: row.ref('excluded.lat'),
+				lon: row.ref('excluded.lon'),
+				price_minor: row.ref('excluded.price_minor'),
+				currency: row.ref('excluded.currency'),
+				status: row.ref('excluded.status'),
+				updated_at: row.ref('excluded.updated_at')
+			}))
+		)
+		.execute();
 }
 
 export async function count(queries: Queries): Promise<number> {

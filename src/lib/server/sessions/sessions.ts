@@ -66,7 +66,8 @@ export interface SessionsDependencies {
 	routers: Routers;
 }
 
-const passwordContext = (id: number) => `session:${id}`;
+/** What a stored password is sealed for. */
+export const passwordContext = (id: number) => `session:${id}`;
 
 /** The API's session object. */
 function sessionBody(row: SessionRow, now: number, password: string | null): SessionBody {
@@ -147,7 +148,9 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			!(await store.hasPendingPayment(trx, row.id))
 		) {
 			const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: now } as const;
-			return (await transition(trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled')) ?? row;
+			return (
+				(await transition(trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled')) ?? row
+			);
 		}
 		return row;
 	}
@@ -233,7 +236,12 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				const byCreator = found.account_id === caller.accountId;
 				const reason = byCreator ? 'client_ended' : 'admin_ended';
 				if (found.status === 'active') {
-					const to = { status: 'ended', status_reason: reason, ended_at: now, password_sealed: null } as const;
+					const to = {
+						status: 'ended',
+						status_reason: reason,
+						ended_at: now,
+						password_sealed: null
+					} as const;
 					const ended = await transition(trx, { id, status: 'active' }, to, 'session.ended');
 					if (ended) return ended;
 				}

@@ -42,3 +42,14 @@ export async function hasPendingPayment(queries: Queries, id: number): Promise<b
 		.executeTakeFirst();
 	return row !== undefined;
 }
+
+export async function newestActive(queries: Queries): Promise<SessionRow | null> {
+	const row = await queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('status', '=', 'active')
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}

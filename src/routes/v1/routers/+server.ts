@@ -1,5 +1,4 @@
 import { listRouters } from '#lib/server/contract/routes.ts';
-import { decodeCursor } from '#lib/server/http/cursor.ts';
 import { endpoint, unknownRoute } from '#lib/server/http/endpoint.ts';
 import { listBody, nextLink } from '#lib/server/http/list.ts';
 
@@ -7,9 +6,13 @@ import { listBody, nextLink } from '#lib/server/http/list.ts';
 export const GET = endpoint(listRouters, async ({ app, query, search }) => {
 	const { lat, lon, radius, limit, cursor } = query;
 	const filters = ['routers', lat, lon, radius];
-	const after = cursor === undefined ? null : decodeCursor(cursor, filters);
-	const page = listBody(await app.routers.list({ lat, lon, radius, limit, after }), filters);
-	return { body: { ...page, radius, radius_unit: 'm' as const }, headers: nextLink(search, page.next_cursor) };
+	const after = cursor === undefined ? null : app.cursors.decode(cursor, filters);
+	const found = await app.routers.list({ lat, lon, radius, limit, after });
+	const page = listBody(app.cursors, found, filters);
+	return {
+		body: { ...page, radius, radius_unit: 'm' as const },
+		headers: nextLink(search, page.next_cursor)
+	};
 });
 
 export const fallback = unknownRoute;

@@ -1,7 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../log.ts';
-import type { AttemptReference, OperatorAdapter, PaymentRequest, RefundRequest, StatusOutcome } from '../operator.ts';
+import type {
+	AttemptReference,
+	OperatorAdapter,
+	PaymentRequest,
+	RefundRequest,
+	StatusOutcome
+} from '../operator.ts';
 import { scenarioFor } from './scenarios.ts';
 import * as store from './store.ts';
 
@@ -38,7 +44,8 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 	function statusOf(charge: store.Charge): StatusOutcome {
 		const at = resultAt(charge);
 		const { result } = scenarioFor(charge.phone);
-		if (at === null || result === null || clock.now() < at) return { kind: 'pending', raw: '{"status":"pending"}' };
+		if (at === null || result === null || clock.now() < at)
+			return { kind: 'pending', raw: '{"status":"pending"}' };
 		if (result.kind === 'failed') {
 			return {
 				kind: 'failed',
@@ -172,7 +179,10 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 		readStatus,
 		parseCallback(raw) {
 			const claimed = /"status"\s*:\s*"(succeeded|failed|pending)"/.exec(raw.body)?.[1];
-			return { claimed: (claimed as 'succeeded' | 'failed' | 'pending' | undefined) ?? 'unknown', authentic: 'absent' };
+			return {
+				claimed: (claimed as 'succeeded' | 'failed' | 'pending' | undefined) ?? 'unknown',
+				authentic: 'absent'
+			};
 		},
 		refund,
 		readRefund,

@@ -25,14 +25,25 @@ const success: Scenario = {
 };
 
 const SCENARIOS: readonly Scenario[] = [
-	{ ...success, digits: '001', description: 'payer declines', result: { kind: 'failed', reason: 'payer_declined' } },
+	{
+		...success,
+		digits: '001',
+		description: 'payer declines',
+		result: { kind: 'failed', reason: 'payer_declined' }
+	},
 	{
 		...success,
 		digits: '002',
 		description: 'insufficient funds',
 		result: { kind: 'failed', reason: 'insufficient_funds' }
 	},
-	{ ...success, digits: '003', description: 'never answers; the payment expires', result: null, callbacks: 0 },
+	{
+		...success,
+		digits: '003',
+		description: 'never answers; the payment expires',
+		result: null,
+		callbacks: 0
+	},
 	{
 		...success,
 		digits: '004',

@@ -13,18 +13,45 @@ const UNREACHABLE = 'Prices cannot be read at the moment. Nothing was taken. Try
 
 async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
 	const { router: id } = event.params;
-	const router = /^\d{1,15}$/.test(id) ? await orCalmly(orNull(apiClient(event).getRouter(Number(id))), UNREACHABLE) : null;
-	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here. Look at the list for one near you.');
+	const router = /^\d{1,15}$/.test(id)
+		? await orCalmly(orNull(apiClient(event).getRouter(Number(id))), UNREACHABLE)
+		: null;
+	if (!router)
+		error(404, 'This address belongs to no Wi-Fi that is sold here. Look at the list for one near you.');
 	return router;
 }
 
 export const load: PageServerLoad = async (event) => {
 	const router = await findRouter(event);
 	const { config, purchases } = event.locals.app;
-	const { id, name, address, ssid, lat, lon, status, price, currency, min_duration, max_duration, payment_methods } =
-		router;
+	const {
+		id,
+		name,
+		address,
+		ssid,
+		lat,
+		lon,
+		status,
+		price,
+		currency,
+		min_duration,
+		max_duration,
+		payment_methods
+	} = router;
 	return {
-		router: { id, name, address, ssid, lat, lon, price, currency, min_duration, max_duration, payment_methods },
+		router: {
+			id,
+			name,
+			address,
+			ssid,
+			lat,
+			lon,
+			price,
+			currency,
+			min_duration,
+			max_duration,
+			payment_methods
+		},
 		online: status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()
@@ -39,7 +66,9 @@ export const actions: Actions = {
 		const wanted = wantedTime(router, entry);
 		const errors = {
 			...('error' in wanted ? { time: wanted.error } : {}),
-			...(offeredMethods(router.payment_methods).includes(entry.network) ? {} : { network: 'Choose a network.' }),
+			...(offeredMethods(router.payment_methods).includes(entry.network)
+				? {}
+				: { network: 'Choose a network.' }),
 			...(entry.phone === '' ? { phone: 'Type the number that pays.' } : {})
 		};
 		if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
@@ -55,7 +84,8 @@ export const actions: Actions = {
 			});
 		} catch (problem) {
 			if (problem instanceof ApiUnavailable) {
-				const form = 'We cannot reach the till. Press Pay again in a minute: it stays one purchase, paid once.';
+				const form =
+					'We cannot reach the till. Press Pay again in a minute: it stays one purchase, paid once.';
 				return fail(503, { entry, errors: { form } });
 			}
 			if (!(problem instanceof ApiProblem)) throw problem;
@@ -72,7 +102,8 @@ export const actions: Actions = {
 };
 
 /** The form as it comes back with a price: a time that was typed is the chosen one. */
-const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry => (wanted.own ? { ...entry, time: 'own' } : entry);
+const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
+	wanted.own ? { ...entry, time: 'own' } : entry;
 
 function quotation({ choice, own }: { choice: TimeChoice; own: boolean }) {
 	const why = own

@@ -44,9 +44,7 @@ export const load: PageServerLoad = async (event) => {
 	const asksAgain = event.url.searchParams.has('again') || event.request.method === 'POST';
 	const showsForm =
 		canPay &&
-		(state.action === 'retry' ||
-			state.action === 'renew' ||
-			(state.action === 'wait-or-retry' && asksAgain));
+		(state.action === 'retry' || state.action === 'renew' || (state.action === 'wait-or-retry' && asksAgain));
 
 	return {
 		state,
@@ -57,12 +55,15 @@ export const load: PageServerLoad = async (event) => {
 		asOf: clockText(now, config.reportTimezone),
 		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
 		hintAfterSeconds: HINT_AFTER_SECONDS,
-		pass: password === null ? null : {
-			password,
-			qr: qrSvg(wifiQrText({ ssid: session.ssid, security: router.security, password })),
-			remainingSeconds: session.remaining_seconds ?? 0,
-			totalSeconds: session.duration_seconds
-		},
+		pass:
+			password === null
+				? null
+				: {
+						password,
+						qr: qrSvg(wifiQrText({ ssid: session.ssid, security: router.security, password })),
+						remainingSeconds: session.remaining_seconds ?? 0,
+						totalSeconds: session.duration_seconds
+					},
 		again: showsForm
 			? {
 					amount: again,

@@ -31,7 +31,11 @@ export function stateOf({ session, payment }: Purchase, now: Date, timeZone: str
 }
 
 /** The lines of the receipt. */
-export function receiptLines({ router, session, payment }: Purchase, now: Date, timeZone: string): [string, string][] {
+export function receiptLines(
+	{ router, session, payment }: Purchase,
+	now: Date,
+	timeZone: string
+): [string, string][] {
 	const paid = payment?.paid_at ?? null;
 	const money = formatMoney(session.amount, session.currency);
 	return [

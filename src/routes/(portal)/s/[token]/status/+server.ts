@@ -18,7 +18,8 @@ export const GET: RequestHandler = async (event) => {
 		if (!found) return answer({ state: null }, 404);
 		return answer({ state: stateOf(found, new Date(clock.now()), config.reportTimezone).kind });
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return answer({ state: null }, 503);
+		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem)
+			return answer({ state: null }, 503);
 		throw problem;
 	}
 };

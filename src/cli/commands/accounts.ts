@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
+import { isoTime } from '#lib/server/clock.ts';
+import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../command.ts';
+import { CommandError } from '../errors.ts';
+import { print } from '../output.ts';
+import { withConfiguredApp } from '../services.ts';
+
+/** RFC 5321, 4.5.3.1.3: a path has at most 256 octets, two of them its brackets. */
+const MAX_EMAIL_CHARACTERS = 254;
+
+const email = z.email().max(MAX_EMAIL_CHARACTERS);
+
+export const createAccount: Command = {
+	name: 'accounts create',
+	parameters: '--email EMAIL --role app|owner|admin [--plan default|enterprise]',
+	summary: 'Make an account and print it as JSON.',
+	help: [
+		'  --email EMAIL   names the account; upper and lower case are the same',
+		'  --role ROLE     app: buys for its users; owner: has routers; admin: runs the installation',
+		'  --plan PLAN     default or enterprise (higher limits); default: default'
+	].join('\n'),
+	async run(args, context) {
+		const parsed = parseCommand(args, {
+			email: { type: 'string' },
+			role: { type: 'string' },
+			plan: { type: 'string', default: 'default' }
+		});
+		positionals(parsed.positionals, []);
+		const address = email.safeParse(required(parsed.values.email, '--email'));
+		if (!address.success) throw new UsageError(`--email is not an e-mail address: "${parsed.values.email}".`);
+		const role = oneOf(required(parsed.values.role, '--role'), ROLES, '--role');
+		const plan = oneOf(parsed.values.plan, PLANS, '--plan');
+
+		const account = await withConfiguredApp(context, (app) =>
+			app.accounts.create({ email: address.data, role, plan })
+		);
+		if (!account) throw new CommandError(`The e-mail address ${address.data} is taken by another account.`);
+		await print(JSON.stringify({ ...account, created_at: isoTime(account.created_at) }));
+		return 0;
+	}
+};

@@ -1,0 +1,98 @@
+import process from 'node:process';
+import { root } from './bootstrap.js';
+import { UsageError, type Command, type Context } from './command.ts';
+import { createAccount } from './commands/accounts.ts';
+import { doctor } from './commands/doctor.ts';
+import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { importRoutersFile, listRouters } from './commands/routers.ts';
+import { isExpected, messageOf } from './errors.ts';
+import { OutputClosed, plain, print } from './output.ts';
+
+const COMMANDS: readonly Command[] = [
+	importRoutersFile,
+	listRouters,
+	createAccount,
+	createKey,
+	listKeys,
+	revokeKey,
+	doctor
+];
+
+const START = 'npm run --silent airtill --';
+
+const CODE_FAILED = 1;
+const CODE_USAGE = 2;
+
+/**
+ * Runs one command. Answers go to standard output, everything else to standard error.
+ * @param argv the words after `airtill`
+ * @returns the exit code: 0, 1 (it could not be done) or 2 (it was not typed as it must be)
+ */
+export async function main(argv: string[]): Promise<number> {
+	// A reader that went away is found by print(); without listeners it would end the process with a stack.
+	process.stdout.on('error', () => {});
+	process.stderr.on('error', () => {});
+	const context = { env: process.env, folder: typedIn() };
+	// Relative paths of the configuration (DATABASE_URL=file:./data/airtill.db) mean the project's folder.
+	process.chdir(root);
+	try {
+		return await choose(argv, context);
+	} catch (error) {
+		if (error instanceof OutputClosed) return 0;
+		console.error(isExpected(error) ? plainLines(messageOf(error)) : error);
+		return CODE_FAILED;
+	}
+}
+
+async function choose(argv: string[], context: Context): Promise<number> {
+	const words = argv.slice(0, argv.findIndex((word) => word.startsWith('-')) >>> 0);
+	const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
+	const wantsHelp = argv
+		.slice(0, argv.indexOf('--') >>> 0)
+		.some((word) => word === '--help' || word === '-h');
+	if (wantsHelp || argv[0] === 'help') {
+		await print(command ? commandHelp(command) : overview());
+		return 0;
+	}
+	if (!command) {
+		console.error(`${plain(complaint(argv, words))}\n\n${overview()}`);
+		return CODE_USAGE;
+	}
+	try {
+		return await command.run(argv.slice(command.name.split(' ').length), context);
+	} catch (error) {
+		if (!(error instanceof UsageError)) throw error;
+		console.error(`${plain(error.message)}\n\n${usage(command)}\nMore: ${START} ${command.name} --help`);
+		return CODE_USAGE;
+	}
+}
+
+function complaint(argv: string[], words: string[]): string {
+	const [first, second] = words;
+	if (first === undefined)
+		return argv[0] === undefined ? 'A command is missing.' : `Unknown option "${argv[0]}".`;
+	const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+	if (group.length === 0) return `Unknown command "${first}".`;
+	const choices = group.map(({ name }) => `"${name}"`).join(', ');
+	return second === undefined
+		? `"${first}" is one of ${choices}.`
+		: `Unknown command "${first} ${second}"; there is ${choices}.`;
+}
+
+const usage = ({ name, parameters }: Command) => `Usage: ${START} ${`${name} ${parameters}`.trim()}`;
+
+const commandHelp = (command: Command) => `${usage(command)}\n\n${command.summary}\n\n${command.help}`;
+
+function overview(): string {
+	const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+	const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+	return [`Usage: ${START} COMMAND`, '', ...lines, '', 'COMMAND --help says more about each.'].join('\n');
+}
+
+const plainLines = (text: string) => text.split('\n').map(plain).join('\n');
+
+/** npm runs its scripts in the project's folder and says in INIT_CWD where it was called. */
+function typedIn(): string {
+	const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
+	return script === 'airtill' && folder !== undefined ? folder : process.cwd();
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+/** What a person who looks after an installation wants to know of its database. */
+export interface Inspection {
+	/** e.g. `SQLite 3.51.0` or `PostgreSQL 15.14` */
+	server: string;
+	schemaVersion: number;
+	/** What is wrong with the database itself; empty when nothing was found. */
+	problems: string[];
+	/** How far the database's clock is ahead of ours in milliseconds; null where it has none of its own. */
+	clockAheadMs: number | null;
+	/** When the newest account, session or payment was made; null when there is none. */
+	newestRecordAt: number | null;
+}
+
+const OLDEST_POSTGRES_MAJOR = 15;
+
+/** Ends the transaction of the write test. */
+class RolledBack extends Error {}
+
+/**
+ * Looks at a database and tries a write that is rolled back.
+ * @throws Error of the driver when the database cannot be read or written
+ */
+export async function inspectDatabase(database: Database, now: () => number): Promise<Inspection> {
+	const sqlite = database.kind === 'sqlite';
+	const applied = await sql<{
+		version: number;
+	}>`select max(version) as version from schema_migrations`.execute(database.db);
+	await tryWrite(database);
+	return {
+		server: sqlite ? `SQLite ${process.versions.sqlite}` : `PostgreSQL ${await postgresVersion(database)}`,
+		schemaVersion: applied.rows[0]?.version ?? 0,
+		problems: sqlite ? await sqliteProblems(database) : await postgresProblems(database),
+		clockAheadMs: sqlite ? null : await clockAhead(database, now),
+		newestRecordAt: await newestRecord(database)
+	};
+}
+
+/** Writes what is there already, and takes it back: nothing is left, not even a used-up id. */
+async function tryWrite(database: Database): Promise<void> {
+	try {
+		await database.transact(async (trx) => {
+			await sql`update schema_migrations set name = name`.execute(trx);
+			throw new RolledBack();
+		});
+	} catch (error) {
+		if (!(error instanceof RolledBack)) throw error;
+	}
+}
+
+/** SQLite's own check of the file's structure; it stops at the first few faults. */
+async function sqliteProblems(database: Database): Promise<string[]> {
+	const { rows } = await sql<{ quick_check: string }>`pragma quick_check(3)`.execute(database.db);
+	return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
+}
+
+async function postgresVersion(database: Database): Promise<string> {
+	const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database.db);
+	// Debian adds its package's version in brackets.
+	return rows[0]?.server_version.split(' ')[0] ?? '';
+}
+
+async function postgresProblems(database: Database): Promise<string[]> {
+	const version = await postgresVersion(database);
+	return Number.parseInt(version, 10) < OLDEST_POSTGRES_MAJOR
+		? [`PostgreSQL ${version} is older than ${OLDEST_POSTGRES_MAJOR}`]
+		: [];
+}
+
+async function clockAhead(database: Database, now: () => number): Promise<number> {
+	const before = now();
+	const { rows } = await sql<{ ms: number }>`
+		select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(database.db);
+	// The answer was made about half-way between the question and its arrival.
+	return (rows[0]?.ms ?? before) - (before + now()) / 2;
+}
+
+async function newestRecord(database: Database): Promise<number | null> {
+	const newest = await Promise.all(
+		(['accounts', 'sessions', 'payments'] as const).map((table) =>
+			database.db.selectFrom(table).select('created_at').orderBy('id', 'desc').limit(1).executeTakeFirst()
+		)
+	);
+	const times = newest.flatMap((row) => (row ? [row.created_at] : []));
+	return times.length > 0 ? Math.max(...times) : null;
+}

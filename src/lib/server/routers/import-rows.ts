@@ -1,0 +1,267 @@
+import { MAX_AMOUNT_MINOR, currencyExponent, toMajor, toMinor } from '../../money.ts';
+import { sha256 } from '../secrets.ts';
+import { CsvFileError, readCsv } from './csv.ts';
+import type { RouterRow } from './store.ts';
+
+/** What a column of an import may hold. */
+export const IMPORT_FIELDS = [
+	'id',
+	'name',
+	'address',
+	'ssid',
+	'lat',
+	'lon',
+	'price',
+	'security',
+	'status'
+] as const;
+
+export type ImportField = (typeof IMPORT_FIELDS)[number];
+
+/** The name of the column that holds a field. */
+export type ColumnMap = ReadonlyMap<ImportField, string>;
+
+type Stated = Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'> &
+	Partial<Pick<RouterRow, 'name' | 'address' | 'security' | 'status'>>;
+
+/** One sound row of the file. */
+export interface ImportedRouter {
+	/** The owner's id, or one made from the row's content. */
+	externalId: string;
+	/** What the file says about the router; what it does not mention keeps its value, or gets a default. */
+	stated: Stated;
+	/** Name of a new router when no column holds names. */
+	fallbackName: string;
+}
+
+export interface RowRemark {
+	/** The line of the file on which the row starts; the header is line 1. */
+	line: number;
+	text: string;
+}
+
+export interface ImportedFile {
+	routers: ImportedRouter[];
+	/** Why a row cannot be imported, one entry for each reason. */
+	problems: RowRemark[];
+	/** Rows with problems. */
+	badRows: number;
+	/** What was changed in sound rows to make them fit. */
+	notes: RowRemark[];
+}
+
+export interface RowSettings {
+	columns: ColumnMap;
+	/** Currency of all prices in the file. */
+	currency: string;
+	/** Price per hour of rows that have none, in minor units. */
+	priceMinor: number | null;
+}
+
+const MAX_ROWS = 250_000;
+const MAX_ID_CHARACTERS = 100;
+/** Longer names and addresses are cut: they are for reading, and a long one is no reason to refuse a file. */
+const MAX_NAME_CHARACTERS = 120;
+const MAX_ADDRESS_CHARACTERS = 200;
+/** IEEE 802.11: an SSID is 0 to 32 octets. */
+const MAX_SSID_BYTES = 32;
+const DERIVED_ID_CHARACTERS = 32;
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
+const AMOUNT = /^\d+(\.\d+)?$/;
+const SECURITIES = ['wpa', 'nopass'] as const;
+const STATUSES = ['online', 'offline'] as const;
+
+/** A broken rule of one row. */
+class RowError extends Error {}
+
+/**
+ * Reads routers from a CSV file. Pure: nothing is stored.
+ * @param bytes UTF-8, with or without byte order mark
+ * @throws CsvFileError when the file as a whole cannot be used, for example when a column is not in it
+ */
+export function readRouters(bytes: Buffer, settings: RowSettings): ImportedFile {
+	const file: ImportedFile = { routers: [], problems: [], badRows: 0, notes: [] };
+	let places = new Map<ImportField, number>();
+	const lineOfId = new Map<string, number>();
+	const countOfContent = new Map<string, number>();
+	let rows = 0;
+
+	readCsv(bytes, {
+		header(columns) {
+			places = placesOf(settings.columns, columns);
+		},
+		row(cells, line) {
+			rows += 1;
+			if (rows > MAX_ROWS) throw new CsvFileError(`The file has more than ${MAX_ROWS} rows; split it.`);
+			const reasons: string[] = [];
+			const notes: string[] = [];
+			const router = readRow({ cells, places, settings, lineOfId, line, reasons, notes });
+			if (router && reasons.length === 0) {
+				const externalId = router.id ?? contentId(router, countOfContent);
+				file.routers.push({ externalId, stated: router.stated, fallbackName: router.fallbackName });
+				file.notes.push(...notes.map((text) => ({ line, text })));
+			} else {
+				file.badRows += 1;
+				file.problems.push(...reasons.map((text) => ({ line, text })));
+			}
+		},
+		problem(line, text) {
+			file.badRows += 1;
+			file.problems.push({ line, text });
+		}
+	});
+	return file;
+}
+
+/** A price as people write it, to minor units; null when it is none in that currency. */
+export function parsePrice(text: string, currency: string): number | null {
+	return AMOUNT.test(text) ? toMinor(Number(text), currency) : null;
+}
+
+/** What `parsePrice` accepts, for an error message. */
+export function priceRule(currency: string): string {
+	const decimals = currencyExponent(currency);
+	const most = toMajor(MAX_AMOUNT_MINOR, currency);
+	return `a price in ${currency} is a number above 0, at most ${most}, with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
+}
+
+/** Where in a row each field stands. */
+function placesOf(map: ColumnMap, header: string[]): Map<ImportField, number> {
+	const columns = header.map((name) => name.trim());
+	const places = new Map<ImportField, number>();
+	for (const [field, column] of map) {
+		const place = columns.indexOf(column);
+		if (place === -1) {
+			throw new CsvFileError(
+				`The file has no column "${column}" (for ${field}). Its columns: ${columns.join(', ')}.`
+			);
+		}
+		if (columns.includes(column, place + 1)) {
+			throw new CsvFileError(`The file has more than one column "${column}" (for ${field}).`);
+		}
+		places.set(field, place);
+	}
+	return places;
+}
+
+interface RowInput {
+	cells: string[];
+	line: number;
+	places: ReadonlyMap<ImportField, number>;
+	settings: RowSettings;
+	/** Ids of the rows before, with their lines; the row's own is added. */
+	lineOfId: Map<string, number>;
+	/** Gets every reason against the row. */
+	reasons: string[];
+	notes: string[];
+}
+
+/** @returns null when something is wrong with the row; `reasons` says what */
+function readRow(input: RowInput): { id: string | null; stated: Stated; fallbackName: string } | null {
+	const { cells, places, settings, reasons, notes } = input;
+	const { currency } = settings;
+	/** A cell on one line and without blanks around it; '' when it is empty or no column holds the field. */
+	const cell = (field: ImportField) =>
+		(cells[places.get(field) ?? -1] ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+	/** Goes on to the next field after a reason, so that a row is reported with everything against it. */
+	const attempt = <T>(read: () => T): T | null => {
+		try {
+			return read();
+		} catch (error) {
+			if (!(error instanceof RowError)) throw error;
+			reasons.push(error.message);
+			return null;
+		}
+	};
+	const cut = (text: string, limit: number, what: string) => {
+		const characters = [...text];
+		if (characters.length <= limit) return text;
+		notes.push(`${what} cut to ${limit} characters`);
+		return characters.slice(0, limit).join('').trimEnd();
+	};
+
+	const id = attempt(() => readId(places.has('id') ? cell('id') : null, input));
+	const ssid = attempt(() => readSsid(cells[places.get('ssid') ?? -1] ?? ''));
+	const lat = attempt(() => readDegrees(cell('lat'), 'latitude', 90));
+	const lon = attempt(() => readDegrees(cell('lon'), 'longitude', 180));
+	const priceMinor = attempt(() => readPrice(cell('price'), settings));
+	const security = attempt(() => readWord(cell('security'), 'security', SECURITIES));
+	const status = attempt(() => readWord(cell('status'), 'status', STATUSES));
+	if (ssid === null || lat === null || lon === null || priceMinor === null) return null;
+
+	const address = cut(cell('address'), MAX_ADDRESS_CHARACTERS, 'address');
+	const fallbackName = cut(address || ssid, MAX_NAME_CHARACTERS, 'name');
+	const name = cut(cell('name'), MAX_NAME_CHARACTERS, 'name') || fallbackName;
+	return {
+		id,
+		fallbackName,
+		stated: {
+			ssid,
+			lat,
+			lon,
+			price_minor: priceMinor,
+			currency,
+			...(places.has('name') ? { name } : {}),
+			...(places.has('address') ? { address: address || null } : {}),
+			...(security ? { security } : {}),
+			...(status ? { status } : {})
+		}
+	};
+}
+
+function readId(id: string | null, { lineOfId, line }: RowInput): string | null {
+	if (id === null) return null;
+	if (id === '') throw new RowError('no id');
+	if (id.length > MAX_ID_CHARACTERS) throw new RowError(`id is longer than ${MAX_ID_CHARACTERS} characters`);
+	const before = lineOfId.get(id);
+	if (before !== undefined) throw new RowError(`duplicate id "${id}", already on line ${before}`);
+	lineOfId.set(id, line);
+	return id;
+}
+
+function readSsid(text: string): string {
+	const ssid = text.replace(/[\p{Cc}\u2028\u2029]/gu, '').trim();
+	if (ssid === '') throw new RowError('no SSID');
+	const bytes = Buffer.byteLength(ssid);
+	if (bytes > MAX_SSID_BYTES) {
+		throw new RowError(`SSID "${ssid}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
+	}
+	return ssid;
+}
+
+function readDegrees(text: string, what: 'latitude' | 'longitude', limit: number): number {
+	if (text === '') throw new RowError(`no position: ${what} is missing`);
+	if (!NUMBER.test(text)) throw new RowError(`no position: ${what} "${text}" is not a number`);
+	const degrees = Number(text);
+	if (Math.abs(degrees) > limit) throw new RowError(`${what} ${text} is out of range, -${limit} to ${limit}`);
+	return degrees;
+}
+
+function readPrice(text: string, { currency, priceMinor }: RowSettings): number {
+	if (text === '' && priceMinor !== null) return priceMinor;
+	if (text === '') throw new RowError('no price');
+	const minor = parsePrice(text, currency);
+	if (minor === null) throw new RowError(`price "${text}": ${priceRule(currency)}`);
+	return minor;
+}
+
+/** One of the known words, in any case; null for an empty cell. */
+function readWord<Word extends string>(text: string, what: string, words: readonly Word[]): Word | null {
+	if (text === '') return null;
+	const word = words.find((known) => known === text.toLowerCase());
+	if (word === undefined) throw new RowError(`unknown ${what} "${text}" (use ${words.join(' or ')})`);
+	return word;
+}
+
+/**
+ * Without ids of the owner's own a row is recognised by what it says, and equal rows by their number, so that
+ * the same file imported again names the same routers.
+ */
+function contentId(router: { stated: Stated; fallbackName: string }, counts: Map<string, number>): string {
+	const { ssid, lat, lon, name } = router.stated;
+	const content = sha256(JSON.stringify([ssid, lat, lon, name ?? router.fallbackName]));
+	const ordinal = (counts.get(content) ?? 0) + 1;
+	counts.set(content, ordinal);
+	return `row:${content.slice(0, DERIVED_ID_CHARACTERS)}:${ordinal}`;
+}

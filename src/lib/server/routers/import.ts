@@ -1,0 +1,84 @@
+import { MAX_DURATION, MIN_DURATION } from '../../duration.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import type { ImportedRouter } from './import-rows.ts';
+import * as store from './store.ts';
+
+export interface ImportResult {
+	added: number;
+	changed: number;
+	unchanged: number;
+}
+
+/** Rows of one statement: few round trips, and far below the parameters that a statement may have. */
+const CHUNK_ROWS = 500;
+
+/**
+ * Stores the routers of a file for one owner, all or none: new external ids are added, known ones changed where
+ * the file says something else. Safe to repeat, and safe beside another import of the same routers.
+ * @param request.onProgress told how many routers are done; starts again when a conflict makes the work run again
+ */
+export async function importRouters(
+	database: Database,
+	clock: Clock,
+	request: {
+		ownerAccountId: number;
+		routers: readonly ImportedRouter[];
+		onProgress?: (done: number) => void;
+	}
+): Promise<ImportResult> {
+	const { ownerAccountId, routers, onProgress } = request;
+	return database.transact(async (trx) => {
+		const result: ImportResult = { added: 0, changed: 0, unchanged: 0 };
+		for (let from = 0; from < routers.length; from += CHUNK_ROWS) {
+			const chunk = routers.slice(from, from + CHUNK_ROWS);
+			const known = await store.byExternalIds(
+				trx,
+				ownerAccountId,
+				chunk.map((router) => router.externalId)
+			);
+			const rows: store.NewRouter[] = [];
+			for (const router of chunk) {
+				const row = known.get(router.externalId);
+				if (row && !differs(row, router)) {
+					result.unchanged += 1;
+					continue;
+				}
+				if (row) result.changed += 1;
+				else result.added += 1;
+				rows.push(rowOf(router, { ownerAccountId, known: row, now: clock.now() }));
+			}
+			if (rows.length > 0) await store.upsertImported(trx, rows);
+			onProgress?.(from + chunk.length);
+		}
+		return result;
+	});
+}
+
+const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
+	Object.entries({ ...known, ...stated }).some(
+		([name, value]) => known[name as keyof typeof known] !== value
+	);
+
+/** The row to store; of a known router only what an import may say is taken over. */
+function rowOf(
+	router: ImportedRouter,
+	{ ownerAccountId, known, now }: { ownerAccountId: number; known: store.RouterRow | undefined; now: number }
+): store.NewRouter {
+	return {
+		owner_account_id: ownerAccountId,
+		external_id: router.externalId,
+		name: known?.name ?? router.fallbackName,
+		address: known?.address ?? null,
+		security: known?.security ?? 'wpa',
+		status: known?.status ?? 'online',
+		...router.stated,
+		// Every router takes `mobile_money`, which finds the network from the payer's number.
+		payment_methods: '[]',
+		min_duration: MIN_DURATION,
+		max_duration: MAX_DURATION,
+		created_at: now,
+		updated_at: now,
+		disabled_at: null
+	};
+}

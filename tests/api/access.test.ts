@@ -1,0 +1,179 @@
+/** Who may call: for every endpoint, the answers that do not depend on what it does (401, 403, 500). */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { generateKey } from '../../src/lib/server/api-keys/key-format.ts';
+import { SCOPES } from '../../src/lib/server/contract/routes.ts';
+import { createApi, orderOf, type Payment, type Request, type Session } from '../support/api.ts';
+import { DATABASES, demoKey, recorded, useWorld } from '../support/world.ts';
+
+interface Call {
+	method: string;
+	path: string;
+	scope: (typeof SCOPES)[number];
+	/** What the endpoint cannot do without. */
+	table: string;
+	request?: Request;
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+	let session: Session;
+	let payment: Payment;
+
+	beforeAll(async () => ({ session, payment } = await world().buy()));
+
+	/** One valid call of each endpoint. */
+	const calls: Record<string, () => Call> = {
+		'GET /routers': () => ({
+			method: 'GET',
+			path: '/v1/routers?lat=0.3476&lon=32.5825',
+			scope: 'routers:read',
+			table: 'routers'
+		}),
+		'GET /routers/{id}': () => ({
+			method: 'GET',
+			path: '/v1/routers/1',
+			scope: 'routers:read',
+			table: 'routers'
+		}),
+		'POST /sessions': () => ({
+			method: 'POST',
+			path: '/v1/sessions',
+			scope: 'sessions:write',
+			table: 'routers',
+			request: { body: orderOf() }
+		}),
+		'GET /sessions/{id}': () => ({
+			method: 'GET',
+			path: `/v1/sessions/${session.id}`,
+			scope: 'sessions:read',
+			table: 'sessions'
+		}),
+		'DELETE /sessions/{id}': () => ({
+			method: 'DELETE',
+			path: `/v1/sessions/${session.id}`,
+			scope: 'sessions:write',
+			table: 'sessions'
+		}),
+		'POST /payments/mobile-money': () => ({
+			method: 'POST',
+			path: '/v1/payments/mobile-money',
+			scope: 'payments:write',
+			table: 'sessions',
+			request: { body: { amount: session.amount, phone: session.phone, session_id: session.id } }
+		}),
+		'GET /payments/{id}/status': () => ({
+			method: 'GET',
+			path: `/v1/payments/${payment.id}/status`,
+			scope: 'payments:read',
+			table: 'payments'
+		})
+	};
+
+	describe.each(Object.entries(calls))('%s', (_name, call) => {
+		it('401 missing_api_key without a key, or with another scheme', async () => {
+			const { method, path, request } = call();
+			const before = await recorded(world().sql);
+			await world().nobody.refused('401 missing_api_key', method, path, request);
+			for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer ', demoKey(world().server, 'app')]) {
+				await world().nobody.refused('401 missing_api_key', method, path, {
+					...request,
+					headers: { authorization }
+				});
+			}
+			expect(await recorded(world().sql)).toEqual(before);
+		});
+
+		it('401 invalid_api_key for a key that is malformed, unknown, revoked, expired or of live mode', async () => {
+			const { method, path, request } = call();
+			const { newKey, server, sql } = world();
+			const before = await recorded(sql);
+			const good = demoKey(server, 'app');
+			const typo = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x');
+			const { key: revoked } = await newKey({ revokedAt: Date.now() - 1000 });
+			const { key: expired } = await newKey({ expiresAt: Date.now() - 1000 });
+			const { key: live } = await newKey({ mode: 'live' });
+			for (const key of [typo, `${good} x`, `${good},${good}`, generateKey('test'), revoked, expired, live]) {
+				await createApi(server.url, key).refused('401 invalid_api_key', method, path, request);
+			}
+			expect(await recorded(sql)).toEqual(before);
+		});
+
+		it('403 account_suspended', async () => {
+			const { method, path, request } = call();
+			const before = await recorded(world().sql);
+			const { api } = await world().newKey({ status: 'suspended' });
+			await api.refused('403 account_suspended', method, path, request);
+			expect(await recorded(world().sql)).toEqual(before);
+		});
+
+		it('403 insufficient_scope for a key narrowed to all other scopes, naming the one it lacks', async () => {
+			const { method, path, scope, request } = call();
+			const before = await recorded(world().sql);
+			const { api } = await world().newKey({ scopes: SCOPES.filter((other) => other !== scope) });
+			const problem = await api.refused('403 insufficient_scope', method, path, request);
+			expect(problem.required_scope).toBe(scope);
+			expect(await recorded(world().sql)).toEqual(before);
+		});
+
+		it('lets a key pass that is narrowed to its scope', async () => {
+			const { method, path, scope } = call();
+			const { api } = await world().newKey({ scopes: [scope] });
+			// Without its body, and of a stranger: what comes after the key decides.
+			const { status } = await api.send(method, path);
+			expect([200, 400, 404]).toContain(status);
+		});
+
+		it('500 internal_error, without internals, when the database fails', async () => {
+			const { method, path, table, request } = call();
+			const { api, sql } = world();
+			// The keys' own table stays, and the caller is known from before.
+			await api.getRouter(1);
+			await sql.run(`alter table ${table} rename to ${table}_gone`);
+			try {
+				const problem = await api.refused('500 internal_error', method, path, request);
+				expect(problem.detail).not.toMatch(/select|table|relation|sqlite|postgres|gone/i);
+			} finally {
+				await sql.run(`alter table ${table}_gone rename to ${table}`);
+			}
+		});
+	});
+
+	it('takes the scheme in any case', async () => {
+		const key = demoKey(world().server, 'app');
+		for (const authorization of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`]) {
+			const { status } = await world().nobody.send('GET', '/v1/routers/1', { headers: { authorization } });
+			expect(status).toBe(200);
+		}
+	});
+
+	it('reads no key from the query or the body', async () => {
+		const key = demoKey(world().server, 'app');
+		const { nobody } = world();
+		await nobody.refused('401 missing_api_key', 'GET', `/v1/routers/1?api_key=${key}&authorization=${key}`);
+		await nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: { api_key: key } });
+	});
+
+	it('refuses a revoked key within five seconds', async () => {
+		const { newKey, server, sql } = world();
+		const { accountId, api } = await newKey();
+		await api.getRouter(1);
+		await sql.run('update api_keys set revoked_at = ? where account_id = ?', Date.now(), accountId);
+		await server.advance(5_000);
+		await api.refused('401 invalid_api_key', 'GET', '/v1/routers/1');
+	});
+
+	it('answers a header of 15,000 blanks as fast as any other', async () => {
+		const authorization = `Bearer a${' '.repeat(15_000)}a`;
+		const started = performance.now();
+		await world().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', { headers: { authorization } });
+		expect(performance.now() - started).toBeLessThan(100);
+	});
+
+	it('stores no key, only its hash and a hint', async () => {
+		const key = demoKey(world().server, 'app');
+		const rows = await world().sql.all('select * from api_keys');
+		expect(rows.length).toBeGreaterThan(3);
+		expect(JSON.stringify(rows)).not.toContain(key);
+		expect(JSON.stringify(rows)).toContain(`${key.slice(0, 9)}…${key.slice(-4)}`);
+	});
+});

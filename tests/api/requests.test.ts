@@ -1,0 +1,216 @@
+/** What holds for every request under /v1, whatever it asks for: paths, methods, bodies, and which error wins. */
+import { describe, expect, it } from 'vitest';
+import { orderOf } from '../support/api.ts';
+import { DATABASES, recorded, useWorld } from '../support/world.ts';
+
+const kib = 1024;
+
+/** 400 for whatever is wrong with a body before its fields are looked at: [what, request, code]. */
+const BAD_BODIES = [
+	['no body', { headers: { 'content-type': 'application/json' } }, 'invalid_json'],
+	['an empty body', { body: '' }, 'invalid_json'],
+	['broken JSON', { body: '{"router_id": 3,' }, 'invalid_json'],
+	['NaN', { body: '{"router_id": NaN}' }, 'invalid_json'],
+	['bytes that are not UTF-8', { body: new Uint8Array([0x7b, 0xff, 0x7d]) }, 'invalid_json'],
+	['an array', { body: '[]' }, 'validation_failed'],
+	['null', { body: 'null' }, 'validation_failed'],
+	['a string', { body: '"text"' }, 'validation_failed'],
+	['a number', { body: '7' }, 'validation_failed'],
+	['17 KiB', { body: JSON.stringify({ phone: 'x'.repeat(17 * kib) }) }, 'body_too_large'],
+	['2 MiB', { body: 'x'.repeat(2 * kib * kib) }, 'body_too_large'],
+	['no content type', { body: '{}', headers: { 'content-type': '' } }, 'unsupported_media_type'],
+	...[
+		'application/x-www-form-urlencoded',
+		'multipart/form-data; boundary=x',
+		'text/plain',
+		'text/json',
+		'application/jsonx',
+		'application/xml; as=application/json'
+	].map((type) => [type, { body: '{}', headers: { 'content-type': type } }, 'unsupported_media_type'] as const)
+] as const;
+
+/** A body of unknown length, sent in pieces. */
+function chunks(count: number, size: number): ReadableStream<Uint8Array> {
+	let sent = 0;
+	return new ReadableStream({
+		pull(controller) {
+			sent += 1;
+			if (sent > count) controller.close();
+			else controller.enqueue(Buffer.alloc(size, 'x'));
+		}
+	});
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	describe('which error wins', () => {
+		it('the key comes first: 401 for unknown paths, wrong methods, bad bodies and broken paths too', async () => {
+			for (const [method, path] of [
+				['GET', '/v1'],
+				['GET', '/v1/'],
+				['GET', '/v1/nothing'],
+				['PATCH', '/v1/routers'],
+				['POST', '/v1/routers/1'],
+				['GET', '/v1/routers?lat=x'],
+				['GET', '/v1/sessions/abc'],
+				['GET', '/v1/routers/%E0%A4%A'],
+				['GET', '/v1/routers/1/__data.json'],
+				['OPTIONS', '/v1/routers']
+			] as const) {
+				await world().nobody.refused('401 missing_api_key', method, path);
+			}
+			await world().nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: '{' });
+		});
+
+		it('then the route: 404 for a suspended account and a bad body', async () => {
+			const { api } = await world().newKey({ status: 'suspended' });
+			await api.refused('404 route_not_found', 'GET', '/v1/nothing');
+			await api.refused('404 route_not_found', 'POST', '/v1/routers', { body: '{' });
+		});
+
+		it('then account and scope: 403 before a bad body, path or query', async () => {
+			const { api: suspended } = await world().newKey({ status: 'suspended' });
+			const { api: narrow } = await world().newKey({ scopes: ['owner:read'] });
+			for (const [method, path] of [
+				['POST', '/v1/sessions'],
+				['GET', '/v1/routers'],
+				['GET', '/v1/sessions/abc']
+			] as const) {
+				const request = method === 'POST' ? { body: '{' } : {};
+				await suspended.refused('403 account_suspended', method, path, request);
+				await narrow.refused('403 insufficient_scope', method, path, request);
+			}
+		});
+
+		it('then content type, size, JSON and fields, in that order', async () => {
+			const { api } = world();
+			const big = '{'.repeat(17 * kib);
+			const text = { headers: { 'content-type': 'text/plain' }, body: big };
+			await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', text);
+			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: big });
+			await api.refused('400 invalid_json', 'POST', '/v1/sessions', { body: '{"router_id":"x"' });
+			await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body: { router_id: 'x' } });
+		});
+
+		it('then the object: 404 after bad fields, but before the rules of the trade', async () => {
+			const { api } = world();
+			const absent = { session_id: 999_999, amount: 500, phone: '0414123456' };
+			const payments = '/v1/payments/mobile-money';
+			await api.refused('400 validation_failed', 'POST', payments, { body: { ...absent, amount: 0.5 } });
+			await api.refused('404 session_not_found', 'POST', payments, { body: absent });
+			const order = orderOf({ router_id: 999_999, duration: '40w', phone: '0414123456' });
+			await api.refused('404 router_not_found', 'POST', '/v1/sessions', { body: order });
+		});
+	});
+
+	describe('paths and methods', () => {
+		it('404 route_not_found for a path that is not there', async () => {
+			for (const path of ['/v1', '/v1/', '/v1/nothing', '/v1/payments', '/v1/owner/earnings', '/v1/routers%2F1']) {
+				const { headers } = await world().api.send('GET', path);
+				expect(headers.get('allow'), path).toBeNull();
+				await world().api.refused('404 route_not_found', 'GET', path);
+			}
+		});
+
+		it.each([
+			['/v1/routers', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
+			['/v1/routers/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE']],
+			['/v1/sessions', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
+			['/v1/sessions/1', 'GET, HEAD, DELETE', ['POST', 'PUT', 'PATCH']],
+			['/v1/payments/mobile-money', 'POST', ['GET', 'PUT', 'DELETE']],
+			['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']]
+		])('404 with Allow for another method of %s', async (path, allow, methods) => {
+			for (const method of methods) {
+				const { status, headers } = await world().api.send(method, path);
+				expect(`${method} ${status}`).toBe(`${method} 404`);
+				expect(headers.get('allow')).toBe(allow);
+			}
+		});
+
+		it('serves paths with doubled slashes and with one at the end, without a redirect', async () => {
+			const { api } = world();
+			const { body } = await api.send('GET', '/v1/routers/1');
+			for (const path of ['//v1/routers/1', '/v1//routers//1', '/v1/routers/1/', '///v1///routers/1//']) {
+				expect(await api.send('GET', path)).toMatchObject({ status: 200, body });
+			}
+			const order = { body: orderOf() };
+			expect(await api.send('POST', '/v1//sessions/', order)).toMatchObject({ status: 201 });
+		});
+
+		it('400 for malformed percent-encoding', async () => {
+			for (const path of ['/v1/routers/%', '/v1/routers/%E0%A4%A', '/v1/%FF', '/v1/sessions/%zz']) {
+				const problem = await world().api.refused('400 validation_failed', 'GET', path);
+				expect(problem.errors).toMatchObject([{ in: 'path', code: 'invalid_format' }]);
+			}
+		});
+
+		it('404 for what SvelteKit would answer itself', async () => {
+			for (const path of ['/v1/__data.json', '/v1/routers/1/__data.json', '/v1/routers/1.html__data.json']) {
+				await world().api.refused('404 route_not_found', 'GET', path);
+			}
+		});
+
+		it('HEAD answers as GET does, without the body', async () => {
+			for (const path of ['/v1/routers/1', '/v1/routers/999999', '/v1/routers']) {
+				const get = await world().api.send('GET', path);
+				const head = await world().api.send('HEAD', path);
+				expect(head.status).toBe(get.status);
+			}
+		});
+
+		it('ignores Accept, and knows no cross-origin requests', async () => {
+			const headers = { accept: 'text/html', origin: 'https://elsewhere.example' };
+			expect(await world().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
+			await world().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
+			await world().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
+		});
+
+		it('gives every answer its own request id', async () => {
+			const ids = await Promise.all(
+				Array.from({ length: 20 }, async () =>
+					(await world().api.send('GET', '/v1/routers/1')).headers.get('x-request-id')
+				)
+			);
+			expect(new Set(ids).size).toBe(20);
+		});
+	});
+
+	describe('bodies', () => {
+		it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
+			const { api, sql } = world();
+			const before = await recorded(sql);
+			for (const path of ['/v1/sessions', '/v1/payments/mobile-money']) {
+				await api.refused(`400 ${code}`, 'POST', path, request);
+			}
+			expect(await recorded(sql)).toEqual(before);
+		});
+
+		it.each([
+			['17 KiB', 17],
+			['2 MiB', 2 * kib]
+		])('400 body_too_large for %s of unknown length, and the connection still serves', async (_what, count) => {
+			const { api } = world();
+			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { stream: chunks(count, kib) });
+			await api.getRouter(1);
+		});
+
+		it('takes exactly 16 KiB, and JSON under another name', async () => {
+			const text = JSON.stringify(orderOf());
+			const padded = text + ' '.repeat(16 * kib - text.length);
+			const headers = { 'content-type': 'Application/vnd.shop+JSON; charset=utf-8' };
+			const { status } = await world().api.send('POST', '/v1/sessions', { body: padded, headers });
+			expect(status).toBe(201);
+			await world().api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: `${padded} ` });
+		});
+
+		it('ignores the body of a GET and of a DELETE', async () => {
+			const { api } = world();
+			const { id } = await api.createSession();
+			const request = { body: '{{{', headers: { 'content-type': 'text/plain' } };
+			expect(await api.send('DELETE', `/v1/sessions/${id}`, request)).toMatchObject({ status: 200 });
+			const big = { body: 'x'.repeat(2 * kib * kib) };
+			expect(await api.send('DELETE', '/v1/sessions/999999', big)).toMatchObject({ status: 404 });
+		});
+	});
+});

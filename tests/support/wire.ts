@@ -1,0 +1,61 @@
+/**
+ * What the wire-format page says about every answer, written down a second time: the contract in src is under
+ * test as well. Field sets are exact; what was added to the page's examples is marked.
+ */
+export const FIELDS = {
+	listRouters: ['data', 'has_more', 'next_cursor', 'radius', 'radius_unit'],
+	router: [
+		...['id', 'name', 'address', 'ssid', 'lat', 'lon', 'distance', 'price', 'currency', 'status'],
+		...['payment_methods', 'min_duration', 'max_duration', 'created_at', 'updated_at'],
+		// additive: what a QR code says about the network
+		'security'
+	],
+	session: [
+		...['id', 'router_id', 'status', 'status_reason', 'duration', 'duration_seconds', 'payment_method'],
+		...['phone', 'amount', 'currency', 'payment_id', 'ssid', 'password', 'payment_due_at', 'starts_at'],
+		...['expires_at', 'ended_at', 'remaining_seconds', 'created_at', 'updated_at']
+	],
+	payment: [
+		...['id', 'session_id', 'status', 'amount', 'currency', 'phone', 'payment_method', 'applied'],
+		...['failure_code', 'failure_message', 'provider_reference', 'expires_at', 'paid_at', 'refunded_at'],
+		...['created_at', 'updated_at'],
+		// additive: why the money went back
+		'refund_reason'
+	],
+	problem: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+	problemItem: ['in', 'pointer', 'code', 'detail']
+} as const;
+
+/** Which of the field sets above an operation answers with. */
+export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
+	listRouters: 'listRouters',
+	getRouter: 'router',
+	createSession: 'session',
+	getSession: 'session',
+	endSession: 'session',
+	startMobileMoneyPayment: 'payment',
+	getPaymentStatus: 'payment'
+};
+
+/** Extension members of a problem; codes that are not here have none. */
+export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
+	validation_failed: ['errors'],
+	insufficient_scope: ['required_scope'],
+	duration_not_allowed: ['min_duration', 'max_duration'],
+	payment_method_not_supported: ['payment_methods'],
+	session_not_active: ['session_status'],
+	session_not_payable: ['session_status'],
+	amount_mismatch: ['expected_amount', 'currency'],
+	payment_in_progress: ['payment_id']
+};
+
+/** The only statuses that anything under /v1 may have. */
+export const STATUSES = [200, 201, 400, 401, 403, 404, 429, 500];
+
+export const REQUEST_ID = /^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+/** Exactly what `Date.toISOString()` writes. */
+export const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Three times four characters without look-alikes. */
+export const PASSWORD = /^[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}$/;

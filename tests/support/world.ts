@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { generateKey, keyHint, type KeyMode } from '../../src/lib/server/api-keys/key-format.ts';
+import type { Role, Scope } from '../../src/lib/server/contract/routes.ts';
+import { sha256 } from '../../src/lib/server/secrets.ts';
+import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from './api.ts';
+import { startServer, type ServerOptions, type TestServer } from './server.ts';
+import { openSql, type Sql } from './sql.ts';
+
+/** Both databases; every suite of tests/api runs on each. */
+export const DATABASES = ['sqlite', 'postgres'] as const;
+
+/** The same in all processes that share a database. */
+export const SECRET = 'a secret of the tests, long enough';
+
+/** A server with a database of its own, demo data in it, and callers. */
+export interface World {
+	server: TestServer;
+	sql: Sql;
+	/** An account that buys. */
+	api: Api;
+	/** Another one. */
+	other: Api;
+	/** The demo account that owns every demo router. */
+	owner: Api;
+	admin: Api;
+	/** Without a key. */
+	nobody: Api;
+	/** Makes a key, by default of a new account. */
+	newKey(options?: KeyOptions): Promise<NewKey>;
+	/** Buys time with a number that pays at once; the session is active. */
+	buy(order?: Partial<Order>): Promise<{ session: Session; payment: Payment }>;
+	/** Waits until the operator has a payment, and moves the clock on until it has decided. */
+	decided(payment: Payment): Promise<Payment>;
+	/** Types of the events of a session, sorted: those of one transaction have one moment. */
+	events(sessionId: number): Promise<string[]>;
+	stop(): Promise<void>;
+}
+
+export interface KeyOptions {
+	accountId?: number;
+	role?: Role;
+	accountRole?: Role;
+	scopes?: Scope[];
+	status?: 'active' | 'suspended';
+	mode?: KeyMode;
+	expiresAt?: number;
+	revokedAt?: number;
+}
+
+export interface NewKey {
+	accountId: number;
+	key: string;
+	api: Api;
+}
+
+const limitMs = 15_000;
+const lookAgainMs = 20;
+/** First look of the reconciler after a start, and the sandbox's answer, lie before this. */
+const decisionMs = 3_000;
+
+/** Asks again until `look` answers something else than null, undefined or false. */
+export async function eventually<T>(
+	what: string,
+	look: () => Promise<T | null | undefined | false>
+): Promise<T> {
+	const deadline = performance.now() + limitMs;
+	for (;;) {
+		const found = await look();
+		if (found !== null && found !== undefined && found !== false) return found;
+		if (performance.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}`);
+		await sleep(lookAgainMs);
+	}
+}
+
+/** The key of a demo account, as the server prints it. */
+export function demoKey(server: TestServer, role: Role): string {
+	const key = new RegExp(`^ +\\S+@\\S+ +${role} +(atl_test_\\w+)$`, 'm').exec(server.stdout())?.[1];
+	if (!key) throw new Error(`No demo sign-in of role ${role} in:\n${server.stdout()}`);
+	return key;
+}
+
+/** Writes a key of an account into the database; there is no API for it. */
+export async function insertKey(sql: Sql, options: KeyOptions = {}): Promise<{ accountId: number; key: string }> {
+	const role = options.role ?? 'app';
+	const key = generateKey(options.mode ?? 'test');
+	const now = Date.now();
+	const accountId =
+		options.accountId ??
+		(await sql.count(
+			`insert into accounts (email, role, plan, status, created_at)
+				values (?, ?, 'enterprise', ?, ?) returning id`,
+			`${sha256(key).slice(0, 12)}@tests.invalid`,
+			options.accountRole ?? role,
+			options.status ?? 'active',
+			now
+		));
+	await sql.run(
+		`insert into api_keys (account_id, name, hash, hint, role, scopes, created_at, expires_at, revoked_at)
+			values (?, 'test', ?, ?, ?, ?, ?, ?, ?)`,
+		accountId,
+		sha256(key),
+		keyHint(key),
+		role,
+		JSON.stringify(options.scopes ?? []),
+		now,
+		options.expiresAt ?? null,
+		options.revokedAt ?? null
+	);
+	return { accountId, key };
+}
+
+export async function startWorld(options: ServerOptions): Promise<World> {
+	const server = await startServer({ ...options, env: { AIRTILL_SECRET: SECRET, ...options.env } });
+	const sql = await openSql(server.databaseUrl);
+	const newKey = async (keyOptions?: KeyOptions): Promise<NewKey> => {
+		const made = await insertKey(sql, keyOptions);
+		return { ...made, api: createApi(server.url, made.key) };
+	};
+	const [{ api }, { api: other }] = [await newKey(), await newKey()];
+	return {
+		server,
+		sql,
+		api,
+		other,
+		owner: createApi(server.url, demoKey(server, 'owner')),
+		admin: createApi(server.url, demoKey(server, 'admin')),
+		nobody: createApi(server.url, null),
+		newKey,
+		async buy(order) {
+			const session = await api.createSession({ phone: numberEnding('008'), ...order });
+			const payment = await api.getPayment((await api.pay(session)).id, 20);
+			expect(payment).toMatchObject({ status: 'success', applied: true });
+			return { session: await api.getSession(session.id), payment };
+		},
+		async decided(payment) {
+			await eventually(`payment ${payment.id} is with the operator`, () => queued(sql, payment.id));
+			await server.advance(decisionMs);
+			return api.getPayment(payment.id, 20);
+		},
+		events: (sessionId) => eventsOf(sql, sessionId),
+		async stop() {
+			await sql.close();
+			await server.stop();
+		}
+	};
+}
+
+/** The sandbox operator's record of a payment, once it has taken it on. */
+async function queued(sql: Sql, paymentId: number) {
+	const [row] = await sql.all(
+		`select c.* from sandbox_charges c join payments p on p.reference = c.reference
+			where p.id = ? and c.queued_at is not null`,
+		paymentId
+	);
+	return row;
+}
+
+async function eventsOf(sql: Sql, sessionId: number): Promise<string[]> {
+	const rows = await sql.all('select type from events where session_id = ? order by type', sessionId);
+	return rows.map(({ type }) => String(type));
+}
+
+/** A world for the tests of one `describe`: started before them, stopped after them. */
+export function useWorld(options: ServerOptions): () => World {
+	let world: World | null = null;
+	beforeAll(async () => {
+		world = await startWorld(options);
+	});
+	afterAll(() => world?.stop());
+	return () => {
+		if (!world) throw new Error('The world starts before the tests, not while they are collected');
+		return world;
+	};
+}
+
+/** Everything that a refused call must leave as it is. */
+export async function recorded(sql: Sql): Promise<unknown> {
+	const tables = ['sessions', 'payments', 'refunds', 'events', 'operator_messages', 'purchases'];
+	return Promise.all(tables.map(async (table) => [table, await sql.all(`select * from ${table} order by id`)]));
+}
