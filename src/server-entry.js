@@ -29,6 +29,22 @@ answerAll(server.server);
 if (server.server.listening) process.emit('airtill:listening');
 else server.server.once('listening', () => process.emit('airtill:listening'));
 
+/** Time in which the rest of a refused body may still come. */
+const DISCARD_MS = 5_000;
+
+/**
+ * Reads away what is left of a body that nobody wanted. SvelteKit leaves it paused, and the next request on the
+ * same connection would wait behind it for ever.
+ * @param {import('node:http').IncomingMessage} request
+ */
+function discardRest(request) {
+	if (request.complete) return;
+	request.removeAllListeners('data');
+	request.resume();
+	const limit = setTimeout(() => request.destroy(), DISCARD_MS).unref();
+	request.once('close', () => clearTimeout(limit));
+}
+
 /**
  * Under /v1 every request is answered by the API, as JSON. Two never reach it by themselves: a path that ends
  * in SvelteKit's own `/__route.js`, and the method TRACE, which its Request refuses. Both are passed on in a form
@@ -43,6 +59,7 @@ function answerAll(http) {
 			request.url = request.url.replace(/\/__route\.js(?=$|\?)/, '/__route%2Ejs');
 			if (request.method === 'TRACE') request.method = 'UNKNOWN';
 		}
+		response.once('finish', () => discardRest(request));
 		for (const listener of listeners) listener.call(http, request, response);
 	});
 }

@@ -34,5 +34,5 @@ export function phoneHint(region: string): PhoneHint {
 /** "0772 ••• 456": enough to recognise one's own number, too little for someone who looks on. */
 export function hideMiddle(formatted: string): string {
 	const digits = formatted.replace(/\D/g, '');
-	return `${digits.slice(0, 4)} ••• ${digits.slice(-3)}`;
+	return `${digits.slice(0, 4)}\u00a0•••\u00a0${digits.slice(-3)}`;
 }

@@ -39,6 +39,8 @@ export function watchPurchase(watch: Watch): () => void {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let running: AbortController | null = null;
 
+	const mayHold = () => watch.holds && cuts < MAX_CUTS;
+
 	function later(milliseconds: number) {
 		clearTimeout(timer);
 		timer = setTimeout(ask, milliseconds);
@@ -54,7 +56,7 @@ export function watchPurchase(watch: Watch): () => void {
 		stopped = true;
 		pause();
 		document.removeEventListener('visibilitychange', seenOrHidden);
-		removeEventListener('pageshow', askNow);
+		removeEventListener('pageshow', shownAgain);
 		removeEventListener('online', askNow);
 	}
 
@@ -71,9 +73,14 @@ export function watchPurchase(watch: Watch): () => void {
 		else askNow();
 	}
 
+	/** Going back brings a page from the browser's memory, with an old state on it. */
+	function shownAgain(event: PageTransitionEvent) {
+		if (event.persisted) askNow();
+	}
+
 	async function ask(): Promise<void> {
 		if (stopped || document.hidden) return;
-		const holds = watch.holds && cuts < MAX_CUTS && !plainOnce;
+		const holds = mayHold() && !plainOnce;
 		plainOnce = false;
 		const request = new AbortController();
 		running = request;
@@ -101,12 +108,13 @@ export function watchPurchase(watch: Watch): () => void {
 				watch.onNews();
 				return;
 			}
-			if (holds && Date.now() - started >= HELD_MS) {
+			const wasHeld = holds && Date.now() - started >= HELD_MS;
+			if (wasHeld) cuts = 0;
+			if (wasHeld || (!holds && mayHold())) {
+				// The link works: the next question is held, and what comes in between is not missed.
 				attempt = 0;
-				cuts = 0;
 				later(0);
 			} else {
-				// A plain answer after a failure: the link works, so holding is worth another try soon.
 				later(backoffMs(attempt++));
 			}
 		} catch {
@@ -122,7 +130,7 @@ export function watchPurchase(watch: Watch): () => void {
 	}
 
 	document.addEventListener('visibilitychange', seenOrHidden);
-	addEventListener('pageshow', askNow);
+	addEventListener('pageshow', shownAgain);
 	addEventListener('online', askNow);
 	void ask();
 	return stop;

@@ -82,7 +82,7 @@ function refusal(code: string | null, words: PurchaseWords): Told {
 		case 'payer_rejected':
 			return {
 				title: 'You cancelled on your phone.',
-				text: 'No money left.',
+				text: 'No money left. Nothing was taken.',
 				next: 'Try again when you are ready.'
 			};
 		case 'insufficient_funds':

@@ -56,6 +56,9 @@ export function usualChoice(choices: readonly TimeChoice[]): TimeChoice | null {
 	return choices.find(({ duration }) => duration === USUAL_DURATION) ?? choices[0] ?? null;
 }
 
+/** A price that may break after its currency where a large figure meets a narrow screen. */
+export const breakable = (money: string): string => money.replace('\u00a0', ' ');
+
 /** "15 minutes to 30 days" */
 export function boundsText(router: PricedRouter): string {
 	return `${formatDuration(router.min_duration)} to ${formatDuration(router.max_duration)}`;

@@ -72,7 +72,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe.each(Object.entries(calls))('%s', (_name, call) => {
 		it('401 missing_api_key without a key, or with another scheme', async () => {
 			const { method, path, request } = call();
-			const before = await recorded(world().sql);
+			const before = await recorded(world());
 			await world().nobody.refused('401 missing_api_key', method, path, request);
 			for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer ', demoKey(world().server, 'app')]) {
 				await world().nobody.refused('401 missing_api_key', method, path, {
@@ -80,13 +80,13 @@ describe.each(DATABASES)('on %s', (database) => {
 					headers: { authorization }
 				});
 			}
-			expect(await recorded(world().sql)).toEqual(before);
+			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('401 invalid_api_key for a key that is malformed, unknown, revoked, expired or of live mode', async () => {
 			const { method, path, request } = call();
 			const { newKey, server, sql } = world();
-			const before = await recorded(sql);
+			const before = await recorded(world());
 			const good = demoKey(server, 'app');
 			const typo = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x');
 			const { key: revoked } = await newKey({ revokedAt: Date.now() - 1000 });
@@ -95,24 +95,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (const key of [typo, `${good} x`, `${good},${good}`, generateKey('test'), revoked, expired, live]) {
 				await createApi(server.url, key).refused('401 invalid_api_key', method, path, request);
 			}
-			expect(await recorded(sql)).toEqual(before);
+			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('403 account_suspended', async () => {
 			const { method, path, request } = call();
-			const before = await recorded(world().sql);
+			const before = await recorded(world());
 			const { api } = await world().newKey({ status: 'suspended' });
 			await api.refused('403 account_suspended', method, path, request);
-			expect(await recorded(world().sql)).toEqual(before);
+			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('403 insufficient_scope for a key narrowed to all other scopes, naming the one it lacks', async () => {
 			const { method, path, scope, request } = call();
-			const before = await recorded(world().sql);
+			const before = await recorded(world());
 			const { api } = await world().newKey({ scopes: SCOPES.filter((other) => other !== scope) });
 			const problem = await api.refused('403 insufficient_scope', method, path, request);
 			expect(problem.required_scope).toBe(scope);
-			expect(await recorded(world().sql)).toEqual(before);
+			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('lets a key pass that is narrowed to its scope', async () => {

@@ -1,4 +1,6 @@
 /** What holds for every request under /v1, whatever it asks for: paths, methods, bodies, and which error wins. */
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { orderOf } from '../support/api.ts';
 import { DATABASES, recorded, useWorld } from '../support/world.ts';
@@ -179,20 +181,34 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('bodies', () => {
 		it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
 			const { api, sql } = world();
-			const before = await recorded(sql);
+			const before = await recorded(world());
 			for (const path of ['/v1/sessions', '/v1/payments/mobile-money']) {
 				await api.refused(`400 ${code}`, 'POST', path, request);
 			}
-			expect(await recorded(sql)).toEqual(before);
+			expect(await recorded(world())).toEqual(before);
 		});
 
 		it.each([
 			['17 KiB', 17],
 			['2 MiB', 2 * kib]
-		])('400 body_too_large for %s of unknown length, and the connection still serves', async (_what, count) => {
+		])('400 body_too_large for %s of unknown length', async (_what, count) => {
 			const { api } = world();
 			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { stream: chunks(count, kib) });
-			await api.getRouter(1);
+		});
+
+		it.each([100, 300, 2 * kib])('a refused body of %i KiB leaves its connection usable', async (size) => {
+			const { server } = world();
+			const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+			const statusOf = async (method: string, path: string, body: string) => {
+				const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+				const sent = request(server.url + path, { method, headers, agent: connection }).end(body);
+				const [answer]: IncomingMessage[] = await once(sent, 'response');
+				answer?.resume();
+				return answer?.statusCode;
+			};
+			expect(await statusOf('POST', '/v1/sessions', 'x'.repeat(size * kib))).toBe(401);
+			expect(await statusOf('GET', '/v1/routers/1', '')).toBe(401);
+			connection.destroy();
 		});
 
 		it('takes exactly 16 KiB, and JSON under another name', async () => {

@@ -131,6 +131,11 @@ export async function startWorld(options: ServerOptions): Promise<World> {
 			const session = await api.createSession({ phone: numberEnding('008'), ...order });
 			const payment = await api.getPayment((await api.pay(session)).id, 20);
 			expect(payment).toMatchObject({ status: 'success', applied: true });
+			// This number's callbacks come before the submit answer: nothing must be on its way any more.
+			await eventually(`payment ${payment.id} is quiet`, async () => {
+				const [row] = await sql.all('select submit_state from payments where id = ?', payment.id);
+				return row?.['submit_state'] === 'accepted';
+			});
 			return { session: await api.getSession(session.id), payment };
 		},
 		async decided(payment) {
@@ -174,8 +179,18 @@ export function useWorld(options: ServerOptions): () => World {
 	};
 }
 
-/** Everything that a refused call must leave as it is. */
-export async function recorded(sql: Sql): Promise<unknown> {
-	const tables = ['sessions', 'payments', 'refunds', 'events', 'operator_messages', 'purchases'];
-	return Promise.all(tables.map(async (table) => [table, await sql.all(`select * from ${table} order by id`)]));
+/** Longer than a due job waits for its turn. */
+const soonMs = 400;
+
+/** Everything that a refused call must leave as it is, once no job is at work or due soon. */
+export async function recorded({ sql, server }: World): Promise<Record<string, unknown>> {
+	await eventually('no job is due', async () => {
+		const soon = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) + soonMs;
+		return (await sql.count('select count(*) from jobs where run_at <= ? or lease_until > 0', soon)) === 0;
+	});
+	const found: Record<string, unknown> = {};
+	for (const table of ['sessions', 'payments', 'refunds', 'events', 'operator_messages', 'purchases']) {
+		found[table] = await sql.all(`select * from ${table} order by id`);
+	}
+	return found;
 }

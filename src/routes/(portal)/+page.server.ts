@@ -20,10 +20,11 @@ export const load: PageServerLoad = async (event) => {
 	const continued = search.cursor !== null && !found.restarted;
 	const first = continued ? search.first : 1;
 
-	const address = (extra: Record<string, string | number>) => {
+	const query = (extra: Record<string, string | number>) => {
 		const where = search.given ? { lat: position.lat, lon: position.lon } : {};
-		const query = new URLSearchParams(Object.entries({ ...where, ...extra }).map(([k, v]) => [k, String(v)]));
-		return `?${query}`;
+		return String(
+			new URLSearchParams(Object.entries({ ...where, ...extra }).map(([k, v]) => [k, String(v)]))
+		);
 	};
 	const wider = RADII.find((radius) => radius > found.radius);
 
@@ -38,9 +39,9 @@ export const load: PageServerLoad = async (event) => {
 		more:
 			found.next_cursor === null
 				? null
-				: address({ radius: found.radius, cursor: found.next_cursor, first: first + found.data.length }),
-		wider: wider === undefined ? null : { href: address({ radius: wider }), reach: reach(wider) },
-		start: address({}),
+				: query({ radius: found.radius, cursor: found.next_cursor, first: first + found.data.length }),
+		wider: wider === undefined ? null : { query: query({ radius: wider }), reach: reach(wider) },
+		start: query({}),
 		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
 	};
 };

@@ -1,0 +1,205 @@
+/** POST /payments/mobile-money and GET /payments/{id}/status: one case per status, with exact bodies. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { numberEnding, type Session } from '../support/api.ts';
+import { INSTANT } from '../support/wire.ts';
+import { DATABASES, recorded, useWorld } from '../support/world.ts';
+
+const path = '/v1/payments/mobile-money';
+
+/** [field, value, code of the item] */
+const BAD_FIELDS = [
+	['amount', undefined, 'required'],
+	['amount', '500', 'invalid_type'],
+	['amount', null, 'invalid_type'],
+	['amount', [500], 'invalid_type'],
+	['amount', 0, 'out_of_range'],
+	['amount', -500, 'out_of_range'],
+	['amount', 500.5, 'invalid_format'],
+	['amount', 1e13, 'invalid_format'],
+	['phone', undefined, 'required'],
+	['phone', 256772123456, 'invalid_type'],
+	['phone', '', 'invalid_format'],
+	['session_id', undefined, 'required'],
+	['session_id', '1', 'invalid_type'],
+	['session_id', 1.5, 'invalid_type'],
+	['currency', 'UGX', 'unknown_field'],
+	['__proto__x', 1, 'unknown_field']
+] as const;
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+	let session: Session;
+
+	beforeEach(async () => {
+		// A number that never answers: an accepted payment stays as it is.
+		session = await world().api.createSession({ phone: numberEnding('003') });
+	});
+
+	const refused = async (expected: `${number} ${string}`, order: object = {}) => {
+		const { api, sql } = world();
+		const before = await recorded(world());
+		const body = { amount: session.amount, phone: session.phone, session_id: session.id, ...order };
+		const problem = await api.refused(expected, 'POST', path, { body });
+		expect(await recorded(world())).toEqual(before);
+		return problem;
+	};
+
+	describe('POST /payments/mobile-money', () => {
+		it('201 pending, with exactly the documented object, before the operator has said anything', async () => {
+			const payment = await world().api.pay(session);
+			expect(payment).toEqual({
+				id: payment.id,
+				session_id: session.id,
+				status: 'pending',
+				amount: 500,
+				currency: 'UGX',
+				phone: session.phone,
+				payment_method: 'mobile_money',
+				applied: false,
+				failure_code: null,
+				failure_message: null,
+				provider_reference: null,
+				refund_reason: null,
+				expires_at: expect.stringMatching(INSTANT),
+				paid_at: null,
+				refunded_at: null,
+				created_at: expect.stringMatching(INSTANT),
+				updated_at: payment.created_at
+			});
+			expect(Date.parse(payment.expires_at) - Date.parse(payment.created_at)).toBe(10 * 60_000);
+		});
+
+		it('201 for another payer than the one who ordered', async () => {
+			const payer = numberEnding('003');
+			expect(await world().api.pay(session, payer.replace('+256', '0'))).toMatchObject({ phone: payer });
+		});
+
+		it.each(BAD_FIELDS)('400 validation_failed for %s: %j', async (field, value, code) => {
+			const { errors } = await refused('400 validation_failed', { [field]: value });
+			expect(errors).toEqual([{ in: 'body', pointer: `/${field}`, code, detail: expect.any(String) }]);
+		});
+
+		it('400 validation_failed for an infinite amount', async () => {
+			const body = `{"amount":1e999,"phone":"${session.phone}","session_id":${session.id}}`;
+			const { errors } = await world().api.refused('400 validation_failed', 'POST', path, { body });
+			expect(errors).toMatchObject([{ pointer: '/amount', code: 'invalid_type' }]);
+		});
+
+		it.each([0, -1, 999_999, 2 ** 60])('404 session_not_found for session %d', async (id) => {
+			await refused('404 session_not_found', { session_id: id });
+		});
+
+		it('400 amount_mismatch for any other amount, with the right one', async () => {
+			for (const amount of [499, 501, 1]) {
+				const problem = await refused('400 amount_mismatch', { amount });
+				expect(problem).toMatchObject({ expected_amount: 500, currency: 'UGX' });
+			}
+		});
+
+		it('400 invalid_phone for what is no mobile number', async () => {
+			for (const phone of ['0414123456', '+442079460958', 'x']) await refused('400 invalid_phone', { phone });
+		});
+
+		it('400 payment_in_progress, naming the open payment', async () => {
+			const { api, server, sql } = world();
+			const payment = await api.pay(session);
+			const problem = await api.refused('400 payment_in_progress', 'POST', path, {
+				body: { amount: session.amount, phone: numberEnding('123'), session_id: session.id }
+			});
+			expect(problem.payment_id).toBe(payment.id);
+			expect(await sql.count('select count(*) from payments where session_id = ?', session.id)).toBe(1);
+			expect(server.stderr()).toBe('');
+		});
+
+		it('400 session_already_paid while it runs and after its end', async () => {
+			({ session } = await world().buy());
+			await refused('400 session_already_paid');
+			await world().api.endSession(session.id);
+			await refused('400 session_already_paid');
+		});
+
+		it('400 session_not_payable for a cancelled session, with its state', async () => {
+			await world().api.endSession(session.id);
+			expect(await refused('400 session_not_payable')).toMatchObject({ session_status: 'cancelled' });
+		});
+
+		it('400 session_not_payable when its time to pay is over, though no job has noticed', async () => {
+			await world().server.advance(30 * 60_000);
+			const { api } = world();
+			const body = { amount: session.amount, phone: session.phone, session_id: session.id };
+			const problem = await api.refused('400 session_not_payable', 'POST', path, { body });
+			expect(problem).toMatchObject({ session_status: 'cancelled' });
+		});
+
+		it('400 payment_attempts_exceeded for the sixth attempt at one session', async () => {
+			const { api, decided } = world();
+			for (let attempt = 1; attempt <= 5; attempt += 1) {
+				const payment = await decided(await api.pay(session, numberEnding('001')));
+				expect(payment).toMatchObject({ status: 'failed' });
+			}
+			await refused('400 payment_attempts_exceeded', { phone: numberEnding('123') });
+		});
+
+		it('400 payer_prompt_limit for the sixth prompt to a number in 15 minutes, whoever asks', async () => {
+			const { api, other, server } = world();
+			const phone = numberEnding('003');
+			const startWith = async (caller: typeof api) => caller.pay(await caller.createSession(), phone);
+			await startWith(api);
+			await server.advance(60_000);
+			for (const caller of [api, api, other, other]) await startWith(caller);
+			session = await api.createSession();
+			await refused('400 payer_prompt_limit', { phone });
+			// The same number written in another way.
+			await refused('400 payer_prompt_limit', { phone: phone.replace('+256', '0') });
+			await api.pay(session, numberEnding('003'));
+			// The first prompt leaves the window, the other four stay.
+			await server.advance(14 * 60_000);
+			await startWith(other);
+			session = await api.createSession();
+			await refused('400 payer_prompt_limit', { phone });
+		});
+	});
+
+	describe('GET /payments/{id}/status', () => {
+		it('200 with the same object; a success names the operator’s reference and the moment', async () => {
+			const { payment } = await world().buy();
+			expect(payment).toMatchObject({
+				status: 'success',
+				applied: true,
+				provider_reference: expect.stringMatching(/^SBX[0-9A-F]{12}$/),
+				paid_at: expect.stringMatching(INSTANT),
+				failure_code: null,
+				refund_reason: null,
+				refunded_at: null
+			});
+			expect(await world().api.getPayment(payment.id)).toEqual(payment);
+		});
+
+		it('404 payment_not_found for an id that names nothing', async () => {
+			for (const id of ['0', '-1', '999999', '9007199254740993', '1'.repeat(30)]) {
+				await world().api.refused('404 payment_not_found', 'GET', `/v1/payments/${id}/status`);
+			}
+		});
+
+		it('400 validation_failed for an id that is no integer', async () => {
+			for (const id of ['abc', '1.5', 'mobile-money']) {
+				const problem = await world().api.refused('400 validation_failed', 'GET', `/v1/payments/${id}/status`);
+				expect(problem.errors).toMatchObject([{ in: 'path', pointer: '/id', code: 'invalid_format' }]);
+			}
+		});
+
+		it.each([
+			['wait=21', 'out_of_range'],
+			['wait=-1', 'invalid_format'],
+			['wait=1.5', 'invalid_format'],
+			['wait=', 'invalid_format'],
+			['wait=soon', 'invalid_format'],
+			['wait=1&wait=1', 'duplicate']
+		])('400 validation_failed for ?%s', async (query, code) => {
+			const { payment } = await world().buy();
+			const at = `/v1/payments/${payment.id}/status?${query}`;
+			const problem = await world().api.refused('400 validation_failed', 'GET', at);
+			expect(problem.errors).toMatchObject([{ in: 'query', pointer: '/wait', code }]);
+		});
+	});
+});

@@ -1,0 +1,277 @@
+/** POST, GET and DELETE of sessions: one case per status, with exact bodies. Who may: authorisation.test.ts. */
+import { describe, expect, it } from 'vitest';
+import { numberEnding, orderOf } from '../support/api.ts';
+import { INSTANT, PASSWORD } from '../support/wire.ts';
+import { DATABASES, recorded, useWorld } from '../support/world.ts';
+
+/** [field, value, code of the item] */
+const BAD_FIELDS = [
+	['router_id', undefined, 'required'],
+	['router_id', '3', 'invalid_type'],
+	['router_id', 3.5, 'invalid_type'],
+	['router_id', null, 'invalid_type'],
+	['router_id', true, 'invalid_type'],
+	['router_id', [3], 'invalid_type'],
+	['duration', undefined, 'required'],
+	['duration', 3600, 'invalid_type'],
+	...['', '2', 'h', '2H', '0h', '02h', '2 h', ' 2h', '2h\n', '2.5h', '-2h', 'PT2H', '1M', '1y', '2h30m', '100000m'].map(
+		(text) => ['duration', text, 'invalid_format'] as const
+	),
+	['payment_method', undefined, 'required'],
+	['payment_method', 1, 'invalid_type'],
+	['payment_method', 'MTN MoMo', 'invalid_format'],
+	['payment_method', '', 'invalid_format'],
+	['phone', undefined, 'required'],
+	['phone', 772123456, 'invalid_type'],
+	['phone', '', 'invalid_format'],
+	['phone', '7'.repeat(65), 'invalid_format'],
+	['currency', 'UGX', 'unknown_field'],
+	['amount', 1, 'unknown_field'],
+	['a/b~c', 1, 'unknown_field']
+] as const;
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	describe('POST /sessions', () => {
+		it('201 with exactly the documented object; nothing is charged', async () => {
+			const phone = numberEnding('123');
+			const { sql, api } = world();
+			const earlier = await sql.count('select count(*) from payments');
+			const session = await api.createSession({ duration: '2h', payment_method: 'mtn_momo', phone });
+			expect(session).toEqual({
+				id: session.id,
+				router_id: 3,
+				status: 'pending_payment',
+				status_reason: null,
+				duration: '2h',
+				duration_seconds: 7200,
+				payment_method: 'mtn_momo',
+				phone,
+				amount: 1000,
+				currency: 'UGX',
+				payment_id: null,
+				ssid: 'KISEMENTI-WIFI',
+				password: null,
+				payment_due_at: expect.stringMatching(INSTANT),
+				starts_at: null,
+				expires_at: null,
+				ended_at: null,
+				remaining_seconds: null,
+				created_at: expect.stringMatching(INSTANT),
+				updated_at: session.created_at
+			});
+			expect(Date.parse(session.payment_due_at) - Date.parse(session.created_at)).toBe(30 * 60_000);
+			expect(await world().events(session.id)).toEqual(['session.created']);
+			expect(await sql.count('select count(*) from payments')).toBe(earlier);
+		});
+
+		it.each([
+			['15m', 900],
+			['1h', 3_600],
+			['1d', 86_400],
+			['1w', 604_800],
+			['30d', 2_592_000],
+			['43200m', 2_592_000],
+			['720h', 2_592_000]
+		])('counts %s as %i seconds, and echoes it as it was sent', async (duration, seconds) => {
+			const session = await world().api.createSession({ duration });
+			expect(session).toMatchObject({ duration, duration_seconds: seconds, amount: (500 * seconds) / 3600 });
+		});
+
+		it.each([
+			['+256 772-123 456', '+256772123456'],
+			['0772123456', '+256772123456'],
+			['256772123456', '+256772123456'],
+			['+254712345678', '+254712345678']
+		])('takes %s for %s', async (phone, e164) => {
+			expect(await world().api.createSession({ phone })).toMatchObject({ phone: e164 });
+		});
+
+		it('rounds the price half up, to at least one minor unit', async () => {
+			const { api, sql } = world();
+			for (const [priceMinor, duration, amount] of [
+				[1, '15m', 1],
+				[1, '30m', 1],
+				[3, '30m', 2],
+				[5, '15m', 1],
+				[6, '15m', 2],
+				[250, '90m', 375]
+			] as const) {
+				await sql.run('update routers set price_minor = ? where id = 2', priceMinor);
+				expect(await api.createSession({ router_id: 2, duration })).toMatchObject({ amount });
+			}
+		});
+
+		it('keeps the price of the moment of the order', async () => {
+			const { api, sql } = world();
+			const session = await api.createSession({ router_id: 4, phone: numberEnding('003') });
+			await sql.run('update routers set price_minor = 9000 where id = 4');
+			expect(await api.getSession(session.id)).toMatchObject({ amount: 700 });
+			expect(await api.pay(session)).toMatchObject({ amount: 700 });
+		});
+
+		it.each(BAD_FIELDS)('400 validation_failed for %s: %j', async (field, value, code) => {
+			const { api, sql } = world();
+			const before = await recorded(world());
+			const body = { ...orderOf(), [field]: value };
+			const problem = await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body });
+			const pointer = `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+			expect(problem.errors).toEqual([{ in: 'body', pointer, code, detail: expect.any(String) }]);
+			expect(await recorded(world())).toEqual(before);
+		});
+
+		it('400 validation_failed names every wrong field at once', async () => {
+			const body = { router_id: 'x', duration: 1, extra: true };
+			const { errors } = await world().api.refused('400 validation_failed', 'POST', '/v1/sessions', { body });
+			expect(errors?.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
+				'/duration invalid_type',
+				'/extra unknown_field',
+				'/payment_method required',
+				'/phone required',
+				'/router_id invalid_type'
+			]);
+		});
+
+		const refused = async (expected: `${number} ${string}`, order: object) => {
+			const { api, sql } = world();
+			const before = await recorded(world());
+			const body = { ...orderOf(), ...order };
+			const problem = await api.refused(expected, 'POST', '/v1/sessions', { body });
+			expect(await recorded(world())).toEqual(before);
+			return problem;
+		};
+
+		it.each([0, -1, 999_999, 2 ** 53, 1e300])('404 router_not_found for router %d', async (id) => {
+			await refused('404 router_not_found', { router_id: id });
+		});
+
+		it('404 router_not_found for a disabled router; 400 router_unavailable for its owner', async () => {
+			await world().sql.run('update routers set disabled_at = 1 where id = 5');
+			await refused('404 router_not_found', { router_id: 5 });
+			const body = orderOf({ router_id: 5 });
+			await world().owner.refused('400 router_unavailable', 'POST', '/v1/sessions', { body });
+		});
+
+		it('400 router_unavailable for an offline router', async () => {
+			await refused('400 router_unavailable', { router_id: 15 });
+		});
+
+		it.each(['1m', '14m', '31d', '43201m', '5w', '99999w'])('400 duration_not_allowed for %s', async (duration) => {
+			const problem = await refused('400 duration_not_allowed', { duration });
+			expect(problem).toMatchObject({ min_duration: '15m', max_duration: '30d' });
+		});
+
+		it("400 duration_not_allowed outside the router's own bounds", async () => {
+			await world().sql.run("update routers set min_duration = '1h', max_duration = '1d' where id = 6");
+			for (const duration of ['59m', '25h']) {
+				const problem = await refused('400 duration_not_allowed', { router_id: 6, duration });
+				expect(problem).toMatchObject({ min_duration: '1h', max_duration: '1d' });
+			}
+			await world().api.createSession({ router_id: 6, duration: '60m' });
+			await world().api.createSession({ router_id: 6, duration: '24h' });
+		});
+
+		it('400 payment_method_not_supported, with those that are', async () => {
+			for (const payment_method of ['airtel_money', 'orange_money', 'bitcoin']) {
+				const problem = await refused('400 payment_method_not_supported', { router_id: 18, payment_method });
+				expect(problem.payment_methods).toEqual(['mobile_money', 'mtn_momo', 'sandbox']);
+			}
+		});
+
+		it.each(['0414123456', '+442079460958', '+25677212345', '0772123456 ext 5', 'my number', '\u0000'])(
+			'400 invalid_phone for %j, which is no mobile number',
+			async (phone) => {
+				await refused('400 invalid_phone', { phone });
+			}
+		);
+	});
+
+	describe('GET /sessions/{id}', () => {
+		it('200 with the session; while it is active, with its password and the time left', async () => {
+			const { session, payment } = await world().buy({ duration: '2h' });
+			expect(session).toMatchObject({
+				status: 'active',
+				status_reason: null,
+				payment_id: payment.id,
+				password: expect.stringMatching(PASSWORD),
+				ended_at: null
+			});
+			const seconds = (Date.parse(session.expires_at ?? '') - Date.parse(session.starts_at ?? '')) / 1000;
+			expect(seconds).toBe(7200);
+			expect(session.remaining_seconds).toBeGreaterThan(7190);
+			expect(session.remaining_seconds).toBeLessThanOrEqual(7200);
+		});
+
+		it('404 session_not_found for an id that names nothing', async () => {
+			for (const id of ['0', '-1', '999999', '9007199254740993', '1'.repeat(30)]) {
+				await world().api.refused('404 session_not_found', 'GET', `/v1/sessions/${id}`);
+			}
+		});
+
+		it('400 validation_failed for an id that is no integer', async () => {
+			for (const id of ['abc', '1.5', '1e3', '%20']) {
+				const problem = await world().api.refused('400 validation_failed', 'GET', `/v1/sessions/${id}`);
+				expect(problem.errors).toMatchObject([{ in: 'path', pointer: '/id', code: 'invalid_format' }]);
+			}
+		});
+	});
+
+	describe('DELETE /sessions/{id}', () => {
+		it('200: an unpaid session is cancelled', async () => {
+			const { api, events } = world();
+			const session = await api.createSession();
+			const deleted = await api.endSession(session.id);
+			expect(deleted).toEqual({
+				...session,
+				status: 'cancelled',
+				status_reason: 'client_cancelled',
+				ended_at: expect.stringMatching(INSTANT),
+				updated_at: deleted.ended_at
+			});
+			expect(await api.getSession(session.id)).toEqual(deleted);
+			expect(await events(session.id)).toEqual(['session.cancelled', 'session.created']);
+		});
+
+		it('200: an active session ends at once, without its password and without a refund', async () => {
+			const { api, buy, events, sql } = world();
+			const { session, payment } = await buy();
+			const ended = await api.endSession(session.id);
+			expect(ended).toEqual({
+				...session,
+				status: 'ended',
+				status_reason: 'client_ended',
+				password: null,
+				ended_at: expect.stringMatching(INSTANT),
+				remaining_seconds: 0,
+				updated_at: ended.ended_at
+			});
+			expect(await api.getSession(session.id)).toEqual(ended);
+			expect(await events(session.id)).toContain('session.ended');
+			expect(await api.getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
+			expect(await sql.count('select count(*) from refunds where payment_id = ?', payment.id)).toBe(0);
+		});
+
+		it('400 session_not_active, with the state, for a session that is over already', async () => {
+			const { api, sql } = world();
+			const cancelled = await api.createSession();
+			await api.endSession(cancelled.id);
+			const { session: ended } = await world().buy();
+			await api.endSession(ended.id);
+			const before = await recorded(world());
+			for (const [id, status] of [
+				[cancelled.id, 'cancelled'],
+				[ended.id, 'ended']
+			] as const) {
+				const problem = await api.refused('400 session_not_active', 'DELETE', `/v1/sessions/${id}`);
+				expect(problem.session_status).toBe(status);
+			}
+			expect(await recorded(world())).toEqual(before);
+		});
+
+		it('404 session_not_found and 400 validation_failed, as for GET', async () => {
+			await world().api.refused('404 session_not_found', 'DELETE', '/v1/sessions/999999');
+			await world().api.refused('400 validation_failed', 'DELETE', '/v1/sessions/abc');
+		});
+	});
+});

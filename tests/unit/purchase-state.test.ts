@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import {
+	purchaseState,
+	type PaymentState,
+	type PurchaseWords,
+	type SessionState
+} from '#lib/purchase-state.ts';
+import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+
+const NOW = new Date('2026-11-21T13:40:00Z');
+const WORDS: PurchaseWords = {
+	amount: 'UGX 1,000',
+	number: '0772 ••• 456',
+	network: 'MTN MoMo',
+	ssid: 'KISEMENTI-WIFI',
+	until: '16:40'
+};
+
+const SESSION_REASONS: Record<string, (string | null)[]> = {
+	pending_payment: [null],
+	activating: [null],
+	active: [null],
+	expired: [null],
+	ended: ['client_ended', 'admin_ended', 'refunded', 'a_new_one', null],
+	cancelled: ['client_cancelled', 'payment_timeout', 'provisioning_failed', 'a_new_one', null]
+};
+const REFUND_REASONS = [
+	'duplicate_payment',
+	'session_cancelled',
+	'late_payment',
+	'provisioning_failed',
+	'amount_mismatch',
+	'admin',
+	'a_new_one',
+	null
+];
+
+const session = (status: string, status_reason: string | null = null): SessionState => ({
+	status,
+	status_reason,
+	expires_at: status === 'active' ? '2026-11-21T13:40:00.000Z' : null
+});
+
+const payment = (status: string, other: Partial<PaymentState> = {}): PaymentState => ({
+	status,
+	applied: false,
+	failure_code: null,
+	refund_reason: null,
+	created_at: '2026-11-21T13:39:50.000Z',
+	...other
+});
+
+const told = (aSession: SessionState, aPayment: PaymentState | null, now = NOW) =>
+	purchaseState(aSession, aPayment, WORDS, now);
+
+/** Every payment a purchase can have, a missing one included. */
+const PAYMENTS: (PaymentState | null)[] = [
+	null,
+	...paymentStatus.options.flatMap((status) => {
+		if (status === 'pending') return [payment(status)];
+		if (status === 'failed' || status === 'expired') {
+			return [null, ...failureCode.options].map((failure_code) => payment(status, { failure_code }));
+		}
+		const refunds = REFUND_REASONS.map((refund_reason) => payment(status, { refund_reason }));
+		return status === 'success' ? [payment(status, { applied: true }), ...refunds] : refunds;
+	})
+];
+
+const SESSIONS = Object.entries(SESSION_REASONS).flatMap(([status, reasons]) =>
+	reasons.map((reason) => session(status, reason))
+);
+
+const ALL = SESSIONS.flatMap((aSession) => PAYMENTS.map((aPayment) => ({ aSession, aPayment })));
+
+test('the walk covers every session status of the wire format', () => {
+	expect(Object.keys(SESSION_REASONS).sort()).toEqual([...sessionStatus.options].sort());
+});
+
+test('every state of both machines has a title, a sentence and a next step', () => {
+	for (const { aSession, aPayment } of ALL) {
+		const state = told(aSession, aPayment);
+		for (const text of [state.kind, state.title, state.text, state.next, state.note ?? 'none']) {
+			expect(text, JSON.stringify({ aSession, aPayment })).toMatch(/\S/);
+			expect(text).not.toMatch(/undefined|null|session|transaction|payload/);
+		}
+	}
+});
+
+test('a status that a later API may add still gets a sentence', () => {
+	expect(told(session('paused'), null).title).toBe('Your purchase is being looked after.');
+	expect(told(session('pending_payment'), payment('reversed')).kind).toBe('unknown');
+	expect(told(session('cancelled', 'payment_timeout'), payment('reversed')).kind).toBe('unknown-late');
+});
+
+test('nothing is called failed, and no money called safe at home, while nobody knows', () => {
+	const unknown = ALL.filter(
+		({ aSession, aPayment }) =>
+			['pending_payment', 'cancelled'].includes(aSession.status) &&
+			aSession.status_reason !== 'provisioning_failed' &&
+			(aPayment?.status === 'pending' ||
+				(aPayment?.status === 'expired' &&
+					(aPayment.failure_code === null || aPayment.failure_code === 'payer_timeout')))
+	);
+	expect(unknown.length).toBeGreaterThan(5);
+	for (const { aSession, aPayment } of unknown) {
+		const { title, text, next, polls } = told(aSession, aPayment);
+		expect(`${title} ${text} ${next}`).not.toMatch(
+			/fail|nothing was taken|no money left|did not go through/i
+		);
+		expect(polls).toBe(true);
+	}
+});
+
+test('each failure code has its own sentence, and each says that nothing was taken', () => {
+	const states = [null, ...failureCode.options].map((failure_code) =>
+		told(session('pending_payment'), payment('failed', { failure_code }))
+	);
+	expect(new Set(states.map(({ title }) => title)).size).toBe(states.length);
+	expect(new Set(states.map(({ kind }) => kind)).size).toBe(states.length);
+	for (const { text, action } of states) {
+		expect(text).toContain('Nothing was taken.');
+		expect(action).toBe('retry');
+	}
+});
+
+test('each reason for a refund has its own sentence, and each stage of a refund its own title', () => {
+	for (const aSession of [session('pending_payment'), session('cancelled', 'payment_timeout')]) {
+		const texts = REFUND_REASONS.slice(0, -1).map(
+			(refund_reason) => told(aSession, payment('refund_pending', { refund_reason })).text
+		);
+		expect(new Set(texts).size).toBe(texts.length);
+		const titles = ['refund_pending', 'refunded', 'refund_failed'].map(
+			(status) => told(aSession, payment(status, { refund_reason: 'late_payment' })).title
+		);
+		expect(new Set(titles).size).toBe(3);
+	}
+});
+
+test('a late payment is told as it is: what comes back, and to which number', () => {
+	const { text } = told(
+		session('cancelled', 'payment_timeout'),
+		payment('refund_pending', { refund_reason: 'late_payment' })
+	);
+	expect(text).toBe('Your payment came too late to use. UGX 1,000 is going back to 0772 ••• 456.');
+});
+
+test('after a wrong amount no sum is promised', () => {
+	for (const status of ['success', 'refund_pending', 'refunded', 'refund_failed']) {
+		const { text } = told(session('pending_payment'), payment(status, { refund_reason: 'amount_mismatch' }));
+		expect(text).not.toContain('UGX');
+	}
+});
+
+test('money on its way back is never left unsaid, whatever became of the time', () => {
+	for (const aSession of SESSIONS) {
+		for (const status of ['refund_pending', 'refunded', 'refund_failed']) {
+			const { title, text, note } = told(aSession, payment(status, { refund_reason: 'duplicate_payment' }));
+			expect(`${title} ${text} ${note}`, aSession.status).toContain('0772 ••• 456');
+		}
+	}
+});
+
+test('the time that was bought is shown with its end', () => {
+	const { title, text, kind, polls } = told(session('active'), payment('success', { applied: true }));
+	expect(title).toBe('You are paid until 16:40.');
+	expect(text).toBe('On this phone: copy, then join KISEMENTI-WIFI. On another: scan.');
+	expect([kind, polls]).toEqual(['active', false]);
+});
+
+test('a payment that is applied while its session is read as unpaid is good news, not a refund', () => {
+	for (const aSession of [session('pending_payment'), session('cancelled', 'payment_timeout')]) {
+		expect(told(aSession, payment('success', { applied: true })).kind).toBe('getting-ready');
+	}
+});
+
+test('an expired payment that learned the operator’s no is told as that no', () => {
+	expect(
+		told(session('pending_payment'), payment('expired', { failure_code: 'insufficient_funds' })).title
+	).toBe('Not enough on that number.');
+	expect(told(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })).kind).toBe(
+		'unknown'
+	);
+});
+
+test('while one may still pay twice, buying anew is offered only with a warning', () => {
+	const state = told(
+		session('cancelled', 'payment_timeout'),
+		payment('expired', { failure_code: 'payer_timeout' })
+	);
+	expect(state.action).toBe('buy');
+	expect(state.next).toContain('only if you did not approve');
+});
+
+describe('asking again', () => {
+	const refresh = (seconds: number) =>
+		told(
+			session('pending_payment'),
+			payment('pending'),
+			new Date(Date.parse('2026-11-21T13:39:50Z') + 1000 * seconds)
+		).refreshSeconds;
+
+	test('a page without script asks every three seconds at first, and slower as the payment ages', () => {
+		expect([0, 59, 61, 179, 181, 900].map(refresh)).toEqual([3, 3, 5, 5, 10, 10]);
+	});
+
+	test('a clock that runs behind does not stop it', () => {
+		expect(refresh(-100)).toBe(3);
+	});
+
+	test('it stops where nothing can change', () => {
+		const final = [
+			told(session('expired'), payment('success', { applied: true })),
+			told(session('ended', 'client_ended'), payment('success', { applied: true })),
+			told(session('cancelled', 'client_cancelled'), null),
+			told(session('cancelled', 'payment_timeout'), payment('failed', { failure_code: 'payer_rejected' })),
+			told(session('cancelled', 'payment_timeout'), payment('refunded', { refund_reason: 'late_payment' }))
+		];
+		for (const { polls, refreshSeconds } of final) expect([polls, refreshSeconds]).toEqual([false, null]);
+	});
+
+	test('a page that reloads itself never holds a form that the buyer may be filling', () => {
+		for (const { aSession, aPayment } of ALL) {
+			const { action, refreshSeconds } = told(aSession, aPayment);
+			if (action === 'retry' || action === 'renew') expect(refreshSeconds).toBeNull();
+		}
+	});
+
+	test('what the page shows changes its kind with every change that the buyer should see', () => {
+		const stages = [
+			told(session('pending_payment'), null),
+			told(session('pending_payment'), payment('pending')),
+			told(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })),
+			told(session('pending_payment'), payment('refund_pending')),
+			told(session('pending_payment'), payment('refunded')),
+			told(session('activating'), payment('success', { applied: true })),
+			told(session('active'), payment('success', { applied: true })),
+			told(session('expired'), payment('success', { applied: true })),
+			told(session('ended', 'refunded'), payment('refund_pending')),
+			told(session('ended', 'refunded'), payment('refunded')),
+			told(session('cancelled', 'payment_timeout'), payment('expired', { failure_code: 'payer_timeout' })),
+			told(session('cancelled', 'payment_timeout'), payment('refund_pending')),
+			told(session('cancelled', 'payment_timeout'), payment('refunded'))
+		];
+		expect(new Set(stages.map(({ kind }) => kind)).size).toBe(stages.length);
+	});
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { clockText, momentText, timeLeftText } from '#lib/when.ts';
+
+const ZONE = 'Africa/Kampala';
+const NOW = new Date('2026-11-21T12:40:00Z');
+
+test('a moment of today is a time of day, in the time zone of the installation', () => {
+	expect(momentText(new Date('2026-11-21T13:40:00Z'), NOW, ZONE)).toBe('16:40');
+	expect(clockText(new Date('2026-11-21T21:05:00Z'), ZONE)).toBe('00:05');
+});
+
+test('a moment of another day carries the day', () => {
+	expect(momentText(new Date('2026-11-21T21:05:00Z'), NOW, ZONE)).toBe('tomorrow, 00:05');
+	expect(momentText(new Date('2026-11-23T13:40:00Z'), NOW, ZONE)).toBe('Monday 23 November, 16:40');
+	expect(momentText(new Date('2026-11-20T13:40:00Z'), NOW, ZONE)).toBe('Friday 20 November, 16:40');
+});
+
+test('time left is coarse while it is long, and exact near its end', () => {
+	const texts = [7 * 86_400, 6 * 86_400 + 4 * 3600, 7133, 7200, 2520, 300, 299, 247, 5.9, 0, -3].map(
+		timeLeftText
+	);
+	expect(texts).toEqual([
+		'7 d',
+		'6 d 4 h',
+		'1 h 58 min',
+		'2 h',
+		'42 min',
+		'5 min',
+		'4:59',
+		'4:07',
+		'0:05',
+		'0:00',
+		'0:00'
+	]);
+});
