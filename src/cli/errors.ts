@@ -1,15 +1,24 @@
+import { ConfigError } from '#lib/server/config.ts';
+import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
+import { CsvFileError } from '#lib/server/routers/csv.ts';
+
 /** The command could not do its work, for a reason that the message explains. */
 export class CommandError extends Error {}
 
-const EXPECTED = new Set(['ConfigError', 'NewerDatabaseError', 'CsvFileError']);
+const EXPECTED = [CommandError, ConfigError, CsvFileError, NewerDatabaseError];
+
+/** Of Node's own error codes those that the world can cause; its others mean a bug in the call. */
+const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);
 
 /**
  * True for what can go wrong without a bug: refusals that are written for people, and errors of the system, the
- * network and the database drivers, which all carry a code.
+ * network and the databases, which all carry a code.
  */
 export function isExpected(error: unknown): error is Error {
 	if (!(error instanceof Error)) return false;
-	return error instanceof CommandError || EXPECTED.has(error.name) || 'code' in error;
+	if (EXPECTED.some((kind) => error instanceof kind)) return true;
+	if (!('code' in error) || typeof error.code !== 'string') return false;
+	return !error.code.startsWith('ERR_') || EXPECTED_NODE_CODES.has(error.code);
 }
 
 /** What to show of an expected error. A failed connection is several errors at once, and itself says nothing. */

@@ -45,12 +45,11 @@ export async function main(argv: string[]): Promise<number> {
 }
 
 async function choose(argv: string[], context: Context): Promise<number> {
-	const words = argv.slice(0, argv.findIndex((word) => word.startsWith('-')) >>> 0);
+	const words = before(argv, (word) => word.startsWith('-'));
 	const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
-	const wantsHelp = argv
-		.slice(0, argv.indexOf('--') >>> 0)
-		.some((word) => word === '--help' || word === '-h');
-	if (wantsHelp || argv[0] === 'help') {
+	const options = before(argv, (word) => word === '--');
+	const wantsHelp = argv[0] === 'help' || options.includes('--help') || options.includes('-h');
+	if (wantsHelp) {
 		await print(command ? commandHelp(command) : overview());
 		return 0;
 	}
@@ -77,6 +76,12 @@ function complaint(argv: string[], words: string[]): string {
 	return second === undefined
 		? `"${first}" is one of ${choices}.`
 		: `Unknown command "${first} ${second}"; there is ${choices}.`;
+}
+
+/** The words before the first that ends them. */
+function before(words: string[], ends: (word: string) => boolean): string[] {
+	const end = words.findIndex(ends);
+	return end === -1 ? words : words.slice(0, end);
 }
 
 const usage = ({ name, parameters }: Command) => `Usage: ${START} ${`${name} ${parameters}`.trim()}`;

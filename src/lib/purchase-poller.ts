@@ -58,6 +58,7 @@ export function watchPurchase(watch: Watch): () => void {
 		document.removeEventListener('visibilitychange', seenOrHidden);
 		removeEventListener('pageshow', shownAgain);
 		removeEventListener('online', askNow);
+		removeEventListener('offline', linkGone);
 	}
 
 	function askNow() {
@@ -71,6 +72,14 @@ export function watchPurchase(watch: Watch): () => void {
 	function seenOrHidden() {
 		if (document.hidden) pause();
 		else askNow();
+	}
+
+	/** A held request would not notice. Asking goes on all the same: the phone may be wrong about its link. */
+	function linkGone() {
+		pause();
+		watch.onLink(false);
+		plainOnce = true;
+		later(backoffMs(attempt++));
 	}
 
 	/** Going back brings a page from the browser's memory, with an old state on it. */
@@ -132,6 +141,7 @@ export function watchPurchase(watch: Watch): () => void {
 	document.addEventListener('visibilitychange', seenOrHidden);
 	addEventListener('pageshow', shownAgain);
 	addEventListener('online', askNow);
+	addEventListener('offline', linkGone);
 	void ask();
 	return stop;
 }

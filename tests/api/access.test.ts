@@ -164,9 +164,14 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('answers a header of 15,000 blanks as fast as any other', async () => {
 		const authorization = `Bearer a${' '.repeat(15_000)}a`;
-		const started = performance.now();
-		await world().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', { headers: { authorization } });
-		expect(performance.now() - started).toBeLessThan(100);
+		const times: number[] = [];
+		for (let round = 0; round < 5; round += 1) {
+			const started = performance.now();
+			await world().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', { headers: { authorization } });
+			times.push(performance.now() - started);
+		}
+		// The best of five, because other tests share the processors; it was 160 ms when the time was quadratic.
+		expect(Math.min(...times)).toBeLessThan(50);
 	});
 
 	it('stores no key, only its hash and a hint', async () => {

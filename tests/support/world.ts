@@ -182,14 +182,15 @@ export function useWorld(options: ServerOptions): () => World {
 /** Longer than a due job waits for its turn. */
 const soonMs = 400;
 
-/** Everything that a refused call must leave as it is, once no job is at work or due soon. */
+/** Everything that a refused call must leave as it is, once no job is at work or due soon. (What operators send
+ * comes when it comes: it is not in it.) */
 export async function recorded({ sql, server }: World): Promise<Record<string, unknown>> {
 	await eventually('no job is due', async () => {
 		const soon = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) + soonMs;
 		return (await sql.count('select count(*) from jobs where run_at <= ? or lease_until > 0', soon)) === 0;
 	});
 	const found: Record<string, unknown> = {};
-	for (const table of ['sessions', 'payments', 'refunds', 'events', 'operator_messages', 'purchases']) {
+	for (const table of ['sessions', 'payments', 'refunds', 'events', 'purchases']) {
 		found[table] = await sql.all(`select * from ${table} order by id`);
 	}
 	return found;

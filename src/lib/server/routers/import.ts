@@ -55,10 +55,21 @@ export async function importRouters(
 	});
 }
 
+/** What an import may say about a router. */
+const STATED_COLUMNS = [
+	'name',
+	'address',
+	'ssid',
+	'security',
+	'lat',
+	'lon',
+	'price_minor',
+	'currency',
+	'status'
+] as const;
+
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
-	Object.entries({ ...known, ...stated }).some(
-		([name, value]) => known[name as keyof typeof known] !== value
-	);
+	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
 /** The row to store; of a known router only what an import may say is taken over. */
 function rowOf(

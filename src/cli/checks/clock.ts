@@ -1,0 +1,36 @@
+import { isoTime, systemClock } from '#lib/server/clock.ts';
+import type { Inspection } from '#lib/server/db/inspect.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
+
+const SECOND_MS = 1000;
+
+/** This was written after; a machine whose clock is before has lost its battery. */
+const EARLIEST_TIME = Date.UTC(2026, 0, 1);
+const LATEST_TIME = Date.UTC(2100, 0, 1);
+/** Between this machine and the database server. */
+const DIFFERENCE_WARN_MS = 2 * SECOND_MS;
+const DIFFERENCE_FAIL_MS = 30 * SECOND_MS;
+/** A record this far in the future was made by a clock that was since set back. */
+const FUTURE_RECORD_MS = 60 * SECOND_MS;
+
+/**
+ * Whether the time can be right.
+ * @param inspection what the database knows of time; null when it could not be asked
+ */
+export function* checkClock(inspection: Inspection | null): Generator<Finding> {
+	const now = systemClock.now();
+	const advice = 'set the clock, best by NTP (timedatectl set-ntp true)';
+	const time = isoTime(now);
+	const differenceMs = Math.abs(inspection?.clockAheadMs ?? 0);
+	const newestAt = inspection?.newestRecordAt ?? 0;
+	if (now < EARLIEST_TIME || now > LATEST_TIME) {
+		yield fail('clock', `${time} cannot be`, advice);
+	} else if (newestAt > now + FUTURE_RECORD_MS) {
+		yield fail('clock', `${time} is before the newest record, ${isoTime(newestAt)}`, advice);
+	} else if (differenceMs > DIFFERENCE_WARN_MS) {
+		const what = `${time} is ${Math.round(differenceMs / SECOND_MS)} s away from the database server's clock`;
+		yield (differenceMs > DIFFERENCE_FAIL_MS ? fail : warn)('clock', what, `${advice}, on both machines`);
+	} else {
+		yield ok('clock', time + (inspection?.clockAheadMs == null ? '' : ", as the database server's"));
+	}
+}

@@ -1,0 +1,64 @@
+import { systemClock } from '#lib/server/clock.ts';
+import type { Config } from '#lib/server/config.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
+import { inspectDatabase } from '#lib/server/db/inspect.ts';
+import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
+import { createSecrets } from '#lib/server/secrets.ts';
+import { canReadPasswords } from '#lib/server/sessions/password-check.ts';
+import { isExpected, messageOf } from '../errors.ts';
+import { databaseName } from '../services.ts';
+import { checkClock } from './clock.ts';
+import { fail, ok, type Finding } from './finding.ts';
+
+/**
+ * Database, clock and secret. The database is opened without the application, which derives a key from the secret
+ * and stores it: with a wrong secret that would take the running server's key away.
+ * @returns false when the application must not be built on this database
+ */
+export async function* checkDatabase(config: Config): AsyncGenerator<Finding, boolean> {
+	const name = databaseName(config);
+	let database: Database;
+	try {
+		database = await openDatabase(config.databaseUrl, { poolSize: 1 });
+	} catch (error) {
+		if (!isExpected(error)) throw error;
+		yield fail('database', `${name} cannot be opened: ${messageOf(error)}`, openingAdvice(config, error));
+		yield* checkClock(null);
+		return false;
+	}
+	try {
+		const inspection = await inspectDatabase(database, () => systemClock.now());
+		const { server, schemaVersion, problems } = inspection;
+		yield problems.length > 0
+			? fail('database', `${name}: ${problems.join('; ')}`, databaseAdvice(config))
+			: ok('database', `${name}, ${server}, schema version ${schemaVersion}, a test write went through`);
+		yield* checkClock(inspection);
+		const readable = await canReadPasswords(database.db, createSecrets(config.secret));
+		yield secretFinding(readable);
+		return readable !== false;
+	} catch (error) {
+		if (!isExpected(error)) throw error;
+		yield fail('database', `${name} does not work: ${messageOf(error)}`, databaseAdvice(config));
+		return false;
+	} finally {
+		await database.close();
+	}
+}
+
+function secretFinding(readable: boolean | null): Finding {
+	if (readable === null) return ok('secret', 'no session is active, so there is nothing to try it on');
+	if (readable) return ok('secret', 'opens stored passwords');
+	return fail(
+		'secret',
+		'it does not open the Wi-Fi password of an active session',
+		'put back the AIRTILL_SECRET (in a sandbox, the DATA_DIR) with which the sessions were made'
+	);
+}
+
+const openingAdvice = (config: Config, error: Error) =>
+	error instanceof NewerDatabaseError ? 'use that version of Airtill' : databaseAdvice(config);
+
+const databaseAdvice = ({ databaseUrl }: Config) =>
+	databaseUrl.startsWith('file:')
+		? 'see that the file is intact and writable (or restore a backup), or correct DATABASE_URL'
+		: 'see that PostgreSQL 15 or newer runs there and lets this user in, or correct DATABASE_URL';

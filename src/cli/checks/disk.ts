@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { access, constants, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '#lib/server/config.ts';
+import { isExpected, messageOf } from '../errors.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
+
+const GIB_BYTES = 1024 ** 3;
+const WARN_BYTES = GIB_BYTES;
+const FAIL_BYTES = GIB_BYTES / 10;
+
+/** Room and rights where Airtill keeps its files and the embedded database. */
+export async function* checkDisk({ dataDir, databaseUrl }: Config): AsyncGenerator<Finding> {
+	const folders = new Map([[resolve(dataDir), 'files']]);
+	if (databaseUrl.startsWith('file:')) {
+		const folder = dirname(resolve(databaseUrl.slice('file:'.length)));
+		folders.set(folder, folders.has(folder) ? 'files and database' : 'database');
+	}
+	for (const [folder, use] of folders) yield await diskFinding(folder, use);
+}
+
+async function diskFinding(folder: string, use: string): Promise<Finding> {
+	const existing = nearestExisting(folder);
+	try {
+		await access(existing, constants.R_OK | constants.W_OK | constants.X_OK);
+		const { bavail, bsize } = await statfs(existing);
+		const freeBytes = bavail * bsize;
+		const what = `${(freeBytes / GIB_BYTES).toFixed(1)} GiB free for ${use} in ${folder}`;
+		const advice = 'make room, or move it to a larger disk';
+		if (freeBytes < FAIL_BYTES) return fail('disk', what, advice);
+		return freeBytes < WARN_BYTES ? warn('disk', what, advice) : ok('disk', what);
+	} catch (error) {
+		if (!isExpected(error)) throw error;
+		return fail('disk', `${folder} (${use}): ${messageOf(error)}`, 'let this user read and write there');
+	}
+}
+
+/** The folder itself, or the nearest one above it: Airtill makes its folders when it needs them. */
+function nearestExisting(folder: string): string {
+	return existsSync(folder) ? folder : nearestExisting(dirname(folder));
+}

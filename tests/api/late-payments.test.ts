@@ -1,0 +1,168 @@
+/** Money that comes when nobody expects it any more: it buys the time that is still owed, or goes back. */
+import { describe, expect, it } from 'vitest';
+import { numberEnding, type Payment, type Session } from '../support/api.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+const minute = 60_000;
+/** The sandbox's late success comes this long after our own time limit. */
+const lateMs = 20_000;
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	const settledAs = (payment: Payment, status: string) =>
+		eventually(`payment ${payment.id} is ${status}`, async () => {
+			const found = await world().api.getPayment(payment.id);
+			return found.status === status && found;
+		});
+
+	async function start(session: Session, digits: string): Promise<Payment> {
+		const payment = await world().api.pay(session, numberEnding(digits));
+		await eventually('the operator has it', () =>
+			world().sql.count('select count(*) from payments where id = ? and submit_state <> ?', payment.id, 'created')
+		);
+		return payment;
+	}
+
+	async function refundedBecause(payment: Payment, reason: string): Promise<void> {
+		await eventually('the money is on its way back', async () => {
+			const { status } = await world().api.getPayment(payment.id);
+			return status === 'refund_pending' || status === 'refunded';
+		});
+		await world().server.advance(5_000);
+		expect(await settledAs(payment, 'refunded')).toMatchObject({ applied: false, refund_reason: reason });
+		const { sql } = world();
+		expect(await sql.count('select count(*) from refunds where payment_id = ?', payment.id)).toBe(1);
+	}
+
+	/** An order whose last payment was started so late that the order is cancelled before it expires. */
+	async function cancelledWithLatePayment(): Promise<{ session: Session; payment: Payment }> {
+		const { api, server } = world();
+		const session = await api.createSession();
+		await server.advance(25 * minute);
+		const payment = await start(session, '004');
+		await server.advance(10 * minute);
+		await settledAs(payment, 'expired');
+		const cancelled = await api.getSession(session.id);
+		expect(cancelled).toMatchObject({ status: 'cancelled', status_reason: 'payment_timeout' });
+		return { session: cancelled, payment };
+	}
+
+	it('within 30 minutes after the cancellation it still buys the time, from then on', async () => {
+		const { api, events, server } = world();
+		const { session, payment } = await cancelledWithLatePayment();
+		await server.advance(28 * minute);
+		expect(await settledAs(payment, 'success')).toMatchObject({ applied: true });
+		const active = await api.getSession(session.id);
+		expect(active).toMatchObject({ status: 'active', status_reason: null, ended_at: null, payment_id: payment.id });
+		expect(Date.parse(active.starts_at ?? '')).toBeGreaterThan(Date.parse(session.ended_at ?? '') + 27 * minute);
+		expect(await events(session.id)).toEqual([
+			...['payment.failed', 'payment.success', 'session.activated', 'session.cancelled', 'session.created']
+		]);
+	});
+
+	it('later it goes back: late_payment', async () => {
+		const { session, payment } = await cancelledWithLatePayment();
+		await world().server.advance(30 * minute + 1_000);
+		await refundedBecause(payment, 'late_payment');
+		expect(await world().api.getSession(session.id)).toEqual(session);
+	});
+
+	it.each([
+		['offline', "update routers set status = 'offline' where id = ?"],
+		['disabled', 'update routers set disabled_at = 1 where id = ?']
+	])('it goes back when the router is %s by then', async (_what, statement) => {
+		const { session, payment } = await cancelledWithLatePayment();
+		await world().sql.run(statement, session.router_id);
+		await world().server.advance(2 * minute);
+		await refundedBecause(payment, 'late_payment');
+		expect(await world().api.getSession(session.id)).toEqual(session);
+		await world().sql.run("update routers set status = 'online', disabled_at = null where id = ?", session.router_id);
+	});
+
+	it('it goes back hours after the time limits, even if no process was there to cancel the order', async () => {
+		const { api, server } = world();
+		const session = await api.createSession();
+		const payment = await start(session, '004');
+		await server.kill();
+		await server.advance(3 * 60 * minute);
+		await server.restart();
+		await refundedBecause(payment, 'late_payment');
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
+	});
+
+	it('a success after the DELETE of an unpaid session goes back: session_cancelled', async () => {
+		const { api, decided } = world();
+		const session = await api.createSession();
+		const payment = await start(session, '007');
+		const cancelled = await api.endSession(session.id);
+		expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+		await decided(payment);
+		await refundedBecause(payment, 'session_cancelled');
+		expect(await api.getSession(session.id)).toEqual(cancelled);
+	});
+
+	it('a DELETE before the operator was asked stops the prompt, and nothing is taken', async () => {
+		const { api, sql } = world();
+		const session = await api.createSession();
+		const payment = await api.pay(session, numberEnding('007'));
+		await api.endSession(session.id);
+		const { status } = await world().api.getPayment(payment.id, 20);
+		const prompts = await sql.count(
+			'select count(*) from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
+			payment.id
+		);
+		// Either the outbox was faster (then the money goes back, see above) or the payer was never asked.
+		expect(prompts).toBe(status === 'failed' ? 0 : 1);
+	});
+
+	it('of two successes the first buys the time and the second goes back: duplicate_payment', async () => {
+		const { api, events, server } = world();
+		const session = await api.createSession();
+		const first = await start(session, '004');
+		await server.advance(10 * minute);
+		await settledAs(first, 'expired');
+		const second = await start(session, '008');
+		expect(await settledAs(second, 'success')).toMatchObject({ applied: true });
+		await server.advance(2 * minute);
+		await refundedBecause(first, 'duplicate_payment');
+		expect(await api.getPayment(second.id)).toMatchObject({ status: 'success', applied: true });
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: second.id });
+		expect((await events(session.id)).filter((type) => type === 'session.activated')).toHaveLength(1);
+	});
+
+	it('an expired payment that succeeds while a new one is open buys the time; the new one goes back', async () => {
+		const { api, server } = world();
+		const session = await api.createSession();
+		const first = await start(session, '004');
+		await server.advance(10 * minute);
+		await settledAs(first, 'expired');
+		const second = await start(session, '004');
+		await server.advance(lateMs + minute);
+		expect(await settledAs(first, 'success')).toMatchObject({ applied: true });
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: first.id });
+		expect(await api.getPayment(second.id)).toMatchObject({ status: 'pending' });
+		const body = { amount: session.amount, phone: session.phone, session_id: session.id };
+		await api.refused('400 session_already_paid', 'POST', '/v1/payments/mobile-money', { body });
+
+		await server.advance(10 * minute);
+		await settledAs(second, 'expired');
+		await server.advance(2 * minute);
+		await refundedBecause(second, 'duplicate_payment');
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: first.id });
+	});
+
+	it('a success after the session was paid otherwise, used and ended goes back: duplicate_payment', async () => {
+		const { api, server } = world();
+		const session = await api.createSession();
+		const first = await start(session, '004');
+		await server.advance(10 * minute);
+		await settledAs(first, 'expired');
+		const second = await start(session, '008');
+		await settledAs(second, 'success');
+		const ended = await api.endSession(session.id);
+		await server.advance(2 * minute);
+		await refundedBecause(first, 'duplicate_payment');
+		expect(await api.getSession(session.id)).toEqual(ended);
+	});
+});

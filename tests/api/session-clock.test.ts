@@ -1,0 +1,180 @@
+/** What time does to a session: paid time runs out, unpaid orders are cancelled; right at the moment of reading. */
+import { describe, expect, it } from 'vitest';
+import { numberEnding } from '../support/api.ts';
+import { PASSWORD } from '../support/wire.ts';
+import { DATABASES, eventually, useWorld, type World } from '../support/world.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Keeps the jobs away from a session, as if no process had come to it yet. */
+async function holdJob({ sql }: World, sessionId: number): Promise<void> {
+	await sql.run(
+		`update jobs set lease_owner = 'the test', lease_until = 9000000000000
+			where kind = 'session.settle' and subject_id = ?`,
+		sessionId
+	);
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	const rowOf = async (id: number) => {
+		const [row] = await world().sql.all('select * from sessions where id = ?', id);
+		return row ?? {};
+	};
+
+	describe('paid time', () => {
+		it('is over at the moment of reading, though no job has run, and session.expired is noted once', async () => {
+			const { api, events, server } = world();
+			const { session } = await world().buy();
+			await holdJob(world(), session.id);
+			await server.advance(hour);
+			const reads = await Promise.all(Array.from({ length: 8 }, () => api.getSession(session.id)));
+			for (const read of reads) {
+				expect(read).toMatchObject({
+					status: 'expired',
+					status_reason: null,
+					password: null,
+					remaining_seconds: 0,
+					ended_at: session.expires_at
+				});
+			}
+			expect((await events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+		});
+
+		it('is over without anybody reading', async () => {
+			const { events, server } = world();
+			const { session } = await world().buy();
+			await server.advance(hour);
+			const row = await eventually('the session expires', async () => {
+				const found = await rowOf(session.id);
+				return found['status'] === 'expired' && found;
+			});
+			expect(row).toMatchObject({ password_sealed: null, ended_at: Date.parse(session.expires_at ?? '') });
+			expect((await events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+		});
+
+		it('counts down to its last second', async () => {
+			const { api, server } = world();
+			const { session } = await world().buy();
+			await server.advance(hour - 5_000);
+			const read = await api.getSession(session.id);
+			expect(read.status).toBe('active');
+			expect(read.remaining_seconds).toBeGreaterThan(0);
+			expect(read.remaining_seconds).toBeLessThanOrEqual(5);
+		});
+
+		it('does not start again, end again or become payable when it is over', async () => {
+			const { api, server } = world();
+			const { session } = await world().buy();
+			await server.advance(hour);
+			const problem = await api.refused('400 session_not_active', 'DELETE', `/v1/sessions/${session.id}`);
+			expect(problem.session_status).toBe('expired');
+			const body = { amount: session.amount, phone: session.phone, session_id: session.id };
+			await api.refused('400 session_already_paid', 'POST', '/v1/payments/mobile-money', { body });
+			expect(await api.getSession(session.id)).toMatchObject({ status: 'expired' });
+		});
+
+		it('that the buyer ended is not reported as run out', async () => {
+			const { api, events, server } = world();
+			const { session } = await world().buy();
+			await api.endSession(session.id);
+			await server.advance(2 * hour);
+			expect(await api.getSession(session.id)).toMatchObject({ status: 'ended' });
+			expect(await events(session.id)).not.toContain('session.expired');
+		});
+	});
+
+	describe('an order that nobody pays', () => {
+		it('is cancelled 30 minutes after it was made, at the moment of reading, and not before', async () => {
+			const { api, events, server } = world();
+			const session = await api.createSession();
+			await holdJob(world(), session.id);
+			await server.advance(30 * minute - 10_000);
+			expect(await api.getSession(session.id)).toEqual(session);
+			await server.advance(10_000);
+			const reads = await Promise.all(Array.from({ length: 8 }, () => api.getSession(session.id)));
+			for (const read of reads) {
+				expect(read).toMatchObject({ status: 'cancelled', status_reason: 'payment_timeout' });
+			}
+			expect(await events(session.id)).toEqual(['session.cancelled', 'session.created']);
+		});
+
+		it('is cancelled without anybody reading', async () => {
+			const session = await world().api.createSession();
+			await world().server.advance(30 * minute);
+			await eventually('the session is cancelled', async () => {
+				const row = await rowOf(session.id);
+				return row['status'] === 'cancelled' && row['status_reason'] === 'payment_timeout';
+			});
+		});
+
+		it('is not cancelled while a payment is open, but as soon as that has expired', async () => {
+			const { api, server } = world();
+			const session = await api.createSession({ phone: numberEnding('003') });
+			await server.advance(25 * minute);
+			const payment = await api.pay(session);
+			await server.advance(6 * minute);
+			expect(await api.getSession(session.id)).toMatchObject({ status: 'pending_payment' });
+			expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+			await server.advance(4 * minute);
+			expect(await api.getPayment(payment.id, 20)).toMatchObject({ status: 'expired' });
+			expect(await api.getSession(session.id)).toMatchObject({
+				status: 'cancelled',
+				status_reason: 'payment_timeout'
+			});
+		});
+	});
+
+	describe('the password', () => {
+		it('is there only while the session is active, and erased from the database afterwards', async () => {
+			const { api, server } = world();
+			for (const end of ['client', 'clock']) {
+				const { session } = await world().buy();
+				expect(session.password).toMatch(PASSWORD);
+				expect((await rowOf(session.id))['password_sealed']).toEqual(expect.any(String));
+				if (end === 'client') await api.endSession(session.id);
+				else await server.advance(hour);
+				expect(await api.getSession(session.id)).toMatchObject({ password: null });
+				expect((await rowOf(session.id))['password_sealed']).toBeNull();
+			}
+		});
+
+		it('lies sealed in the database, stands in no event, and cannot be moved to another session', async () => {
+			const { api, sql } = world();
+			const [{ session: mine }, { session: theirs }] = [await world().buy(), await world().buy()];
+			expect(mine.password).not.toBe(theirs.password);
+			const everything: string[] = [];
+			for (const table of ['sessions', 'events', 'jobs', 'payments', 'operator_messages']) {
+				everything.push(JSON.stringify(await sql.all(`select * from ${table}`)));
+			}
+			expect(everything.join()).not.toContain(mine.password);
+			expect(everything.join()).not.toContain(mine.password?.replaceAll('-', ''));
+			expect(everything[1]).not.toContain('"password');
+
+			const sealed = String((await rowOf(theirs.id))['password_sealed']);
+			await sql.run('update sessions set password_sealed = ? where id = ?', sealed, mine.id);
+			await api.refused('500 internal_error', 'GET', `/v1/sessions/${mine.id}`);
+		});
+	});
+});
+
+describe('the log', () => {
+	const world = useWorld({ env: { AIRTILL_LOG_LEVEL: 'debug' } });
+
+	it('names neither keys nor passwords nor numbers, even at its most talkative', async () => {
+		const { newKey, server, sql } = world();
+		const { key, api } = await newKey();
+		const { session } = await world().buy();
+		await api.createSession({ phone: session.phone });
+		await sql.run('alter table sessions rename to sessions_gone');
+		await api.refused('500 internal_error', 'POST', '/v1/sessions', {
+			body: { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone: session.phone }
+		});
+		const log = await eventually('the failure is logged', async () => /sessions/.test(server.stderr()) && server.stderr());
+		expect(log).not.toContain(key);
+		expect(log).not.toContain(session.password);
+		expect(log).not.toContain(session.phone.slice(4));
+	});
+});
