@@ -33,6 +33,8 @@ export default {
 				'default-src': ['none'],
 				'script-src': ['self'],
 				'style-src': ['self'],
+				// The style attribute of SvelteKit's route announcer, and no other.
+				'style-src-attr': ['unsafe-hashes', 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo='],
 				'img-src': ['self', 'data:'],
 				'connect-src': ['self'],
 				'manifest-src': ['self'],

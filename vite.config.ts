@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
 	plugins: [sveltekit()],
+	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
+	build: { target: ['chrome87', 'safari14', 'firefox78'], cssTarget: ['chrome61', 'safari12', 'firefox60'] },
 	server: { port: Number(process.env.PORT ?? 3000) },
 	test: {
 		projects: [

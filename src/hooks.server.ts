@@ -13,6 +13,7 @@ let app: App;
 /** Builds the application once, before the first request; a configuration error ends the process here. */
 export const init: ServerInit = async () => {
 	app = await createApp(loadConfig(env));
+	await app.openPortal();
 	const demo = await loadDemo(app);
 	app.startJobs();
 	process.once('sveltekit:shutdown', () => void app.stop());

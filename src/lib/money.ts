@@ -70,6 +70,9 @@ export function priceForSeconds(pricePerHourMinor: number, seconds: number): num
 export function formatMoney(major: number, currency: string, locale = 'en'): string {
 	const exponent = currencyExponent(currency);
 	const digits = Number.isInteger(major) ? 0 : exponent;
-	const number = new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+	const number = new Intl.NumberFormat(locale, {
+		minimumFractionDigits: digits,
+		maximumFractionDigits: digits
+	});
 	return `${currency}\u00a0${number.format(major)}`;
 }

@@ -31,7 +31,7 @@ function angle(degrees = '', minutes = '0', seconds = '0', letter = ''): number 
 
 /**
  * A position from what a person typed or pasted: `0.3476, 32.5825`, `0.3476 32.5825`, `0.3476° N 32.5825° E`,
- * `0°20'51.4"N 32°34'57"E`, `geo:0.3476,32.5825`. There is no search by name.
+ * `0°20'51.4"N 32°34'57"E`, `geo:0.3476,32.5825`. Names are another matter: see find-by-name.ts.
  * @returns null when it is not a position
  */
 export function parsePlace(text: string): Position | null {

@@ -150,7 +150,7 @@ function whyRefunded(reason: string | null): string {
 }
 
 /** Where money that bought nothing is now; null when this payment's money is not on its way back. */
-function refund(payment: PaymentState | null, words: PurchaseWords): Told | null {
+function refund(payment: PaymentState | null, words: Pick<PurchaseWords, 'amount' | 'number'>): Told | null {
 	if (!payment) return null;
 	const why = whyRefunded(payment.refund_reason);
 	// After a wrong amount the price is not what comes back.
@@ -185,6 +185,15 @@ function refund(payment: PaymentState | null, words: PurchaseWords): Told | null
 		default:
 			return null;
 	}
+}
+
+/** Where the money of a further payment of the same purchase is; null when it needs no word. */
+export function refundNote(
+	payment: PaymentState,
+	words: Pick<PurchaseWords, 'amount' | 'number'>
+): string | null {
+	const back = refund(payment, words);
+	return back && `${back.text} ${back.next}`;
 }
 
 const refundChanges = (payment: PaymentState) =>

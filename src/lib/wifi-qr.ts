@@ -9,7 +9,11 @@ const escapeField = (text: string) => text.replace(/[\\;,:"]/g, '\\$&');
  * @param network SSID of at most 32 bytes; a password for `wpa`, ignored for `nopass`
  * @see https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
  */
-export function wifiQrText(network: { ssid: string; security: WifiSecurity; password: string | null }): string {
+export function wifiQrText(network: {
+	ssid: string;
+	security: WifiSecurity;
+	password: string | null;
+}): string {
 	const ssid = escapeField(network.ssid);
 	if (network.security === 'nopass' || network.password === null) return `WIFI:T:nopass;S:${ssid};;`;
 	return `WIFI:T:WPA;S:${ssid};P:${escapeField(network.password)};;`;

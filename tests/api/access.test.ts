@@ -167,7 +167,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		const times: number[] = [];
 		for (let round = 0; round < 5; round += 1) {
 			const started = performance.now();
-			await world().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', { headers: { authorization } });
+			await world().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', {
+				headers: { authorization }
+			});
 			times.push(performance.now() - started);
 		}
 		// The best of five, because other tests share the processors; it was 160 ms when the time was quadratic.

@@ -88,8 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	beforeAll(async () => {
 		const { sql } = world();
 		const rows = randomPlaces().map(
-			({ lat, lon }) =>
-				`(1, 'r', 'r', 'wpa', ${lat}, ${lon}, 500, 'UGX', 'online', '[]', '15m', '30d', 0, 0)`
+			({ lat, lon }) => `(1, 'r', 'r', 'wpa', ${lat}, ${lon}, 500, 'UGX', 'online', '[]', '15m', '30d', 0, 0)`
 		);
 		await sql.run(`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency,
 			status, payment_methods, min_duration, max_duration, created_at, updated_at) values ${rows.join(', ')}`);
@@ -107,7 +106,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			found.push(...page.data.map(({ id, distance }) => ({ id, distance })));
 			expect(page.data.length === limit || !page.has_more).toBe(true);
 			expect(page.next_cursor !== null).toBe(page.has_more);
-			query = page.next_cursor && `lat=${lat}&lon=${lon}&radius=${radius}&limit=${limit}&cursor=${page.next_cursor}`;
+			query =
+				page.next_cursor &&
+				`lat=${lat}&lon=${lon}&radius=${radius}&limit=${limit}&cursor=${page.next_cursor}`;
 			pages += 1;
 		}
 		const expected = places
@@ -117,22 +118,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		return { found, expected, pages };
 	}
 
-	it.each(SEARCHES)('finds around %d, %d within %d m what brute force finds, nearest first', async (...place) => {
-		const { found, expected } = await search(...place, 100);
-		const byId = new Map(expected.map((place) => [place.id, place]));
-		expect(found.map(({ id }) => id).sort()).toEqual([...byId.keys()].sort());
-		for (const [index, { id, distance }] of found.entries()) {
-			const { exact = NaN, ...here } = byId.get(id) ?? {};
-			expect(Math.abs((distance ?? NaN) - exact)).toBeLessThan(0.5 + noise);
-			const before = byId.get(found[index - 1]?.id ?? 0);
-			if (!before) continue;
-			expect(before.exact).toBeLessThan(exact + noise);
-			if (before.lat === here.lat && before.lon === here.lon) expect(before.id).toBeLessThan(id);
+	it.each(SEARCHES)(
+		'finds around %d, %d within %d m what brute force finds, nearest first',
+		async (...place) => {
+			const { found, expected } = await search(...place, 100);
+			const byId = new Map(expected.map((place) => [place.id, place]));
+			expect(found.map(({ id }) => id).sort()).toEqual([...byId.keys()].sort());
+			for (const [index, { id, distance }] of found.entries()) {
+				const { exact = NaN, ...here } = byId.get(id) ?? {};
+				expect(Math.abs((distance ?? NaN) - exact)).toBeLessThan(0.5 + noise);
+				const before = byId.get(found[index - 1]?.id ?? 0);
+				if (!before) continue;
+				expect(before.exact).toBeLessThan(exact + noise);
+				if (before.lat === here.lat && before.lon === here.lon) expect(before.id).toBeLessThan(id);
+			}
 		}
-	});
+	);
 
 	it('has places to find in these searches', async () => {
-		const counts = await Promise.all(SEARCHES.map(async (place) => (await search(...place, 100)).found.length));
+		const counts = await Promise.all(
+			SEARCHES.map(async (place) => (await search(...place, 100)).found.length)
+		);
 		expect(counts.filter((count) => count > 20).length).toBeGreaterThan(8);
 	});
 
@@ -165,10 +171,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 
 		const refused = (of: string, text: string) =>
-			world().api.refused('400 invalid_cursor', 'GET', `/v1/routers?${of}&cursor=${encodeURIComponent(text)}`);
+			world().api.refused(
+				'400 invalid_cursor',
+				'GET',
+				`/v1/routers?${of}&cursor=${encodeURIComponent(text)}`
+			);
 
 		it('for one that was made for another place or radius', async () => {
-			for (const of of ['lat=0.1&lon=0&radius=12000', 'lat=0&lon=0.1&radius=12000', 'lat=0&lon=0&radius=12001']) {
+			for (const of of [
+				'lat=0.1&lon=0&radius=12000',
+				'lat=0&lon=0.1&radius=12000',
+				'lat=0&lon=0&radius=12001'
+			]) {
 				await refused(of, await cursor());
 			}
 		});

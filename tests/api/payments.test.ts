@@ -183,7 +183,11 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('400 validation_failed for an id that is no integer', async () => {
 			for (const id of ['abc', '1.5', 'mobile-money']) {
-				const problem = await world().api.refused('400 validation_failed', 'GET', `/v1/payments/${id}/status`);
+				const problem = await world().api.refused(
+					'400 validation_failed',
+					'GET',
+					`/v1/payments/${id}/status`
+				);
 				expect(problem.errors).toMatchObject([{ in: 'path', pointer: '/id', code: 'invalid_format' }]);
 			}
 		});

@@ -28,7 +28,9 @@ const BAD_BODIES = [
 		'text/json',
 		'application/jsonx',
 		'application/xml; as=application/json'
-	].map((type) => [type, { body: '{}', headers: { 'content-type': type } }, 'unsupported_media_type'] as const)
+	].map(
+		(type) => [type, { body: '{}', headers: { 'content-type': type } }, 'unsupported_media_type'] as const
+	)
 ] as const;
 
 /** A body of unknown length, sent in pieces. */
@@ -108,7 +110,14 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('paths and methods', () => {
 		it('404 route_not_found for a path that is not there', async () => {
-			for (const path of ['/v1', '/v1/', '/v1/nothing', '/v1/payments', '/v1/owner/earnings', '/v1/routers%2F1']) {
+			for (const path of [
+				'/v1',
+				'/v1/',
+				'/v1/nothing',
+				'/v1/payments',
+				'/v1/owner/earnings',
+				'/v1/routers%2F1'
+			]) {
 				const { headers } = await world().api.send('GET', path);
 				expect(headers.get('allow'), path).toBeNull();
 				await world().api.refused('404 route_not_found', 'GET', path);

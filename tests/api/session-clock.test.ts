@@ -172,7 +172,10 @@ describe('the log', () => {
 		await api.refused('500 internal_error', 'POST', '/v1/sessions', {
 			body: { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone: session.phone }
 		});
-		const log = await eventually('the failure is logged', async () => /sessions/.test(server.stderr()) && server.stderr());
+		const log = await eventually(
+			'the failure is logged',
+			async () => /sessions/.test(server.stderr()) && server.stderr()
+		);
 		expect(log).not.toContain(key);
 		expect(log).not.toContain(session.password);
 		expect(log).not.toContain(session.phone.slice(4));

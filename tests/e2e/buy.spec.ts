@@ -4,7 +4,10 @@ import { importHotspots, realHotspots } from './support/portal.ts';
 const MINUTE = 60_000;
 const PASSWORD = /^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/;
 
-test('a payment that is approved shows the password, the QR code and the time left', async ({ buyer, page }) => {
+test('a payment that is approved shows the password, the QR code and the time left', async ({
+	buyer,
+	page
+}) => {
 	await buyer.buy(ROUTER, freshNumber());
 	await expect(buyer.title).toHaveText(/^You are paid until \d\d:\d\d/, { timeout: 10_000 });
 	await expect(page.locator('.password')).toHaveText(PASSWORD);
@@ -12,7 +15,10 @@ test('a payment that is approved shows the password, the QR code and the time le
 	await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
 });
 
-test('a payer who declines is told that no money left, and can try again without typing', async ({ buyer, page }) => {
+test('a payer who declines is told that no money left, and can try again without typing', async ({
+	buyer,
+	page
+}) => {
 	await buyer.buy(ROUTER, freshNumber('001'));
 	await expect(buyer.title).toHaveText('You cancelled on your phone.');
 	await expect(page.getByText('No money left.')).toBeVisible();
@@ -35,7 +41,11 @@ test('a network that never answers is never called a failure', async ({ buyer, p
 	await expect(buyer.page.getByText('You will not be charged twice.')).toBeVisible();
 });
 
-test('a success that comes after the time limit still brings the password', async ({ buyer, portal, page }) => {
+test('a success that comes after the time limit still brings the password', async ({
+	buyer,
+	portal,
+	page
+}) => {
 	await buyer.buy(ROUTER, freshNumber('004'));
 	await portal.advance(10 * MINUTE + 1_000);
 	await expect(buyer.title).toHaveText('Your network has not answered yet.', { timeout: 30_000 });
@@ -83,7 +93,10 @@ test('time is bought on a real, imported router', async ({ buyer, portal, page }
 	test.skip(file === null, 'needs ../shared/data/nyc-wifi-hotspots.csv, which this clone does not have');
 	const router = await importHotspots(portal, file ?? '');
 	await page.goto(`${portal.url}/?lat=40.7476&lon=-73.8181`);
-	await page.getByRole('link', { name: /Kissena Park/ }).first().click();
+	await page
+		.getByRole('link', { name: /Kissena Park/ })
+		.first()
+		.click();
 	await expect(page).toHaveURL(`${portal.url}/r/${router}`);
 	await buyer.buy(router, freshNumber());
 	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });

@@ -7,14 +7,18 @@ const BUDGET_BYTES = 14_336;
 async function bytesOnTheWire(url: string): Promise<{ bytes: number; text: string }> {
 	const { hostname, port, pathname } = new URL(url);
 	const socket = connect(Number(port), hostname);
-	socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\nAccept: text/html\r\n\r\n`);
+	socket.write(
+		`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\nAccept: text/html\r\n\r\n`
+	);
 	const chunks: Buffer[] = [];
 	for await (const chunk of socket) chunks.push(chunk as Buffer);
 	const all = Buffer.concat(chunks);
 	return { bytes: all.length, text: all.toString('utf8') };
 }
 
-test('the first answer of a router page is small and holds all that reading and paying needs', async ({ portal }) => {
+test('the first answer of a router page is small and holds all that reading and paying needs', async ({
+	portal
+}) => {
 	const { bytes, text } = await bytesOnTheWire(`${portal.url}/r/${ROUTER}`);
 	expect(text.slice(0, 13)).toBe('HTTP/1.1 200 ');
 	expect(bytes).toBeLessThanOrEqual(BUDGET_BYTES);
@@ -23,7 +27,11 @@ test('the first answer of a router page is small and holds all that reading and 
 	expect(/<link(?![^>]*disabled)[^>]*rel="stylesheet"/.exec(text)).toBeNull();
 });
 
-test('with everything but the first answer blocked, a router page can be read and paid', async ({ page, portal, buyer }) => {
+test('with everything but the first answer blocked, a router page can be read and paid', async ({
+	page,
+	portal,
+	buyer
+}) => {
 	await page.route('**/*', (route) => {
 		const isPage = route.request().isNavigationRequest();
 		return isPage ? route.continue() : route.abort();
@@ -33,7 +41,11 @@ test('with everything but the first answer blocked, a router page can be read an
 	expect(new URL(page.url()).origin).toBe(portal.url);
 });
 
-test('no page asks another host for anything, and none allows inline script', async ({ page, portal, buyer }) => {
+test('no page asks another host for anything, and none allows inline script', async ({
+	page,
+	portal,
+	buyer
+}) => {
 	const hosts = new Set<string>();
 	page.on('request', (request) => hosts.add(new URL(request.url()).host));
 	await page.goto(portal.url);

@@ -42,7 +42,11 @@ test('a form that is sent twice is one purchase with one payment', async ({ page
 	expect(statuses).toEqual([201, 201, 201, 201, 400]);
 });
 
-test('the page of a purchase survives a reload and is the same in another browser', async ({ page, browser, buyer }) => {
+test('the page of a purchase survives a reload and is the same in another browser', async ({
+	page,
+	browser,
+	buyer
+}) => {
 	await buyer.buy(ROUTER, freshNumber('006'));
 	await page.reload();
 	await expect(buyer.title).toHaveText('Check your phone.');
@@ -51,7 +55,9 @@ test('the page of a purchase survives a reload and is the same in another browse
 	await elsewhere.goto(page.url());
 	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText('Check your phone.');
 	await buyer.portal.advance(31_000);
-	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, { timeout: 30_000 });
+	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+		timeout: 30_000
+	});
 	await other.close();
 });
 
@@ -75,7 +81,11 @@ test('when held requests are cut, plain polling takes over', async ({ page, buye
 	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
 });
 
-test('the password is on the screen within half a second of the operator’s yes', async ({ page, portal, buyer }) => {
+test('the password is on the screen within half a second of the operator’s yes', async ({
+	page,
+	portal,
+	buyer
+}) => {
 	await page.addInitScript(() => {
 		addEventListener('DOMContentLoaded', () => Object.assign(window, { shownAt: Date.now() }));
 	});

@@ -4,7 +4,10 @@ test.use({ javaScriptEnabled: false });
 
 test('without JavaScript one gets from the list to the password', async ({ page, portal, buyer }) => {
 	await page.goto(portal.url);
-	await page.getByRole('link', { name: /Kamwokya Barber/ }).first().click();
+	await page
+		.getByRole('link', { name: /Kamwokya Barber/ })
+		.first()
+		.click();
 	await page.getByRole('radio', { name: /^1 hour/ }).check();
 	await page.getByLabel('Your mobile-money number').fill(freshNumber());
 	await page.getByRole('button', { name: /^Pay/ }).click();
@@ -16,7 +19,11 @@ test('without JavaScript one gets from the list to the password', async ({ page,
 	await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
 });
 
-test('without JavaScript an own time comes back with its price before it is charged', async ({ page, portal, buyer }) => {
+test('without JavaScript an own time comes back with its price before it is charged', async ({
+	page,
+	portal,
+	buyer
+}) => {
 	await page.goto(`${portal.url}/r/3`);
 	await page.getByRole('radio', { name: /own|other/i }).check();
 	await page.locator('input[name=count]').fill('150');

@@ -28,12 +28,7 @@ export interface Request {
 export interface Api {
 	send(method: string, path: string, request?: Request): Promise<Answer>;
 	/** An answer that must be this refusal; returns its body. */
-	refused(
-		expected: `${number} ${string}`,
-		method: string,
-		path: string,
-		request?: Request
-	): Promise<Problem>;
+	refused(expected: `${number} ${string}`, method: string, path: string, request?: Request): Promise<Problem>;
 	listRouters(query: string): Promise<z.output<typeof routerList>>;
 	getRouter(id: number): Promise<z.output<typeof router>>;
 	createSession(order?: Partial<Order>): Promise<Session>;

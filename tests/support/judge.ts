@@ -59,7 +59,8 @@ function judgeSuccess({ status, headers, body }: Judged, route: Route | null, wh
 	const shape = BODY_OF[route.operationId];
 	if (!shape) throw new Error(`tests/support/wire.ts does not know ${route.operationId}`);
 	exactFields(body, FIELDS[shape], what);
-	if (shape === 'listRouters' && isList(body)) for (const row of body.data) exactFields(row, FIELDS.router, what);
+	if (shape === 'listRouters' && isList(body))
+		for (const row of body.data) exactFields(row, FIELDS.router, what);
 	if (status === 201 && isNumbered(body)) {
 		const place = shape === 'payment' ? `/v1/payments/${body.id}/status` : `/v1/sessions/${body.id}`;
 		expect(headers.get('location'), what).toBe(place);

@@ -59,15 +59,15 @@ const lookAgainMs = 20;
 /** First look of the reconciler after a start, and the sandbox's answer, lie before this. */
 const decisionMs = 3_000;
 
-/** Asks again until `look` answers something else than null, undefined or false. */
+/** Asks again until `look` answers something that is there: not null, false or 0. */
 export async function eventually<T>(
 	what: string,
-	look: () => Promise<T | null | undefined | false>
+	look: () => Promise<T | null | undefined | false | 0>
 ): Promise<T> {
 	const deadline = performance.now() + limitMs;
 	for (;;) {
 		const found = await look();
-		if (found !== null && found !== undefined && found !== false) return found;
+		if (found) return found;
 		if (performance.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}`);
 		await sleep(lookAgainMs);
 	}
@@ -81,7 +81,10 @@ export function demoKey(server: TestServer, role: Role): string {
 }
 
 /** Writes a key of an account into the database; there is no API for it. */
-export async function insertKey(sql: Sql, options: KeyOptions = {}): Promise<{ accountId: number; key: string }> {
+export async function insertKey(
+	sql: Sql,
+	options: KeyOptions = {}
+): Promise<{ accountId: number; key: string }> {
 	const role = options.role ?? 'app';
 	const key = generateKey(options.mode ?? 'test');
 	const now = Date.now();

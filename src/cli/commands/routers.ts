@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { formatMoney, toMajor } from '#lib/money.ts';
 import type { Account } from '#lib/server/accounts/accounts.ts';
 import { hasRole } from '#lib/server/api-keys/api-keys.ts';
+import { demoAccounts } from '#lib/server/demo/demo.ts';
 import type { App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import {
@@ -172,7 +173,11 @@ async function ownerOf(app: App, email: string | undefined): Promise<Account> {
 }
 
 async function onlyOwner(app: App): Promise<Account> {
-	const [owner, ...others] = await app.accounts.withRole('owner', MAX_OWNERS_NAMED);
+	const owners = () => app.accounts.withRole('owner', MAX_OWNERS_NAMED);
+	const found = await owners();
+	// A fresh sandbox gets its demo accounts here as it would at its first start.
+	if (found.length === 0 && app.config.demo) await demoAccounts(app);
+	const [owner, ...others] = found.length === 0 ? await owners() : found;
 	if (!owner) {
 		throw new CommandError(
 			'There is no owner account for these routers. Make one with "accounts create --email EMAIL --role owner", ' +

@@ -30,8 +30,10 @@ export interface App {
 	payments: Payments;
 	purchases: Purchases;
 	cursors: Cursors;
-	/** How the portal reaches the API. */
+	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
+	/** Makes sure of the portal's own key: for the process that serves pages, not for the command line. */
+	openPortal(): Promise<void>;
 	/** Starts the durable jobs; a process that only uses the services (the command line) does not. */
 	startJobs(): void;
 	/** Answers held requests now, so that the server can close its connections. */
@@ -67,6 +69,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		operators,
 		changes
 	});
+	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {
 		config,
 		clock,
@@ -80,7 +83,10 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		purchases: createPurchases(database, clock),
 		cursors: createCursors(secrets),
-		api: config.remoteApi ?? { url: null, key: await portalKey(accounts, apiKeys) },
+		api,
+		async openPortal() {
+			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
+		},
 		startJobs: () => jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) }),
 		releaseWaiters: () => changes.stop(),
 		async stop() {
@@ -98,5 +104,5 @@ async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> 
 		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
 	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
 	if (!found) throw new Error('The portal has no account');
-	return apiKeys.ensureDerived({ accountId: found.id, name: 'portal', role: 'app' });
+	return apiKeys.ensureDerived({ accountId: found.id, name: 'airtill:portal', role: 'app' });
 }

@@ -4,6 +4,7 @@ import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiProblem, type ApiClient } from '#lib/server/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/contract/schemas.ts';
 import { orCalmly } from './calm.ts';
+import { findByName } from './find-by-name.ts';
 import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
@@ -14,8 +15,9 @@ const UNREACHABLE =
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
-	const search = readSearch(event.url.searchParams, config.centre);
-	const found = await orCalmly(findNear(apiClient(event), search), UNREACHABLE);
+	const api = apiClient(event);
+	const search = await orCalmly(named(api, readSearch(event.url.searchParams, config.centre)), UNREACHABLE);
+	const found = await orCalmly(findNear(api, search), UNREACHABLE);
 	const { position } = search;
 	const continued = search.cursor !== null && !found.restarted;
 	const first = continued ? search.first : 1;
@@ -45,6 +47,15 @@ export const load: PageServerLoad = async (event) => {
 		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
 	};
 };
+
+/** A place that was asked for by its name, with its position when it is known. */
+async function named(api: ApiClient, search: Search): Promise<Search> {
+	if (search.name === null) return search;
+	const found = await findByName(api, search.position, search.name);
+	return found
+		? { ...search, position: { lat: found.lat, lon: found.lon }, given: true, problem: null }
+		: search;
+}
 
 /** "5 km" */
 const reach = (radius: number) => `${radius / 1000} km`;

@@ -9,6 +9,8 @@ export interface Search {
 	/** What stands in the place field. */
 	text: string;
 	problem: string | null;
+	/** Words that may be the name of a place; null when a position was understood, or nothing was asked. */
+	name: string | null;
 	/** Metres; null: as far as it takes to find something. */
 	radius: number | null;
 	cursor: string | null;
@@ -35,6 +37,7 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 
 	let position: Position | null = null;
 	let problem: string | null = null;
+	let name: string | null = null;
 	if (lat !== null || lon !== null) {
 		const numbers = [lat ?? '', lon ?? ''].map((text) => (DECIMAL.test(text) ? Number(text) : Number.NaN));
 		position = positionOf(numbers[0] ?? Number.NaN, numbers[1] ?? Number.NaN);
@@ -42,8 +45,8 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 	} else if (place !== '') {
 		position = parsePlace(place);
 		if (!position) {
-			problem =
-				'Names of places are not known here. Type a position as latitude, longitude, such as 0.3476, 32.5825.';
+			problem = 'No place by that name here. Try another word, or a position such as 0.3476, 32.5825.';
+			name = place;
 		}
 	}
 	const fixed = RADII.includes(radius) ? radius : null;
@@ -53,6 +56,7 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 		given: position !== null,
 		text: place === '' && position ? `${position.lat}, ${position.lon}` : place.slice(0, MAX_PLACE_LENGTH),
 		problem,
+		name,
 		radius: fixed,
 		cursor:
 			fixed !== null && continues && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null,

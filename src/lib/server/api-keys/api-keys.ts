@@ -34,6 +34,8 @@ export interface ApiKeys {
 }
 
 export const MAX_LIVE_KEYS = 20;
+/** Begins the names of keys that Airtill makes for itself. */
+export const OWN_PREFIX = 'airtill:';
 
 /** A revoked key works at most this long (in other processes; here it stops at once). */
 const CACHE_MS = 5_000;
@@ -99,6 +101,8 @@ export function createApiKeys(
 
 	return {
 		async create({ accountId, name, role, scopes }) {
+			if (name.startsWith(OWN_PREFIX))
+				throw new Error(`Names that begin with ${OWN_PREFIX} are Airtill's own.`);
 			const key = generateKey(keyModeHere);
 			await database.transact(async (trx) => {
 				if ((await store.countLive(trx, accountId, clock.now())) >= MAX_LIVE_KEYS) {

@@ -190,8 +190,12 @@ export interface PurchasesTable {
 	duration: string;
 	payment_method: string;
 	phone: string;
+	/** What the buyer saw and agreed to. */
+	amount_minor: number;
+	currency: string;
 	session_id: number | null;
-	payment_id: number | null;
+	/** JSON array of the payments that were started for it, oldest first. */
+	payment_ids: Generated<string>;
 	created_at: number;
 	updated_at: number;
 }

@@ -1,6 +1,7 @@
 import { MAX_DURATION, MIN_DURATION } from '../../duration.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../operators/sandbox/scenarios.ts';
+import { OWN_PREFIX } from '../api-keys/api-keys.ts';
 import { countRouters, insertRouter } from '../routers/routers.ts';
 import { DEMO_ROUTERS } from './routers.ts';
 
@@ -33,16 +34,26 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
 	const existing = await app.accounts.findByEmail(OWNER.email);
 	if (!existing && (await countRouters(app.database.db)) > 0) return [];
+	const signIns = await demoAccounts(app);
+	await insertDemoRouters(app);
+	return signIns;
+}
+
+/** Makes the demo accounts of a sandbox where they are missing. */
+export async function demoAccounts(app: App): Promise<DemoSignIn[]> {
 	const signIns: DemoSignIn[] = [];
 	for (const { email, role } of ACCOUNTS) {
 		const account =
 			(await app.accounts.findByEmail(email)) ??
 			(await app.accounts.create({ email, role, plan: 'default' }));
 		if (!account) continue;
-		const key = await app.apiKeys.ensureDerived({ accountId: account.id, name: `demo ${role}`, role });
+		const key = await app.apiKeys.ensureDerived({
+			accountId: account.id,
+			name: `${OWN_PREFIX}demo ${role}`,
+			role
+		});
 		signIns.push({ email, role, key });
 	}
-	await insertDemoRouters(app);
 	return signIns;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toMinor } from '../../money.ts';
 import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
 import type { Clock } from '../clock.ts';
 import type { PaymentBody, RouterBody, SessionBody } from '../contract/schemas.ts';
@@ -18,7 +19,8 @@ export interface Purchases {
 	/**
 	 * Buys what the form says, or goes on with the purchase that the same form began.
 	 * @returns the token of the purchase's page
-	 * @throws ApiProblem when the service refuses; then nothing is kept and nothing was charged
+	 * @throws ApiProblem when the service refuses, PriceChanged when its price is not what the buyer saw; then
+	 * nothing is kept and nothing was charged
 	 */
 	buy(api: ApiClient, token: string, form: PurchaseForm): Promise<string>;
 	/** @returns null when the token names nothing */
@@ -26,7 +28,7 @@ export interface Purchases {
 	/**
 	 * Pays again: for the same session while it can be paid with that network, else for a new one.
 	 * @returns the token of the page to go to
-	 * @throws ApiProblem when the service refuses
+	 * @throws ApiProblem when the service refuses, PriceChanged when its price is not what the buyer saw
 	 */
 	retry(api: ApiClient, token: string, form: RetryForm): Promise<string>;
 	/** The purchase as soon as its payment leaves `pending`, or after `waitSeconds`. */
@@ -38,14 +40,28 @@ export interface PurchaseForm {
 	duration: string;
 	paymentMethod: string;
 	phone: string;
+	/** What the buyer saw, in major units, and its currency: nothing else is charged. */
+	amount: number;
+	currency: string;
 }
 
-export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone'>;
+export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
 
 export interface PurchaseView {
 	router: RouterBody;
 	session: SessionBody;
+	/** The payment that bought the session, else the newest one. */
 	payment: PaymentBody | null;
+	/** The other payments of this purchase, newest first: some of their money may be on its way back. */
+	otherPayments: PaymentBody[];
+}
+
+/** The price has changed since the buyer saw it. Nothing was charged. */
+export class PriceChanged extends Error {
+	constructor() {
+		super('The price has changed since it was shown');
+		this.name = 'PriceChanged';
+	}
 }
 
 /** An order that was cut off is completed when the buyer comes back this soon; later it would surprise them. */
@@ -58,7 +74,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 
 	/** Makes up for the steps that are missing. */
 	async function complete(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
-		if (row.payment_id !== null) return row;
+		if (store.paymentIds(row).length > 0) return row;
 		const running = completing.get(row.id);
 		if (running) return running;
 		const work = makeMissing(api, row).finally(() => completing.delete(row.id));
@@ -69,8 +85,11 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 	async function makeMissing(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
 		const fresh = (await store.find(db, row.token_hash)) ?? row;
 		const withSession = fresh.session_id === null ? await makeSession(api, fresh) : fresh;
-		if (withSession.payment_id !== null || withSession.session_id === null) return withSession;
+		if (store.paymentIds(withSession).length > 0 || withSession.session_id === null) return withSession;
 		const session = await api.getSession(withSession.session_id);
+		if (toMinor(session.amount, session.currency) !== row.amount_minor || session.currency !== row.currency) {
+			throw new PriceChanged();
+		}
 		return pay(api, withSession, session, withSession.phone);
 	}
 
@@ -99,7 +118,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			if (open === null) throw error;
 			id = open;
 		}
-		return store.setPayment(db, row.id, { id, phone }, clock.now());
+		return store.addPayment(database, row.id, { id, phone }, clock.now());
 	}
 
 	async function view(api: ApiClient, row: store.PurchaseRow): Promise<PurchaseView | null> {
@@ -108,9 +127,18 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			api.getRouter(row.router_id),
 			api.getSession(row.session_id)
 		]);
-		const paymentId = session.payment_id ?? row.payment_id;
-		const payment = paymentId === null ? null : await api.getPayment(paymentId);
-		return { router, session, payment };
+		const ids = [
+			...new Set([...store.paymentIds(row), ...(session.payment_id === null ? [] : [session.payment_id])])
+		];
+		const payments = await Promise.all(ids.map((id) => api.getPayment(id)));
+		payments.sort((a, b) => b.id - a.id);
+		const payment = payments.find(({ id }) => id === session.payment_id) ?? payments[0] ?? null;
+		return { router, session, payment, otherPayments: payments.filter((other) => other !== payment) };
+	}
+
+	async function latestPayment(api: ApiClient, row: store.PurchaseRow): Promise<PaymentBody | null> {
+		const id = store.paymentIds(row).at(-1);
+		return id === undefined ? null : api.getPayment(id);
 	}
 
 	async function begin(
@@ -118,12 +146,16 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		form: PurchaseForm
 	): Promise<{ token: string; row: store.PurchaseRow }> {
 		const now = clock.now();
+		const amount = toMinor(form.amount, form.currency);
+		if (amount === null) throw new PriceChanged();
 		const values = {
 			router_id: form.routerId,
 			duration: form.duration,
 			payment_method: form.paymentMethod,
 			// PostgreSQL stores no NUL; the service refuses such a number anyway.
 			phone: form.phone.replaceAll('\0', ''),
+			amount_minor: amount,
+			currency: form.currency,
 			created_at: now,
 			updated_at: now
 		};
@@ -169,12 +201,12 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			const row = await load(token);
 			if (!row) return null;
 			const young = clock.now() - row.created_at < COMPLETE_WITHIN_MS;
-			if (row.payment_id !== null || !young) return view(api, row);
+			if (store.paymentIds(row).length > 0 || !young) return view(api, row);
 			try {
 				return await view(api, await complete(api, row));
 			} catch (error) {
 				// What cannot be completed is shown as it is, with the way to try again.
-				if (error instanceof ApiProblem) return view(api, row);
+				if (error instanceof ApiProblem || error instanceof PriceChanged) return view(api, row);
 				throw error;
 			}
 		},
@@ -184,8 +216,9 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			const session = await api.getSession(row.session_id);
 			if (session.status === 'active' || session.status === 'activating') return token;
 			if (session.status === 'pending_payment') {
-				const latest = row.payment_id === null ? null : await api.getPayment(row.payment_id);
+				const latest = await latestPayment(api, row);
 				if (latest?.status === 'pending') return token;
+				if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
 				if (session.payment_method === form.paymentMethod && (await paidAgain(row, session))) return token;
 				// Cancelled first: should the old request still be approved, that money goes back.
 				const ended = await endSession(session.id);
@@ -219,7 +252,8 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		async wait(api, token, waitSeconds) {
 			const row = await load(token);
 			if (!row) return null;
-			if (row.payment_id !== null && waitSeconds > 0) await api.getPayment(row.payment_id, waitSeconds);
+			const latest = store.paymentIds(row).at(-1);
+			if (latest !== undefined && waitSeconds > 0) await api.getPayment(latest, waitSeconds);
 			return view(api, row);
 		}
 	};
@@ -244,7 +278,9 @@ const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
 	row.router_id === form.routerId &&
 	row.duration === form.duration &&
 	row.payment_method === form.paymentMethod &&
-	row.phone === form.phone;
+	row.phone === form.phone &&
+	row.amount_minor === toMinor(form.amount, form.currency) &&
+	row.currency === form.currency;
 
 /** A token that only a holder of the first one can come to, the same each time: a double click meets itself. */
 const derivedToken = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 24);

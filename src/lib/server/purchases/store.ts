@@ -1,8 +1,14 @@
 import type { Insertable, Selectable } from 'kysely';
-import type { Queries } from '../db/database.ts';
+import { z } from 'zod';
+import type { Database, Queries } from '../db/database.ts';
 import type { PurchasesTable } from '../db/schema.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
+
+const idList = z.array(z.int());
+
+/** Payments that were started for a purchase, oldest first. */
+export const paymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
 
 /** Inserts a purchase unless its token is there. @returns null when it is */
 export async function insert(
@@ -43,21 +49,27 @@ export async function setSession(
 	return queries.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-export async function setPayment(
-	queries: Queries,
+/** Notes a payment of the purchase; one that is noted already stays where it is. */
+export async function addPayment(
+	database: Database,
 	id: number,
 	payment: { id: number; phone: string },
 	now: number
 ): Promise<PurchaseRow> {
-	return queries
-		.updateTable('purchases')
-		.set({ payment_id: payment.id, phone: payment.phone, updated_at: now })
-		.where('id', '=', id)
-		.returningAll()
-		.executeTakeFirstOrThrow();
+	return database.transact(async (trx) => {
+		const row = await trx.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+		const ids = paymentIds(row);
+		if (ids.includes(payment.id)) return row;
+		return trx
+			.updateTable('purchases')
+			.set({ payment_ids: JSON.stringify([...ids, payment.id]), phone: payment.phone, updated_at: now })
+			.where('id', '=', id)
+			.returningAll()
+			.executeTakeFirstOrThrow();
+	});
 }
 
 /** Forgets an order for which no payment was started. */
 export async function removeUnpaid(queries: Queries, id: number): Promise<void> {
-	await queries.deleteFrom('purchases').where('id', '=', id).where('payment_id', 'is', null).execute();
+	await queries.deleteFrom('purchases').where('id', '=', id).where('payment_ids', '=', '[]').execute();
 }

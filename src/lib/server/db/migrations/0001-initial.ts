@@ -176,8 +176,10 @@ export const initial: Migration = {
 				duration text not null,
 				payment_method text not null,
 				phone text not null,
+				amount_minor ${int} not null,
+				currency text not null,
 				session_id ${int},
-				payment_id ${int},
+				payment_ids text not null default '[]',
 				created_at ${int} not null,
 				updated_at ${int} not null
 			${end}`,

@@ -3,6 +3,7 @@ import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { boundsText, type TimeChoice } from '#lib/quote.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
 import { orCalmly, orNull } from '../../calm.ts';
@@ -80,13 +81,19 @@ export const actions: Actions = {
 				routerId: router.id,
 				duration: wanted.choice.duration,
 				paymentMethod: entry.network,
-				phone: entry.phone
+				phone: entry.phone,
+				amount: wanted.choice.amount,
+				currency: router.currency
 			});
 		} catch (problem) {
 			if (problem instanceof ApiUnavailable) {
 				const form =
 					'We cannot reach the till. Press Pay again in a minute: it stays one purchase, paid once.';
 				return fail(503, { entry, errors: { form } });
+			}
+			if (problem instanceof PriceChanged) {
+				const form = 'The price has just changed. Look at it, then press Pay again.';
+				return fail(400, { entry, errors: { form } });
 			}
 			if (!(problem instanceof ApiProblem)) throw problem;
 			return fail(400, {

@@ -8,15 +8,18 @@ import { phoneHint } from '#lib/phone-hint.ts';
 import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
 import { boundsText, quote } from '#lib/quote.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
 import { orCalmly } from '../../calm.ts';
 import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
-import { receiptLines, stateOf, type Purchase } from './view.ts';
+import { otherNotes, receiptLines, stateOf, type Purchase } from './view.ts';
 
 const UNREACHABLE = 'Your purchase cannot be read at the moment. It is recorded and your payment is safe.';
+
+const PRICE_CHANGED = 'The price has changed. Look at it, then press the button again.';
 
 async function findPurchase(event: RequestEvent<{ token: string }>): Promise<Purchase> {
 	const { purchases } = event.locals.app;
@@ -51,6 +54,7 @@ export const load: PageServerLoad = async (event) => {
 		router: { id: router.id, name: router.name, open: router.security === 'nopass' },
 		ssid: session.ssid,
 		money: formatMoney(session.amount, session.currency),
+		notes: otherNotes(purchase),
 		lines: receiptLines(purchase, now, config.reportTimezone),
 		asOf: clockText(now, config.reportTimezone),
 		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
@@ -92,7 +96,7 @@ export const actions: Actions = {
 		};
 		// The amount that is charged is the amount that was shown.
 		if (entry.quoted !== String(priceAgain(purchase))) {
-			errors.form = 'The price has changed. Look at it, then press the button again.';
+			errors.form = PRICE_CHANGED;
 		}
 		if (Object.keys(errors).length > 0) return fail(400, { entry, errors });
 
@@ -100,13 +104,16 @@ export const actions: Actions = {
 		try {
 			token = await event.locals.app.purchases.retry(apiClient(event), event.params.token, {
 				paymentMethod: entry.network,
-				phone: entry.phone
+				phone: entry.phone,
+				amount: Number(entry.quoted),
+				currency: purchase.session.currency
 			});
 		} catch (problem) {
 			if (problem instanceof ApiUnavailable) {
 				const form = 'We cannot reach the till. Try again in a minute: you will not be charged twice.';
 				return fail(503, { entry, errors: { form } });
 			}
+			if (problem instanceof PriceChanged) return fail(400, { entry, errors: { form: PRICE_CHANGED } });
 			if (!(problem instanceof ApiProblem)) throw problem;
 			return fail(400, {
 				entry,

@@ -3,15 +3,12 @@ import { formatMoney } from '#lib/money.ts';
 import { methodName } from '#lib/payment-methods.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { hideMiddle } from '#lib/phone-hint.ts';
-import { purchaseState, type PurchaseState } from '#lib/purchase-state.ts';
-import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/contract/schemas.ts';
+import { purchaseState, refundNote, type PurchaseState } from '#lib/purchase-state.ts';
+import type { PurchaseView } from '#lib/server/purchases/purchases.ts';
+import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import { momentText } from '#lib/when.ts';
 
-export interface Purchase {
-	router: RouterBody;
-	session: SessionBody;
-	payment: PaymentBody | null;
-}
+export type Purchase = PurchaseView;
 
 /** What the page says about a purchase at this moment. */
 export function stateOf({ session, payment }: Purchase, now: Date, timeZone: string): PurchaseState {
@@ -20,8 +17,7 @@ export function stateOf({ session, payment }: Purchase, now: Date, timeZone: str
 		session,
 		payment,
 		{
-			amount: formatMoney(payment?.amount ?? session.amount, session.currency),
-			number: hideMiddle(formatMobile(payment?.phone ?? session.phone)),
+			...moneyWords(payment ?? session),
 			network: methodName(payment?.payment_method ?? session.payment_method),
 			ssid: session.ssid,
 			until
@@ -29,6 +25,15 @@ export function stateOf({ session, payment }: Purchase, now: Date, timeZone: str
 		now
 	);
 }
+
+/** What happens to the money of further payments, one sentence each. */
+export const otherNotes = ({ otherPayments }: Purchase): string[] =>
+	otherPayments.flatMap((payment) => refundNote(payment, moneyWords(payment)) ?? []);
+
+const moneyWords = ({ amount, currency, phone }: PaymentBody | SessionBody) => ({
+	amount: formatMoney(amount, currency),
+	number: hideMiddle(formatMobile(phone))
+});
 
 /** The lines of the receipt. */
 export function receiptLines(

@@ -1,0 +1,47 @@
+import type { Position } from '#lib/geo.ts';
+import type { ApiClient } from '#lib/server/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+
+/**
+ * Finds a place by what people call it, among the routers around a position: there is no geocoder, and none is
+ * needed to find "Makerere" where a router stands in Makerere Hill Road.
+ */
+
+const RADIUS_METRES = 50_000;
+const PAGE_SIZE = 100;
+/** In a city with more routers than this, the farther ones are found by position only. */
+const MAX_PAGES = 5;
+
+/** Letters and digits without accents, in lower case, one blank between words. */
+const fold = (text: string) =>
+	text
+		.normalize('NFKD')
+		.replace(/\p{M}/gu, '')
+		.toLowerCase()
+		.replace(/[^\p{L}\p{N}]+/gu, ' ')
+		.trim();
+
+/** @returns the nearest router whose name, address or network holds every word, or null */
+export async function findByName(api: ApiClient, around: Position, text: string): Promise<RouterBody | null> {
+	const words = fold(text).split(' ').filter(Boolean);
+	if (words.length === 0) return null;
+	const holdsAll = ({ name, address, ssid }: RouterBody) => {
+		const place = fold(`${name} ${address ?? ''} ${ssid}`);
+		return words.every((word) => place.includes(word));
+	};
+	let cursor: string | null = null;
+	for (let page = 0; page < MAX_PAGES; page += 1) {
+		const list = await api.listRouters({
+			lat: around.lat,
+			lon: around.lon,
+			radius: RADIUS_METRES,
+			limit: PAGE_SIZE,
+			...(cursor === null ? {} : { cursor })
+		});
+		const found = list.data.find(holdsAll);
+		if (found) return found;
+		cursor = list.next_cursor;
+		if (cursor === null) break;
+	}
+	return null;
+}

@@ -1,0 +1,153 @@
+/** What survives when the process or the database dies at the worst moment: every paid session, nothing twice. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numberEnding, type Payment, type Session } from '../support/api.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { DATABASES, eventually, startWorld, useWorld, type World } from '../support/world.ts';
+
+/** A dead process keeps its jobs for so long. */
+const leaseMs = 15_000;
+
+/** Kills the server, starts it again, and lets the dead one's leases run out. */
+async function crash(world: World): Promise<void> {
+	await world.server.kill('SIGKILL');
+	await world.server.restart();
+	await world.server.advance(leaseMs + 1_000);
+}
+
+/** The session runs, and everything that it took happened once. */
+async function expectBoughtOnce(world: World, session: Session, payment: Payment): Promise<void> {
+	const { api, sql, server } = world;
+	const settled = await eventually(`payment ${payment.id} settles`, async () => {
+		const found = await api.getPayment(payment.id);
+		if (found.status === 'pending') await server.advance(3_000);
+		return found.status !== 'pending' && found;
+	});
+	expect(settled).toMatchObject({ status: 'success', applied: true });
+	expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: payment.id });
+	expect(await world.events(session.id)).toEqual(['payment.success', 'session.activated', 'session.created']);
+	expect(await sql.count('select count(*) from sandbox_charges where phone = ?', payment.phone)).toBe(1);
+	expect(await sql.count('select count(*) from payments where session_id = ?', session.id)).toBe(1);
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	const start = async (digits: string) => {
+		const session = await world().api.createSession({ phone: numberEnding(digits) });
+		return { session, payment: await world().api.pay(session) };
+	};
+
+	it.each(['007', '005', '123', '006'])(
+		'kill -9 between start and settling (number %s): after the restart the paid session runs',
+		async (digits) => {
+			const { session, payment } = await start(digits);
+			await eventually('the operator is asked', () =>
+				world().sql.count('select count(*) from sandbox_charges where phone = ?', payment.phone)
+			);
+			await crash(world());
+			await expectBoughtOnce(world(), session, payment);
+		}
+	);
+
+	it('kill -9 at any moment after the 201: the payment is there, charged once, and buys its time', async () => {
+		// Around the moments at which the outbox sends, the sandbox answers and the settling writes.
+		for (const delayMs of [0, 1, 3, 5, 8, 13, 21, 34, 1_000, 1_030]) {
+			const { session, payment } = await start(delayMs < 1_000 ? '008' : '123');
+			await sleep(delayMs);
+			await world().server.kill('SIGKILL');
+			await world().server.restart();
+			expect(await world().api.getPayment(payment.id)).toMatchObject({ id: payment.id, amount: 500 });
+			await world().server.advance(leaseMs + 1_000);
+			await expectBoughtOnce(world(), session, payment);
+		}
+	});
+
+	it('kill -9 while money goes back: it goes back once', async () => {
+		const { session, payment } = await start('009');
+		await eventually('the payment settles', async () => {
+			const { status } = await world().api.getPayment(payment.id);
+			if (status === 'pending') await world().server.advance(1_000);
+			return status !== 'pending';
+		});
+		await crash(world());
+		const refunded = await eventually('the refund', async () => {
+			const found = await world().api.getPayment(payment.id);
+			if (found.status !== 'refunded') await world().server.advance(3_000);
+			return found.status === 'refunded' && found;
+		});
+		expect(refunded).toMatchObject({ applied: false, refund_reason: 'amount_mismatch' });
+		const refunds = await world().sql.all(
+			`select f.amount_minor from sandbox_refunds f join payments p on p.reference = f.charge_reference
+				where p.id = ?`,
+			payment.id
+		);
+		expect(refunds).toEqual([{ amount_minor: 1000 }]);
+		expect((await world().events(session.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1);
+	});
+
+	it('kill -9 while paid time runs: the same password afterwards, and it ends on time', async () => {
+		const { session } = await world().buy();
+		await crash(world());
+		expect(await world().api.getSession(session.id)).toMatchObject({
+			status: 'active',
+			password: session.password,
+			expires_at: session.expires_at
+		});
+		await world().server.kill('SIGKILL');
+		await world().server.advance(60 * 60_000);
+		await world().server.restart();
+		expect(await world().api.getSession(session.id)).toMatchObject({ status: 'expired', password: null });
+		expect((await world().events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+	});
+
+	it('SIGTERM answers held requests and ends within three seconds; nothing is lost', async () => {
+		const { session, payment } = await start('123');
+		const held = Array.from({ length: 5 }, () => world().api.getPayment(payment.id, 20));
+		// A request that is answered was accepted after these.
+		await world().api.getRouter(1);
+		const started = performance.now();
+		await world().server.kill('SIGTERM');
+		expect(performance.now() - started).toBeLessThan(3_000);
+		for (const { id } of await Promise.all(held)) expect(id).toBe(payment.id);
+		await world().server.restart();
+		await expectBoughtOnce(world(), session, payment);
+	});
+});
+
+describe('a PostgreSQL that dies under the service', () => {
+	let postgres: TestPostgres;
+	let world: World;
+	beforeAll(async () => {
+		postgres = await startPostgres();
+		world = await startWorld({
+			database: await postgres.createDatabase(),
+			env: { AIRTILL_LOG_LEVEL: 'silent' }
+		});
+	});
+	afterAll(async () => {
+		await world?.stop();
+		await postgres?.stop();
+	});
+
+	it('gives 500 internal_error and an unready service, then goes on by itself where it was', async () => {
+		const { api, server } = world;
+		const session = await api.createSession({ phone: numberEnding('007') });
+		const payment = await api.pay(session);
+		await postgres.kill();
+		await api.refused('500 internal_error', 'GET', `/v1/sessions/${session.id}`);
+		await api.refused('500 internal_error', 'POST', '/v1/sessions', {
+			body: { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone: session.phone }
+		});
+		expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+		expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+		await postgres.restart();
+		await eventually('the service is ready again', async () => (await fetch(`${server.url}/readyz`)).ok);
+		await server.advance(leaseMs + 1_000);
+		const paid = await eventually('the payment settles', async () => {
+			const found = await api.getPayment(payment.id);
+			return found.status === 'success' && found;
+		});
+		expect(paid.applied).toBe(true);
+	});
+});

@@ -1,0 +1,67 @@
+/** Forms of other sites: page forms refuse them; the API knows no forms at all. */
+import { describe, expect, it } from 'vitest';
+import { DATABASES, recorded, useWorld } from '../support/world.ts';
+
+const urlEncoded = 'application/x-www-form-urlencoded';
+const evil = 'https://evil.example';
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	/** Sends the form of a router's page. Too little is filled in to buy, so nothing depends on its fields. */
+	async function post(headers: Record<string, string>, body: BodyInit = 'phone=') {
+		const { url } = world().server;
+		const response = await fetch(`${url}/r/3`, { method: 'POST', redirect: 'manual', headers, body });
+		await response.arrayBuffer();
+		return response.status;
+	}
+
+	it.each([
+		['a foreign Origin', { origin: evil }],
+		['no Origin and a foreign Referer', { referer: `${evil}/page` }],
+		['neither Origin nor Referer', {}],
+		['the Origin of a sandboxed frame', { origin: 'null' }],
+		['another port of this host', { origin: 'http://127.0.0.1:1' }],
+		['a browser that says cross-site', { origin: 'SELF', 'sec-fetch-site': 'cross-site' }],
+		['a browser that says same-site', { origin: 'SELF', 'sec-fetch-site': 'same-site' }]
+	])('a page refuses a form with %s', async (_what, headers: Record<string, string>) => {
+		const before = await recorded(world());
+		const own = { ...headers, ...(headers['origin'] === 'SELF' ? { origin: world().server.url } : {}) };
+		for (const type of [
+			urlEncoded,
+			'text/plain',
+			`${urlEncoded}; charset=utf-8`,
+			'Multipart/Form-Data; boundary=x'
+		]) {
+			expect(await post({ ...own, 'content-type': type })).toBe(403);
+		}
+		const data = new FormData();
+		data.set('phone', '');
+		expect(await post(own, data)).toBe(403);
+		expect(await recorded(world())).toEqual(before);
+	});
+
+	it('a page takes its own form, by Origin or by Referer', async () => {
+		const { url } = world().server;
+		const headers = { 'content-type': urlEncoded };
+		for (const proof of [
+			{ origin: url },
+			{ referer: `${url}/r/3` },
+			{ origin: url, 'sec-fetch-site': 'same-origin' }
+		]) {
+			// 400: the fields are not filled in, which is past the check.
+			expect(await post({ ...headers, ...proof })).toBe(400);
+		}
+	});
+
+	it('the API answers a form 400 unsupported_media_type, whoever sends it', async () => {
+		const { api, nobody } = world();
+		for (const headers of [{ origin: evil }, { origin: world().server.url }, {}]) {
+			for (const type of [urlEncoded, 'multipart/form-data; boundary=x', 'text/plain']) {
+				const request = { body: 'router_id=3', headers: { ...headers, 'content-type': type } };
+				await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', request);
+				await nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', request);
+			}
+		}
+	});
+});

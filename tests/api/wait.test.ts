@@ -1,0 +1,94 @@
+/** `wait` on the status of a payment: news arrive at once, and nobody is held longer than asked. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApi, numberEnding, type Api, type Payment } from '../support/api.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { DATABASES, SECRET, useWorld } from '../support/world.ts';
+
+/** The promise: on the screen within half a second of the operator's yes. */
+const promisedMs = 500;
+
+async function timed<T>(work: Promise<T>): Promise<{ result: T; tookMs: number }> {
+	const started = performance.now();
+	const result = await work;
+	return { result, tookMs: performance.now() - started };
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database });
+
+	const start = async (digits: string, api = world().api): Promise<Payment> =>
+		api.pay(await api.createSession({ phone: numberEnding(digits) }));
+
+	/** Time from the change of the payment to the arrival of the answer that was waiting for it. */
+	async function delayMs(api: Api, payment: Payment): Promise<number> {
+		const answer = await api.send('GET', `/v1/payments/${payment.id}/status?wait=20`);
+		const { status, updated_at } = answer.body as Payment;
+		expect(status).not.toBe('pending');
+		return answer.at - Date.parse(updated_at);
+	}
+
+	it.each(['123', '001', '007'])('answers within 500 ms of the settling (number %s)', async (digits) => {
+		const payments = await Promise.all(Array.from({ length: 4 }, () => start(digits)));
+		const delays = await Promise.all(payments.map((payment) => delayMs(world().api, payment)));
+		expect(Math.max(...delays)).toBeLessThan(promisedMs);
+		expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+	});
+
+	it('tells everyone who waits for the same payment', async () => {
+		const payment = await start('123');
+		const delays = await Promise.all(Array.from({ length: 10 }, () => delayMs(world().api, payment)));
+		expect(Math.max(...delays)).toBeLessThan(promisedMs);
+	});
+
+	it('answers at once when the payment is no longer pending', async () => {
+		const { payment } = await world().buy();
+		const { result, tookMs } = await timed(world().api.getPayment(payment.id, 20));
+		expect(result).toEqual(payment);
+		expect(tookMs).toBeLessThan(promisedMs);
+	});
+
+	it('answers at once without wait, and with wait=0', async () => {
+		const payment = await start('003');
+		for (const wait of [undefined, 0]) {
+			const { result, tookMs } = await timed(world().api.getPayment(payment.id, wait));
+			expect(result.status).toBe('pending');
+			expect(tookMs).toBeLessThan(promisedMs);
+		}
+	});
+
+	it('answers "pending" after the time when nothing happens', async () => {
+		const payment = await start('003');
+		const { result, tookMs } = await timed(world().api.getPayment(payment.id, 1));
+		expect(result.status).toBe('pending');
+		expect(tookMs).toBeGreaterThan(950);
+		expect(tookMs).toBeLessThan(1_000 + promisedMs);
+	});
+
+	it('does not hold strangers: 404 at once', async () => {
+		const payment = await start('003');
+		const path = `/v1/payments/${payment.id}/status?wait=20`;
+		const { tookMs } = await timed(world().other.refused('404 payment_not_found', 'GET', path));
+		expect(tookMs).toBeLessThan(promisedMs);
+	});
+
+	describe('with a second process', () => {
+		let second: TestServer;
+		beforeAll(async () => {
+			second = await startServer({ database: world().server.databaseUrl, env: { AIRTILL_SECRET: SECRET } });
+		});
+		afterAll(() => second?.stop());
+
+		// SQLite is for one process: there, a change by another one is seen a little later.
+		const limitMs = database === 'postgres' ? promisedMs : 2_500;
+
+		it('answers soon whichever process settled it', async () => {
+			const { key, api } = await world().newKey();
+			const elsewhere = createApi(second.url, key);
+			const payments = await Promise.all(Array.from({ length: 6 }, () => start('123', api)));
+			const delays = await Promise.all(
+				payments.flatMap((payment) => [delayMs(api, payment), delayMs(elsewhere, payment)])
+			);
+			expect(Math.max(...delays)).toBeLessThan(limitMs);
+		});
+	});
+});
