@@ -81,12 +81,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 			);
 			await sql.run('create table from_the_future (id integer)');
 			await sql.run("delete from routers where name = 'Blue Crane Cafe'");
-			const counts = () =>
-				Promise.all(
-					['routers', 'accounts', 'api_keys', 'schema_migrations', 'from_the_future'].map((table) =>
-						sql.count(`select count(*) from ${table}`)
-					)
-				);
+			const counts = async () => {
+				const found: number[] = [];
+				for (const table of ['routers', 'accounts', 'api_keys', 'schema_migrations', 'from_the_future']) {
+					found.push(await sql.count(`select count(*) from ${table}`));
+				}
+				return found;
+			};
 			const before = await counts();
 			const refusal = await startServer({ database }).then(
 				async (started) => {

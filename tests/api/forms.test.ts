@@ -11,7 +11,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	/** Sends the form of a router's page. Too little is filled in to buy, so nothing depends on its fields. */
 	async function post(headers: Record<string, string>, body: BodyInit = 'phone=') {
 		const { url } = world().server;
-		const response = await fetch(`${url}/r/3`, { method: 'POST', redirect: 'manual', headers, body });
+		const sent = { accept: 'text/html', ...headers };
+		const response = await fetch(`${url}/r/3`, { method: 'POST', redirect: 'manual', headers: sent, body });
 		await response.arrayBuffer();
 		return response.status;
 	}

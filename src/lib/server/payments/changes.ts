@@ -8,6 +8,8 @@ export interface Changes {
 	next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 	/** Number of waiters. */
 	readonly waiting: number;
+	/** Nobody may wait any more: the process is about to end. */
+	readonly stopped: boolean;
 	/** Lets all waiters go, now and from now on. */
 	stop(): void;
 }
@@ -42,6 +44,9 @@ export function createChanges(): Changes {
 		},
 		get waiting() {
 			return waiting;
+		},
+		get stopped() {
+			return stopped;
 		},
 		stop() {
 			stopped = true;

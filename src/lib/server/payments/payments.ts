@@ -159,7 +159,7 @@ export function createPayments(context: PaymentsContext): Payments {
 			if (!wait || changes.waiting >= MAX_WAITING) return paymentBody(row);
 			const until = performance.now() + wait.seconds * 1000;
 			const look = database.shared ? LOOK_SHARED_MS : LOOK_MS;
-			while (row.status === 'pending' && !wait.signal.aborted) {
+			while (row.status === 'pending' && !wait.signal.aborted && !changes.stopped) {
 				const left = until - performance.now();
 				if (left <= 0) break;
 				await changes.next(id, Math.min(left, look), wait.signal);

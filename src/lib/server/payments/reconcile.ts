@@ -26,8 +26,8 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	const { database, clock } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || !isOpen(payment)) return null;
-	if (payment.submit_state === 'created') {
-		// Still in our outbox; a failed one was never sent.
+	if (payment.submit_state === 'created' && payment.submitted_at === null) {
+		// Still in our outbox, never sent; a failed one never will be.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
 	}
 	if (

@@ -45,7 +45,9 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	const session = await sessions.known(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';
 	if (!wanted || payment.expires_at <= clock.now()) {
-		// Nothing was sent, so nothing can have been taken; a prompt now would only surprise the payer.
+		// A prompt now would only surprise the payer. What was sent before may have arrived all the same.
+		if (payment.submitted_at !== null) return uncertain(context, id);
+		// Nothing was ever sent, so nothing can have been taken.
 		await settleFailure(context, id, wanted ? 'provider_unavailable' : 'payer_rejected');
 		return null;
 	}
@@ -68,7 +70,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 			);
 			return null;
 		case 'refused':
-			return refused(context, id, outcome);
+			return refused(context, payment, outcome);
 		case 'uncertain':
 			return uncertain(context, id);
 	}
@@ -92,7 +94,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 async function uncertain(context: PaymentsContext, id: number): Promise<null> {
 	await store.changeSubmit(
 		context.database.db,
-		{ id, submitState: ['submitting'] },
+		{ id, submitState: ['submitting', 'created'] },
 		{ submit_state: 'uncertain' }
 	);
 	const { clock, jobs } = context;
@@ -103,12 +105,16 @@ async function uncertain(context: PaymentsContext, id: number): Promise<null> {
 /** Certainly nothing was queued: the same request may go again later, or the payment has failed. */
 async function refused(
 	context: PaymentsContext,
-	id: number,
+	{ id, submitted_at }: store.PaymentRow,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	const { database, clock } = context;
 	if (outcome.retryable) {
-		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'created' });
+		await store.changeSubmit(
+			database.db,
+			{ id, submitState: ['submitting'] },
+			{ submit_state: 'created', submitted_at }
+		);
 		return clock.now() + RETRY_MS;
 	}
 	await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'refused' });

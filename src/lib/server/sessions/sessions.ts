@@ -142,12 +142,12 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			const to = { status: 'expired', ended_at: row.expires_at, password_sealed: null } as const;
 			return (await transition(trx, { id: row.id, status: 'active' }, to, 'session.expired')) ?? row;
 		}
-		if (
-			row.status === 'pending_payment' &&
-			row.payment_due_at <= now &&
-			!(await store.hasPendingPayment(trx, row.id))
-		) {
-			const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: now } as const;
+		if (row.status === 'pending_payment' && row.payment_due_at <= now) {
+			if (await store.hasPendingPayment(trx, row.id)) return row;
+			// The moment at which it was over, however late somebody looks: the time for a late payment runs from it.
+			const endedAt = Math.max(row.payment_due_at, (await store.lastPaymentExpiry(trx, row.id)) ?? 0);
+			if (endedAt > now) return row;
+			const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
 			return (
 				(await transition(trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled')) ?? row
 			);
@@ -264,7 +264,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		},
 		known,
 		async activate(trx, id, paymentId) {
-			const row = await known(trx, id);
+			const row = await settle(trx, await known(trx, id));
 			if (row.status === 'pending_payment') {
 				if (await start(trx, row, paymentId)) return null;
 				return 'duplicate_payment';

@@ -33,6 +33,17 @@ export async function change(
 	return (await query.returningAll().executeTakeFirst()) ?? null;
 }
 
+/** Until when the session's payments that nobody refused could have been expected; null when there is none. */
+export async function lastPaymentExpiry(queries: Queries, id: number): Promise<number | null> {
+	const row = await queries
+		.selectFrom('payments')
+		.select((builder) => builder.fn.max('expires_at').as('at'))
+		.where('session_id', '=', id)
+		.where('status', 'in', ['expired', 'success'])
+		.executeTakeFirst();
+	return row?.at ?? null;
+}
+
 export async function hasPendingPayment(queries: Queries, id: number): Promise<boolean> {
 	const row = await queries
 		.selectFrom('payments')
