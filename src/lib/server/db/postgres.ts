@@ -37,8 +37,10 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		application_name: 'airtill',
 		types
 	});
-	// A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+	// A connection that breaks is replaced by the pool, and its query fails by itself; without listeners, for idle
+	// connections and for those in use, the event would end the process.
 	pool.on('error', () => {});
+	pool.on('connect', (client) => client.on('error', () => {}));
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 	return {
 		kind: 'postgres',

@@ -45,7 +45,9 @@ export async function demoAccounts(app: App): Promise<DemoSignIn[]> {
 	for (const { email, role } of ACCOUNTS) {
 		const account =
 			(await app.accounts.findByEmail(email)) ??
-			(await app.accounts.create({ email, role, plan: 'default' }));
+			(await app.accounts.create({ email, role, plan: 'default' })) ??
+			// Another process that starts now was faster.
+			(await app.accounts.findByEmail(email));
 		if (!account) continue;
 		const key = await app.apiKeys.ensureDerived({
 			accountId: account.id,
