@@ -1,40 +1,42 @@
 /**
  * Money is an integer count of minor units (cents, or whole shillings where the currency has none) beside its
- * ISO 4217 currency; floats exist only on the wire. The exponents stand here because Intl's digits (CLDR)
- * differ from ISO 4217: CLDR shows UGX and RWF as ISO does, but TZS, CDF, MWK and NGN with other digits.
+ * ISO 4217 currency; floats exist only on the wire. The exponents stand here because the digits that Intl shows
+ * (CLDR) are those of daily use, which for some of these currencies are fewer than ISO 4217's.
  */
-const EXPONENTS: Readonly<Record<string, number>> = {
-	BIF: 0,
-	CDF: 2,
-	EUR: 2,
-	GBP: 2,
-	GHS: 2,
-	GNF: 0,
-	KES: 2,
-	MWK: 2,
-	NGN: 2,
-	RWF: 0,
-	TZS: 2,
-	UGX: 0,
-	USD: 2,
-	XAF: 0,
-	XOF: 0,
-	ZAR: 2,
-	ZMW: 2
-};
+const EXPONENTS: ReadonlyMap<string, number> = new Map(
+	Object.entries({
+		BIF: 0,
+		CDF: 2,
+		EUR: 2,
+		GBP: 2,
+		GHS: 2,
+		GNF: 0,
+		KES: 2,
+		MWK: 2,
+		NGN: 2,
+		RWF: 0,
+		TZS: 2,
+		UGX: 0,
+		USD: 2,
+		XAF: 0,
+		XOF: 0,
+		ZAR: 2,
+		ZMW: 2
+	})
+);
 
 /** Largest amount the wire accepts, in minor units. */
 export const MAX_AMOUNT_MINOR = 10 ** 12;
 
 /** ISO 4217 codes that Airtill can count in. */
-export const CURRENCIES: readonly string[] = Object.keys(EXPONENTS);
+export const CURRENCIES: readonly string[] = [...EXPONENTS.keys()];
 
 /**
  * Number of decimals of a currency after ISO 4217.
  * @throws Error for a currency that is not in the table: guessing would move a decimal point.
  */
 export function currencyExponent(currency: string): number {
-	const exponent = EXPONENTS[currency];
+	const exponent = EXPONENTS.get(currency);
 	if (exponent === undefined) throw new Error(`Unknown currency ${currency}`);
 	return exponent;
 }

@@ -85,7 +85,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('401 invalid_api_key for a key that is malformed, unknown, revoked, expired or of live mode', async () => {
 			const { method, path, request } = call();
-			const { newKey, server, sql } = world();
+			const { newKey, server } = world();
 			const before = await recorded(world());
 			const good = demoKey(server, 'app');
 			const typo = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x');

@@ -36,7 +36,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	const refused = async (expected: `${number} ${string}`, order: object = {}) => {
-		const { api, sql } = world();
+		const { api } = world();
 		const before = await recorded(world());
 		const body = { amount: session.amount, phone: session.phone, session_id: session.id, ...order };
 		const problem = await api.refused(expected, 'POST', path, { body });

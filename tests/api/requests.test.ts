@@ -189,7 +189,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('bodies', () => {
 		it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
-			const { api, sql } = world();
+			const { api } = world();
 			const before = await recorded(world());
 			for (const path of ['/v1/sessions', '/v1/payments/mobile-money']) {
 				await api.refused(`400 ${code}`, 'POST', path, request);

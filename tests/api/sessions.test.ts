@@ -127,7 +127,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it.each(BAD_FIELDS)('400 validation_failed for %s: %j', async (field, value, code) => {
-			const { api, sql } = world();
+			const { api } = world();
 			const before = await recorded(world());
 			const body = { ...orderOf(), [field]: value };
 			const problem = await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body });
@@ -149,7 +149,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		const refused = async (expected: `${number} ${string}`, order: object) => {
-			const { api, sql } = world();
+			const { api } = world();
 			const before = await recorded(world());
 			const body = { ...orderOf(), ...order };
 			const problem = await api.refused(expected, 'POST', '/v1/sessions', { body });
@@ -271,7 +271,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('400 session_not_active, with the state, for a session that is over already', async () => {
-			const { api, sql } = world();
+			const { api } = world();
 			const cancelled = await api.createSession();
 			await api.endSession(cancelled.id);
 			const { session: ended } = await world().buy();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { CURRENCIES } from '../money.ts';
 
@@ -112,7 +113,7 @@ const SETTINGS = {
 		description: `Currency of prices and payments: ${CURRENCIES.join(', ')}.`
 	},
 	DEFAULT_REGION: {
-		schema: z.string().regex(/^[A-Z]{2}$/, 'Use an ISO 3166 country code, e.g. "UG".'),
+		schema: z.string().refine(isSupportedCountry, 'Use an ISO 3166 country code, e.g. "UG".'),
 		default: 'UG',
 		description: 'Country of phone numbers that are typed without a country code.'
 	},

@@ -41,7 +41,10 @@ export function createSecrets(secret: string): Secrets {
 		decrypt(sealed, context) {
 			if (!sealed.startsWith(VERSION)) throw new Error('Sealed value has an unknown version');
 			const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
-			const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, NONCE_BYTES))
+			const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, NONCE_BYTES), {
+				// A shorter tag would be easier to forge.
+				authTagLength: TAG_BYTES
+			})
 				.setAAD(Buffer.from(context))
 				.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
 			const body = bytes.subarray(NONCE_BYTES + TAG_BYTES);

@@ -1,0 +1,127 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigError, configTable, loadConfig } from '../../src/lib/server/config.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const secret = 'a secret of at least 32 characters';
+const load = (env: Record<string, string | undefined> = {}) => loadConfig({ DATA_DIR: folder, ...env });
+
+function complaint(env: Record<string, string>): string {
+	try {
+		load(env);
+	} catch (error) {
+		if (error instanceof ConfigError) return error.message;
+		throw error;
+	}
+	return 'accepted';
+}
+
+/** Values that must be refused, for every variable that can be wrong. */
+const WRONG: Record<string, string[]> = {
+	PORT: ['x', '-1', '65536', '3000.5', '0x10', ' 3000'],
+	ORIGIN: ['airtill.example', 'ftp://airtill.example', 'javascript:alert(1)', '/'],
+	DATABASE_URL: ['data.db', 'file:', 'mysql://x', 'postgres:'],
+	DATABASE_POOL: ['0', '201', 'many'],
+	AIRTILL_MODE: ['Live', 'production', 'test'],
+	AIRTILL_SECRET: ['short', 'x'.repeat(31)],
+	AIRTILL_DEMO: ['yes', 'true', '1'],
+	AIRTILL_LOG_LEVEL: ['verbose', 'INFO'],
+	CURRENCY: ['ugx', 'JPY', 'toString', 'UG'],
+	DEFAULT_REGION: ['Uganda', 'ug', 'UGA', 'ZZ', 'AA'],
+	MAP_CENTRE: ['0.3476', '91,0', '0,181', 'a,b', '0.3476;32.5825'],
+	REPORT_TIMEZONE: ['Kampala', 'Africa/Nowhere', '+25:00'],
+	CALLBACK_URL: ['airtill.example', 'ftp://x'],
+	PAYMENT_TIMEOUT_SECONDS: ['29', '3601', '10m'],
+	SESSION_PAYMENT_SECONDS: ['59', '86401', '-1'],
+	LATE_PAYMENT_SECONDS: ['-1', '86401'],
+	RECONCILE_HOURS: ['23', '721'],
+	PAYMENT_ATTEMPTS: ['0', '101'],
+	PAYER_PROMPTS: ['0', '1001'],
+	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
+};
+
+describe('the configuration', () => {
+	it('needs no variable at all', () => {
+		expect(load()).toMatchObject({
+			mode: 'sandbox',
+			port: 3000,
+			databaseUrl: 'file:./data/airtill.db',
+			currency: 'UGX',
+			defaultRegion: 'UG',
+			centre: { lat: 0.3476, lon: 32.5825 },
+			reportTimezone: 'Africa/Kampala',
+			callbackUrl: 'http://127.0.0.1:3000',
+			remoteApi: null,
+			demo: true,
+			paymentTimeoutMs: 600_000,
+			sessionPaymentMs: 1_800_000,
+			latePaymentMs: 1_800_000
+		});
+	});
+
+	it('takes an empty variable for an unset one', () => {
+		const empty = Object.fromEntries(Object.keys(WRONG).map((name) => [name, '']));
+		expect(load(empty)).toEqual(load());
+	});
+
+	it.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+		'refuses %s=%s and names the variable',
+		(name, value) => {
+			expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
+		}
+	);
+
+	it('names every wrong variable at once', () => {
+		const wrong = Object.fromEntries(Object.entries(WRONG).map(([name, values]) => [name, values[0] ?? '']));
+		const message = complaint(wrong);
+		for (const name of Object.keys(WRONG)) expect(message).toContain(`- ${name}: `);
+		expect(message.split('\n')).toHaveLength(1 + Object.keys(WRONG).length);
+	});
+
+	it('repeats no secret in what it says', () => {
+		expect(complaint({ AIRTILL_SECRET: 'hunter2', DATABASE_URL: 'mysql://u:hunter2@x' })).not.toContain(
+			'hunter2'
+		);
+	});
+
+	it('wants a secret in live mode, and key and address of a remote API together', () => {
+		expect(complaint({ AIRTILL_MODE: 'live' })).toContain('AIRTILL_SECRET');
+		expect(load({ AIRTILL_MODE: 'live', AIRTILL_SECRET: secret })).toMatchObject({
+			mode: 'live',
+			demo: false
+		});
+		expect(complaint({ AIRTILL_API_URL: 'https://api.example/v1' })).toContain('AIRTILL_API_KEY');
+		expect(complaint({ AIRTILL_API_KEY: 'x' })).toContain('AIRTILL_API_URL');
+		const remote = load({ AIRTILL_API_URL: 'https://api.example/v1/', AIRTILL_API_KEY: 'x' }).remoteApi;
+		expect(remote).toEqual({ url: 'https://api.example/v1', key: 'x' });
+	});
+
+	it('makes a secret for a sandbox once, for its owner only', () => {
+		const dataDir = path.join(folder, 'made', 'here');
+		const first = loadConfig({ DATA_DIR: dataDir });
+		expect(first.secret.length).toBeGreaterThanOrEqual(32);
+		expect(loadConfig({ DATA_DIR: dataDir }).secret).toBe(first.secret);
+		const file = path.join(dataDir, 'sandbox-secret');
+		expect(statSync(file).mode & 0o777).toBe(0o600);
+		expect(readFileSync(file, 'utf8').trim()).toBe(first.secret);
+	});
+
+	it('does not go on with a damaged secret: passwords sealed with the right one would be lost', () => {
+		const dataDir = mkdtempSync(path.join(folder, 'damaged-'));
+		for (const content of ['', 'half']) {
+			writeFileSync(path.join(dataDir, 'sandbox-secret'), content);
+			expect(() => loadConfig({ DATA_DIR: dataDir })).toThrow(/sandbox-secret/);
+		}
+	});
+
+	it('documents every variable it reads', () => {
+		const table = configTable();
+		for (const name of [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
+			expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| .* \\| .{10,} \\|$`, 'm'));
+		}
+	});
+});

@@ -1,0 +1,94 @@
+/** The Wi-Fi code as a phone reads it: our SVG is drawn pixel by pixel and decoded by another library. */
+import jsQR from 'jsqr';
+import { describe, expect, it } from 'vitest';
+import { qrSvg } from '../../src/lib/server/wifi-qr-svg.ts';
+import { wifiQrText, type WifiSecurity } from '../../src/lib/wifi-qr.ts';
+
+const pixelsPerModule = 4;
+
+/** Paints the SVG: a white square, then black strokes one module wide (`M`, `m` and `h` of its path). */
+function raster(svg: string): { data: Uint8ClampedArray; size: number } {
+	const modules = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
+	const size = modules * pixelsPerModule;
+	const data = new Uint8ClampedArray(size * size * 4).fill(255);
+	const path = /stroke="#000" d="([^"]*)"/.exec(svg)?.[1] ?? '';
+	const steps = [...path.matchAll(/([Mmh])([\d.]+)(?: ([\d.]+))?/g)];
+	expect(steps.map(([text]) => text).join('')).toBe(path);
+	let [x, y] = [0, 0];
+	for (const [, command, first = '', second = ''] of steps) {
+		if (command === 'M') [x, y] = [Number(first), Number(second)];
+		else if (command === 'm') [x, y] = [x + Number(first), y + Number(second)];
+		else {
+			const [left, right] = [x, x + Number(first)].map((at) => at * pixelsPerModule);
+			const top = (y - 0.5) * pixelsPerModule;
+			for (let row = top; row < top + pixelsPerModule; row += 1) {
+				for (let column = left ?? 0; column < (right ?? 0); column += 1) {
+					const pixel = (row * size + column) * 4;
+					data.fill(0, pixel, pixel + 3);
+				}
+			}
+			x += Number(first);
+		}
+	}
+	return { data, size };
+}
+
+function decoded(text: string): string | undefined {
+	const { data, size } = raster(qrSvg(text));
+	return jsQR(data, size, size, { inversionAttempts: 'dontInvert' })?.data;
+}
+
+/** What a phone makes of the text: fields of a Wi-Fi code after ZXing's rules. */
+function read(text: string): Record<string, string> {
+	expect(text).toMatch(/^WIFI:.*;;$/s);
+	const fields = [...text.slice('WIFI:'.length, -1).matchAll(/([A-Z]):((?:\\.|[^\\;])*);/gs)];
+	expect(fields.map(([whole]) => whole).join('')).toBe(text.slice('WIFI:'.length, -1));
+	return Object.fromEntries(
+		fields.map(([, name = '', value = '']) => [name, value.replace(/\\(.)/gs, '$1')])
+	);
+}
+
+describe('the text of a Wi-Fi code', () => {
+	it('names kind, network and password, in this order', () => {
+		const network = { ssid: 'Kisementi-WiFi', security: 'wpa', password: 'k7mq-x2vd-9hta' } as const;
+		expect(wifiQrText(network)).toBe('WIFI:T:WPA;S:Kisementi-WiFi;P:k7mq-x2vd-9hta;;');
+		expect(wifiQrText({ ...network, security: 'nopass' })).toBe('WIFI:T:nopass;S:Kisementi-WiFi;;');
+		expect(wifiQrText({ ...network, password: null })).toBe('WIFI:T:nopass;S:Kisementi-WiFi;;');
+	});
+
+	it('escapes the five characters that mean something, and no other', () => {
+		const text = wifiQrText({ ssid: '\\;,:"\'&<%', security: 'wpa', password: 'a;b' });
+		expect(text).toBe('WIFI:T:WPA;S:\\\\\\;\\,\\:\\"\'&<%;P:a\\;b;;');
+	});
+});
+
+describe('the code itself', () => {
+	it.each([
+		['plain', 'Kisementi-WiFi'],
+		['with blanks at its ends', ' Cafe Guest '],
+		['with quotes', '"Best" Cafe\'s'],
+		['with everything that is escaped', 'a;b,c:d"e\\f'],
+		['that looks like fields', 'x;P:secret;;'],
+		['in Arabic', 'مقهى الإنترنت'],
+		['with an emoji', 'Café ☕ 😀'],
+		['of 32 bytes', '界'.repeat(10) + 'ab'],
+		['that ends in a backslash', 'cafe\\']
+	])('is decoded back for a network %s', (_what, ssid) => {
+		for (const security of ['wpa', 'nopass'] satisfies WifiSecurity[]) {
+			const text = wifiQrText({ ssid, security, password: 'k7mq-x2vd-9hta' });
+			expect(decoded(text)).toBe(text);
+			expect(read(text)).toEqual(
+				security === 'wpa' ? { T: 'WPA', S: ssid, P: 'k7mq-x2vd-9hta' } : { T: 'nopass', S: ssid }
+			);
+		}
+	});
+
+	it('has a quiet zone of four modules', () => {
+		const { data, size } = raster(qrSvg('WIFI:T:nopass;S:x;;'));
+		const edge = 4 * pixelsPerModule;
+		for (let index = 0; index < size * size; index += 1) {
+			const [x, y] = [index % size, Math.floor(index / size)];
+			if (Math.min(x, y, size - 1 - x, size - 1 - y) < edge) expect(data[index * 4]).toBe(255);
+		}
+	});
+});
