@@ -15,16 +15,36 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
 	process.exit(1);
 }
 
-process.on('uncaughtException', (error) => {
-	if (error && error.code === 'EADDRINUSE') {
-		console.error(`Port ${error.port} is in use by another program. Choose another one: PORT=3001 npm start`);
-	} else {
-		console.error(error);
-	}
-	process.exit(1);
-});
+/** Sentences for what people get wrong at a start; everything else is shown whole. */
+const SENTENCES = {
+	EADDRINUSE: (error) =>
+		`Port ${error.port} is in use by another program. Choose another one: PORT=3001 npm start`,
+	EADDRNOTAVAIL: (error) => `HOST=${error.address} is not an address of this machine.`,
+	EACCES: (error) => `No permission for ${error.path ?? error.address}.`,
+	EROFS: (error) => `${error.path} is on a file system that cannot be written.`,
+	ENOTDIR: (error) => `${error.path} cannot be made: a part of it is a file.`,
+	EEXIST: (error) => `${error.path} is a file where a folder is needed.`,
+	ENOSPC: () => 'The disk is full.',
+	ECONNREFUSED: () => 'The database does not answer: nothing listens at the address in DATABASE_URL.',
+	ENOTFOUND: (error) => `The database is not found: there is no host ${error.hostname} (DATABASE_URL).`,
+	'28P01': () => 'The database refuses the user or password in DATABASE_URL.',
+	'3D000': (error) => `The database in DATABASE_URL does not exist: ${error.message}.`,
+	ERR_SQLITE_ERROR: (error) => `The file in DATABASE_URL cannot be used as a database: ${error.message}.`
+};
+const SAYS_IT_ALL = ['ConfigError', 'NewerDatabaseError'];
 
-const { server } = await import('./server.js');
+/** @param {Error & { code?: string }} error */
+function giveUp(error) {
+	const sentence = SENTENCES[error?.code];
+	if (SAYS_IT_ALL.includes(error?.name)) console.error(error.message);
+	else if (sentence) console.error(sentence(error));
+	else console.error(error);
+	process.exit(1);
+}
+
+process.on('uncaughtException', giveUp);
+
+const { server } = await import('./server.js').catch(giveUp);
 answerAll(server.server);
 if (server.server.listening) process.emit('airtill:listening');
 else server.server.once('listening', () => process.emit('airtill:listening'));

@@ -6,6 +6,7 @@ import type {
 	SessionBody,
 	SessionCreationBody
 } from './contract/schemas.ts';
+import type { Log } from './log.ts';
 import type { ProblemItem } from './contract/problems.ts';
 
 /**
@@ -65,7 +66,7 @@ export interface ApiAccess {
 interface Carrier {
 	fetch: typeof fetch;
 	request: Request;
-	locals: { app: { api: ApiAccess } };
+	locals: { app: { api: ApiAccess; log: Log } };
 }
 
 const TIMEOUT_MS = 10_000;
@@ -74,7 +75,8 @@ const REFUSALS: readonly number[] = [400, 404];
 
 /** The client for one page request. */
 export function apiClient(event: Carrier): ApiClient {
-	const { url, key } = event.locals.app.api;
+	const { api, log } = event.locals.app;
+	const { url, key } = api;
 
 	async function call<T>(
 		method: string,
@@ -100,12 +102,18 @@ export function apiClient(event: Carrier): ApiClient {
 			response = url === null ? await event.fetch(`/v1${path}`, init) : await fetch(`${url}${path}`, init);
 			body = await response.json();
 		} catch (error) {
+			if (!event.request.signal.aborted)
+				log.error({ err: error, method }, 'the API does not answer the portal');
 			throw new ApiUnavailable('no answer', error);
 		}
 		if (response.ok) return body as T;
 		if (REFUSALS.includes(response.status) && typeof body === 'object' && body !== null && 'code' in body) {
 			throw new ApiProblem({ ...body }, response.status);
 		}
+		log.error(
+			{ method, path: path.replace(/\?.*$/, ''), status: response.status },
+			'the API refused the portal'
+		);
 		throw new ApiUnavailable(`status ${response.status}`);
 	}
 

@@ -21,7 +21,10 @@ export interface Caller {
 export interface ApiKeys {
 	/** Makes a key; the returned text is shown this once and never again. @throws Error beyond 20 live keys */
 	create(key: { accountId: number; name: string; role: Role; scopes?: Scope[] }): Promise<string>;
-	/** Makes sure that a key which Airtill derives from its secret exists, and is the only one of its name. */
+	/**
+	 * Makes sure that a key which Airtill derives from its secret is alive, and the only one of its name: a key of
+	 * an earlier secret ends here, and comes back should that secret.
+	 */
 	ensureDerived(key: { accountId: number; name: string; role: Role }): Promise<string>;
 	/**
 	 * The caller behind an `Authorization` header.
@@ -116,8 +119,8 @@ export function createApiKeys(
 			const key = keyFromBytes(keyModeHere, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
 			const hash = sha256(key);
 			await database.transact(async (trx) => {
-				if (!(await store.findByHash(trx, hash)))
-					await store.insert(trx, rowFor(key, { accountId, name, role }));
+				if (await store.findByHash(trx, hash)) await store.reinstate(trx, hash);
+				else await store.insert(trx, rowFor(key, { accountId, name, role }));
 				await store.revokeOthers(trx, { accountId, name, exceptHash: hash, now: clock.now() });
 			});
 			return key;

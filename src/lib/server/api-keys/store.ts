@@ -64,6 +64,11 @@ export async function revokeOthers(
 		.execute();
 }
 
+/** Makes a key live that was revoked. */
+export async function reinstate(queries: Queries, hash: string): Promise<void> {
+	await queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
+}
+
 export async function touch(queries: Queries, id: number, now: number): Promise<void> {
 	await queries.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
 }
