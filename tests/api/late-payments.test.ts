@@ -127,6 +127,45 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(prompts).toBe(status === 'failed' ? 0 : 1);
 	});
 
+	it('a DELETE while the operator is down means that the payer is never asked', async () => {
+		const { api, server, sql } = world();
+		const session = await api.createSession();
+		const payment = await api.pay(session, numberEnding('006'));
+		const state = async (wanted: string) =>
+			sql.count('select count(*) from payments where id = ? and submit_state = ?', payment.id, wanted);
+		await eventually('the operator was called in vain', () => state('uncertain'));
+		await api.endSession(session.id);
+		await server.advance(35_000);
+		await eventually('the operator, up again, does not know the payment', () =>
+			sql.count(
+				"select count(*) from operator_messages where payment_id = ? and outcome = 'not_found'",
+				payment.id
+			)
+		);
+		await server.advance(10 * minute);
+		expect(await settledAs(payment, 'expired')).toMatchObject({ applied: false });
+		const [charge] = await sql.all('select queued_at from sandbox_charges where phone = ?', payment.phone);
+		expect(charge).toEqual({ queued_at: null });
+	});
+
+	it('a request that went back to the outbox is still watched: the operator may have had it all the same', async () => {
+		const { api, server, sql } = world();
+		const session = await api.createSession();
+		const payment = await start(session, '007');
+		await api.endSession(session.id);
+		// As after a read to which the operator, lagging behind, answered that it does not know the payment.
+		await sql.run("update payments set submit_state = 'created' where id = ?", payment.id);
+		await sql.run(
+			"insert into jobs (kind, subject_id, run_at, created_at) values ('payment.submit', ?, 0, 0)",
+			payment.id
+		);
+		await eventually('the outbox sees it', () =>
+			sql.count("select count(*) from payments where id = ? and submit_state = 'uncertain'", payment.id)
+		);
+		await server.advance(6_000);
+		await refundedBecause(payment, 'session_cancelled');
+	});
+
 	it('of two successes the first buys the time and the second goes back: duplicate_payment', async () => {
 		const { api, events, server } = world();
 		const session = await api.createSession();

@@ -157,9 +157,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('404 for what SvelteKit would answer itself', async () => {
-			for (const path of ['/v1/__data.json', '/v1/routers/1/__data.json', '/v1/routers/1.html__data.json']) {
+			for (const path of ['/v1/__data.json', '/v1/routers/1/__data.json', '/v1/routers/1/__route.js']) {
 				await world().api.refused('404 route_not_found', 'GET', path);
 			}
+		});
+
+		it('TRACE, which the platform does not know, is a wrong method like any other', async () => {
+			const { server } = world();
+			const sent = request(`${server.url}/v1/routers`, { method: 'TRACE' }).end();
+			const [answer]: IncomingMessage[] = await once(sent, 'response');
+			answer?.resume();
+			expect(answer?.statusCode).toBe(401);
+			expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
 		});
 
 		it('HEAD answers as GET does, without the body', async () => {
