@@ -41,6 +41,8 @@ export const handle: Handle = async ({ event, resolve }) => {
 
 export const handleError: HandleServerError = ({ error, event, status }) => {
 	if (status === 404) return { message: 'Not found' };
+	// A broken address or body: the sender's mistake, nothing for the log.
+	if (status < 500) return { message: 'This address or form is broken.' };
 	app.log.error({ err: error, request: event.locals.requestId, route: event.route.id }, 'page failed');
 	return { message: 'Internal error' };
 };

@@ -31,7 +31,11 @@ interface Place {
 }
 
 /** @param owner whether there is an account for the routers */
-async function openPlace(database: (typeof DATABASES)[number], owner = true): Promise<Place> {
+async function openPlace(
+	database: (typeof DATABASES)[number],
+	owner = true,
+	more: Record<string, string> = {}
+): Promise<Place> {
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-cli-'));
 	const url =
 		database === 'sqlite'
@@ -41,7 +45,8 @@ async function openPlace(database: (typeof DATABASES)[number], owner = true): Pr
 		PATH: process.env['PATH'] ?? '',
 		DATABASE_URL: url,
 		DATA_DIR: folder,
-		AIRTILL_SECRET: SECRET
+		AIRTILL_SECRET: SECRET,
+		...more
 	};
 	const run = (...args: string[]) => cli(args, { env });
 	let files = 0;
@@ -69,10 +74,14 @@ async function openPlace(database: (typeof DATABASES)[number], owner = true): Pr
 }
 
 /** A place for the tests of one `describe`. */
-function usePlace(database: (typeof DATABASES)[number], owner = true): () => Place {
+function usePlace(
+	database: (typeof DATABASES)[number],
+	owner = true,
+	more: Record<string, string> = {}
+): () => Place {
 	let place: Place | null = null;
 	beforeAll(async () => {
-		place = await openPlace(database, owner);
+		place = await openPlace(database, owner, more);
 	});
 	afterAll(() => place?.stop());
 	return () => {
@@ -613,7 +622,7 @@ describe('doctor and the others, where the configuration is broken', () => {
 });
 
 describe('airtill', () => {
-	const place = usePlace('sqlite', false);
+	const place = usePlace('sqlite', false, { AIRTILL_DEMO: 'off' });
 
 	it.each([
 		[[], 'A command is missing.'],
@@ -668,5 +677,19 @@ describe('airtill', () => {
 		child.stdout.once('data', () => child.stdout.destroy());
 		const [code]: unknown[] = await once(child, 'close');
 		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+	});
+});
+
+describe('a fresh sandbox', () => {
+	const place = usePlace('sqlite', false);
+
+	it('takes an import at once: its demo owner is made for it', async () => {
+		expect(await place().importing(HEADER + GOOD, ...MAP)).toMatchObject({
+			code: 0,
+			stdout: '1 added, 0 changed, 0 unchanged, 0 skipped\n'
+		});
+		expect(await place().sql.all('select email from accounts where role = ?', 'owner')).toEqual([
+			{ email: 'owner@airtill.example' }
+		]);
 	});
 });

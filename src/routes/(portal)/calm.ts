@@ -14,6 +14,15 @@ export async function orCalmly<T>(work: Promise<T>, words: string): Promise<T> {
 	}
 }
 
+/** The fields of a form that was sent; a body that is none is the sender's mistake. */
+export async function readForm(request: Request): Promise<FormData> {
+	try {
+		return await request.formData();
+	} catch {
+		error(400, 'The form did not arrive whole. Nothing was taken. Go back and send it again.');
+	}
+}
+
 /** @returns null where the service knows no such thing */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 	try {

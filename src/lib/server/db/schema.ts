@@ -81,7 +81,7 @@ export interface SessionsTable {
 	amount_minor: number;
 	currency: string;
 	ssid: string;
-	/** The payment that bought the time. */
+	/** The payment that bought the time; before that, the newest one that was started for it. */
 	payment_id: number | null;
 	/** Sealed with AES-256-GCM; present only while the session is active. */
 	password_sealed: string | null;

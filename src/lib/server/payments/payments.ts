@@ -115,6 +115,7 @@ export function createPayments(context: PaymentsContext): Payments {
 			created_at: now,
 			updated_at: now
 		});
+		await sessions.notePayment(trx, session.id, payment.id);
 		await jobs.schedule(trx, SUBMIT_JOB, payment.id, now);
 		const firstLook = now + operator.capabilities.minStatusDelaySeconds * 1000;
 		await jobs.schedule(trx, RECONCILE_JOB, payment.id, firstLook);

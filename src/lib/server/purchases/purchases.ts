@@ -87,6 +87,8 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		const withSession = fresh.session_id === null ? await makeSession(api, fresh) : fresh;
 		if (store.paymentIds(withSession).length > 0 || withSession.session_id === null) return withSession;
 		const session = await api.getSession(withSession.session_id);
+		// Sent already, and the answer was lost: that payment is this purchase's; never ask twice.
+		if (session.payment_id !== null) return adopt(withSession, session.payment_id);
 		if (toMinor(session.amount, session.currency) !== row.amount_minor || session.currency !== row.currency) {
 			throw new PriceChanged();
 		}
@@ -102,6 +104,9 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		});
 		return store.setSession(db, row.id, session.id, clock.now());
 	}
+
+	const adopt = (row: store.PurchaseRow, paymentId: number) =>
+		store.addPayment(database, row.id, { id: paymentId, phone: row.phone }, clock.now());
 
 	/** Starts a payment, or adopts the one that is open or has paid already. */
 	async function pay(
@@ -190,15 +195,19 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 	const hasSession = async (row: store.PurchaseRow) =>
 		((await store.find(db, row.token_hash))?.session_id ?? null) !== null;
 
-	async function load(token: string): Promise<store.PurchaseRow | null> {
-		return PURCHASE_TOKEN_PATTERN.test(token) ? store.find(db, sha256(token)) : null;
+	/** The purchase of a token, with a payment that was started for it though its answer was lost. */
+	async function load(api: ApiClient, token: string): Promise<store.PurchaseRow | null> {
+		const row = PURCHASE_TOKEN_PATTERN.test(token) ? await store.find(db, sha256(token)) : null;
+		if (!row || row.session_id === null || store.paymentIds(row).length > 0) return row;
+		const { payment_id } = await api.getSession(row.session_id);
+		return payment_id === null ? row : adopt(row, payment_id);
 	}
 
 	return {
 		newToken: purchaseToken,
 		buy,
 		async find(api, token) {
-			const row = await load(token);
+			const row = await load(api, token);
 			if (!row) return null;
 			const young = clock.now() - row.created_at < COMPLETE_WITHIN_MS;
 			if (store.paymentIds(row).length > 0 || !young) return view(api, row);
@@ -211,7 +220,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			}
 		},
 		async retry(api, token, form) {
-			const row = await load(token);
+			const row = await load(api, token);
 			if (row?.session_id == null) throw new Error('There is no purchase to pay again');
 			const session = await api.getSession(row.session_id);
 			if (session.status === 'active' || session.status === 'activating') return token;
@@ -250,7 +259,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			}
 		},
 		async wait(api, token, waitSeconds) {
-			const row = await load(token);
+			const row = await load(api, token);
 			if (!row) return null;
 			const latest = store.paymentIds(row).at(-1);
 			if (latest !== undefined && waitSeconds > 0) await api.getPayment(latest, waitSeconds);

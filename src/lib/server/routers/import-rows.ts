@@ -145,6 +145,10 @@ function placesOf(map: ColumnMap, header: string[]): Map<ImportField, number> {
 	return places;
 }
 
+/** Control characters, line separators, and those that turn the direction of all text after them. */
+const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, 'gu');
+
 interface RowInput {
 	cells: string[];
 	line: number;
@@ -163,7 +167,7 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 	const { currency } = settings;
 	/** A cell on one line and without blanks around it; '' when it is empty or no column holds the field. */
 	const cell = (field: ImportField) =>
-		(cells[places.get(field) ?? -1] ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+		(cells[places.get(field) ?? -1] ?? '').replace(INVISIBLE_RUN, ' ').trim();
 	/** Goes on to the next field after a reason, so that a row is reported with everything against it. */
 	const attempt = <T>(read: () => T): T | null => {
 		try {
@@ -191,8 +195,8 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 	if (ssid === null || lat === null || lon === null || priceMinor === null) return null;
 
 	const address = cut(cell('address'), MAX_ADDRESS_CHARACTERS, 'address');
-	const fallbackName = cut(address || ssid, MAX_NAME_CHARACTERS, 'name');
-	const name = cut(cell('name'), MAX_NAME_CHARACTERS, 'name') || fallbackName;
+	const name = cut(cell('name') || address || ssid, MAX_NAME_CHARACTERS, 'name');
+	const fallbackName = [...(address || ssid)].slice(0, MAX_NAME_CHARACTERS).join('');
 	return {
 		id,
 		fallbackName,
@@ -221,7 +225,7 @@ function readId(id: string | null, { lineOfId, line }: RowInput): string | null 
 }
 
 function readSsid(text: string): string {
-	const ssid = text.replace(/[\p{Cc}\u2028\u2029]/gu, '').trim();
+	const ssid = text.replace(INVISIBLE, '').trim();
 	if (ssid === '') throw new RowError('no SSID');
 	const bytes = Buffer.byteLength(ssid);
 	if (bytes > MAX_SSID_BYTES) {

@@ -40,6 +40,8 @@ export interface Sessions {
 	 * @returns null when there is none, or it is another account's
 	 */
 	ownCurrent(trx: Tx, caller: Caller, id: number): Promise<SessionRow | null>;
+	/** Notes the newest payment that was started for an unpaid session. */
+	notePayment(trx: Tx, id: number, paymentId: number): Promise<void>;
 	/** The row of a session that a payment names. */
 	known(queries: Queries, id: number): Promise<SessionRow>;
 	/**
@@ -128,9 +130,9 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		trx: Tx,
 		from: Parameters<typeof store.change>[1],
 		to: Parameters<typeof store.change>[2],
-		event: EventType
+		{ event, now }: { event: EventType; now: number }
 	): Promise<SessionRow | null> {
-		const row = await store.change(trx, from, { ...to, updated_at: clock.now() });
+		const row = await store.change(trx, from, { ...to, updated_at: now });
 		if (row) await note(trx, event, row);
 		return row;
 	}
@@ -140,7 +142,10 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		const now = clock.now();
 		if (row.status === 'active' && row.expires_at !== null && row.expires_at <= now) {
 			const to = { status: 'expired', ended_at: row.expires_at, password_sealed: null } as const;
-			return (await transition(trx, { id: row.id, status: 'active' }, to, 'session.expired')) ?? row;
+			return (
+				(await transition(trx, { id: row.id, status: 'active' }, to, { event: 'session.expired', now })) ??
+				row
+			);
 		}
 		if (row.status === 'pending_payment' && row.payment_due_at <= now) {
 			if (await store.hasPendingPayment(trx, row.id)) return row;
@@ -149,7 +154,10 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			if (endedAt > now) return row;
 			const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
 			return (
-				(await transition(trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled')) ?? row
+				(await transition(trx, { id: row.id, status: 'pending_payment' }, to, {
+					event: 'session.cancelled',
+					now
+				})) ?? row
 			);
 		}
 		return row;
@@ -191,7 +199,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			expires_at: expiresAt,
 			ended_at: null
 		} as const;
-		if (!(await transition(trx, from, to, 'session.activated'))) return false;
+		if (!(await transition(trx, from, to, { event: 'session.activated', now }))) return false;
 		await jobs.schedule(trx, SESSION_JOB, row.id, expiresAt);
 		return true;
 	}
@@ -242,12 +250,15 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 						ended_at: now,
 						password_sealed: null
 					} as const;
-					const ended = await transition(trx, { id, status: 'active' }, to, 'session.ended');
+					const ended = await transition(trx, { id, status: 'active' }, to, { event: 'session.ended', now });
 					if (ended) return ended;
 				}
 				if (found.status === 'pending_payment') {
 					const to = { status: 'cancelled', status_reason: 'client_cancelled', ended_at: now } as const;
-					const cancelled = await transition(trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
+					const cancelled = await transition(trx, { id, status: 'pending_payment' }, to, {
+						event: 'session.cancelled',
+						now
+					});
 					if (cancelled) return cancelled;
 				}
 				const { status } = await known(trx, id);
@@ -261,6 +272,10 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			const row = await store.find(trx, id);
 			if (!row || row.account_id !== caller.accountId) return null;
 			return settle(trx, row);
+		},
+		async notePayment(trx, id, paymentId) {
+			const from = { id, status: 'pending_payment' } as const;
+			await store.change(trx, from, { payment_id: paymentId, updated_at: clock.now() });
 		},
 		known,
 		async activate(trx, id, paymentId) {

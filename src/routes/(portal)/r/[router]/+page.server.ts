@@ -6,16 +6,22 @@ import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
-import { orCalmly, orNull } from '../../calm.ts';
+import { orCalmly, orNull, readForm } from '../../calm.ts';
 import { paymentRefusal } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const UNREACHABLE = 'Prices cannot be read at the moment. Nothing was taken. Try again in a minute.';
 
-async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
+const NOT_SENT =
+	'We cannot reach the till. Go back and press Pay again in a minute: it stays one purchase, paid once.';
+
+async function findRouter(
+	event: RequestEvent<{ router: string }>,
+	unreachable = UNREACHABLE
+): Promise<RouterBody> {
 	const { router: id } = event.params;
 	const router = /^\d{1,15}$/.test(id)
-		? await orCalmly(orNull(apiClient(event).getRouter(Number(id))), UNREACHABLE)
+		? await orCalmly(orNull(apiClient(event).getRouter(Number(id))), unreachable)
 		: null;
 	if (!router)
 		error(404, 'This address belongs to no Wi-Fi that is sold here. Look at the list for one near you.');
@@ -61,8 +67,8 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	default: async (event) => {
-		const router = await findRouter(event);
-		const entry = readPayEntry(await event.request.formData());
+		const router = await findRouter(event, NOT_SENT);
+		const entry = readPayEntry(await readForm(event.request));
 
 		const wanted = wantedTime(router, entry);
 		const errors = {

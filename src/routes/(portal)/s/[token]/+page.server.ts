@@ -12,7 +12,7 @@ import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
-import { orCalmly } from '../../calm.ts';
+import { orCalmly, readForm } from '../../calm.ts';
 import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { otherNotes, receiptLines, stateOf, type Purchase } from './view.ts';
@@ -87,7 +87,7 @@ export const actions: Actions = {
 	/** Pays this purchase again, or the same time anew where it can no longer be paid. */
 	retry: async (event) => {
 		const purchase = await findPurchase(event);
-		const entry = readFields(await event.request.formData(), ['network', 'phone', 'quoted']);
+		const entry = readFields(await readForm(event.request), ['network', 'phone', 'quoted']);
 		const errors: RefusedFields = {
 			...(offeredMethods(purchase.router.payment_methods).includes(entry.network)
 				? {}
