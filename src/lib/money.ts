@@ -48,9 +48,10 @@ export function currencyExponent(currency: string): number {
 export function toMinor(major: number, currency: string): number | null {
 	const scaled = major * 10 ** currencyExponent(currency);
 	const minor = Math.round(scaled);
-	if (!Number.isFinite(scaled) || Math.abs(scaled - minor) > 1e-6) return null;
-	if (minor <= 0 || minor > MAX_AMOUNT_MINOR) return null;
-	return minor;
+	if (!Number.isFinite(scaled) || minor <= 0 || minor > MAX_AMOUNT_MINOR) return null;
+	// From about 10^8 on a product is no longer exact to 1e-6; there the way back decides.
+	const isExact = Math.abs(scaled - minor) <= 1e-6 || toMajor(minor, currency) === major;
+	return isExact ? minor : null;
 }
 
 /** Minor units to the wire's number in major units. */

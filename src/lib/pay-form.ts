@@ -13,6 +13,8 @@ export interface PayEntry {
 	/** The own time whose price was shown, e.g. "90m", and that price, e.g. "750". */
 	asked: string;
 	quoted: string;
+	/** The amount on the button, where no script keeps it up to date; empty when it names none. */
+	pays: string;
 	network: string;
 	phone: string;
 	/** The purchase that this form begins: sent twice, it is still one purchase. */
@@ -37,7 +39,7 @@ export function readFields<Name extends string>(
 }
 
 export const readPayEntry = (data: FormData): PayEntry =>
-	readFields(data, ['time', 'count', 'unit', 'asked', 'quoted', 'network', 'phone', 'purchase']);
+	readFields(data, ['time', 'count', 'unit', 'asked', 'quoted', 'pays', 'network', 'phone', 'purchase']);
 
 /** The value of a radio button: the time, and the price that stands beside it. */
 export const timeValue = (choice: TimeChoice): string => `${choice.duration} ${choice.amount}`;
@@ -55,6 +57,7 @@ export function ownDuration(count: string, unit: string): string | null {
 export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string };
 
 export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
+	const onButton = ({ amount }: TimeChoice) => entry.pays === '' || entry.pays === String(amount);
 	const own = ownDuration(entry.count, entry.unit);
 	// Without script a typed time does not choose its button; having been shown its price, a button is a choice.
 	const typed = entry.count !== '' && own !== entry.asked;
@@ -63,11 +66,15 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 		if (own === null) return { error: 'Use a whole number, such as 90 minutes or 2 days.' };
 		const choice = quote(router, own);
 		if (!choice) return { error: `Choose from ${boundsText(router)}.` };
-		return { choice, own: true, seen: own === entry.asked && entry.quoted === String(choice.amount) };
+		return {
+			choice,
+			own: true,
+			seen: own === entry.asked && entry.quoted === String(choice.amount) && onButton(choice)
+		};
 	}
 	const [duration = '', price = ''] = entry.time.split(' ');
 	if (duration === '') return { error: 'Choose how long.' };
 	const choice = quote(router, duration);
 	if (!choice) return { error: `Choose from ${boundsText(router)}.` };
-	return { choice, own: false, seen: price === String(choice.amount) };
+	return { choice, own: false, seen: price === String(choice.amount) && onButton(choice) };
 }

@@ -9,6 +9,8 @@ export interface Watch {
 	url: string;
 	/** The state that the page shows. */
 	state: string;
+	/** Nothing changes by itself: asks only when the page is seen again. */
+	rests?: boolean;
 	/** Whether the answer may be held back until there is news. */
 	holds: boolean;
 	onNews: () => void;
@@ -22,6 +24,8 @@ const GIVE_UP_MS = (HOLD_SECONDS + 8) * 1000;
 const PLAIN_GIVE_UP_MS = 15_000;
 /** An answer that comes sooner was not held. */
 const HELD_MS = 5_000;
+/** A page that nobody comes back to is left alone after this time. */
+const MAX_WATCH_MS = 60 * 60 * 1000;
 /** Held requests that were cut before plain asking takes over for good. */
 const MAX_CUTS = 2;
 export const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
@@ -36,6 +40,8 @@ export function watchPurchase(watch: Watch): () => void {
 	let cuts = 0;
 	/** The next question is asked plainly: after a failure, and to be quick when the page is seen again. */
 	let plainOnce = false;
+	/** When somebody last came to the page. */
+	let seenAt = Date.now();
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let running: AbortController | null = null;
 
@@ -43,6 +49,7 @@ export function watchPurchase(watch: Watch): () => void {
 
 	function later(milliseconds: number) {
 		clearTimeout(timer);
+		if (watch.rests || Date.now() - seenAt > MAX_WATCH_MS) return;
 		timer = setTimeout(ask, milliseconds);
 	}
 
@@ -66,6 +73,7 @@ export function watchPurchase(watch: Watch): () => void {
 		pause();
 		attempt = 0;
 		plainOnce = true;
+		seenAt = Date.now();
 		void ask();
 	}
 
@@ -76,6 +84,7 @@ export function watchPurchase(watch: Watch): () => void {
 
 	/** A held request would not notice. Asking goes on all the same: the phone may be wrong about its link. */
 	function linkGone() {
+		if (watch.rests) return;
 		pause();
 		watch.onLink(false);
 		plainOnce = true;
@@ -142,6 +151,6 @@ export function watchPurchase(watch: Watch): () => void {
 	addEventListener('pageshow', shownAgain);
 	addEventListener('online', askNow);
 	addEventListener('offline', linkGone);
-	void ask();
+	if (!watch.rests) void ask();
 	return stop;
 }

@@ -279,7 +279,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				price_minor: 500,
 				currency: 'UGX',
 				status: 'online',
-				payment_methods: '[]',
+				payment_methods: '["mtn_momo","airtel_money"]',
 				min_duration: '15m',
 				max_duration: '30d',
 				disabled_at: null
@@ -514,7 +514,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await cli(['routers', 'import', file, ...MAP], server)).toMatchObject({ code: 0, stderr: '' });
 			const { data } = await api.listRouters('lat=0.31&lon=32.58&radius=10');
 			expect(data).toMatchObject([
-				{ name: 'Acacia', price: 500, payment_methods: ['mobile_money', 'sandbox'] }
+				{
+					name: 'Acacia',
+					price: 500,
+					payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox']
+				}
 			]);
 
 			expect(await cli(['keys', 'revoke', stdout.trim()], server)).toMatchObject({ code: 0, stdout: '' });

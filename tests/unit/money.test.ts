@@ -109,3 +109,8 @@ it('is written code first, with decimals only where there are any', () => {
 	expect(formatMoney(12, 'KES')).toBe('KES\u00a012');
 	expect(formatMoney(12.5, 'KES')).toBe('KES\u00a012.50');
 });
+
+it('an amount too large for exact products is still told from one with too many decimals', () => {
+	expect(toMinor(134_459_476.55, 'KES')).toBe(13_445_947_655);
+	expect(toMinor(134_459_476.555, 'KES')).toBeNull();
+});

@@ -10,6 +10,7 @@ const entry = (fields: Partial<PayEntry>): PayEntry => ({
 	unit: 'h',
 	asked: '',
 	quoted: '',
+	pays: '',
 	network: 'mobile_money',
 	phone: '0772123456',
 	purchase: '',

@@ -82,6 +82,7 @@ export const importRoutersFile: Command = {
 			const result = await importRouters(app.database, app.clock, {
 				ownerAccountId: owner.id,
 				routers: file.routers,
+				paymentMethods: app.config.paymentMethods,
 				onProgress: progress(file.routers.length)
 			});
 			await print(

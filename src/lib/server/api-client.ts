@@ -25,6 +25,8 @@ export interface ApiClient {
 	createSession(order: SessionCreationBody): Promise<SessionBody>;
 	getSession(id: number): Promise<SessionBody>;
 	endSession(id: number): Promise<SessionBody>;
+	/** Cancels a session that is not paid; refused as `session_not_active` when it is paid by now. */
+	cancelUnpaid(id: number): Promise<SessionBody>;
 	startPayment(order: PaymentStartBody): Promise<PaymentBody>;
 	/** @param waitSeconds how long the answer may be held back until the payment leaves `pending`, 0 to 20 */
 	getPayment(id: number, waitSeconds?: number): Promise<PaymentBody>;
@@ -129,6 +131,7 @@ export function apiClient(event: Carrier): ApiClient {
 		getRouter: (id) => call('GET', `/routers/${id}`),
 		createSession: (body) => call('POST', '/sessions', { body }),
 		getSession: (id) => call('GET', `/sessions/${id}`),
+		cancelUnpaid: (id) => call('DELETE', `/sessions/${id}?if_status=pending_payment`),
 		endSession: (id) => call('DELETE', `/sessions/${id}`),
 		startPayment: (body) => call('POST', '/payments/mobile-money', { body }),
 		getPayment: (id, waitSeconds = 0) =>

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { CURRENCIES } from '../money.ts';
+import { NETWORK_METHODS } from './operators/registry.ts';
 
 /**
  * Every environment variable: its shape, default and meaning. The table in the README is made from SETTINGS;
@@ -117,6 +118,16 @@ const SETTINGS = {
 		default: 'UG',
 		description: 'Country of phone numbers that are typed without a country code.'
 	},
+	PAYMENT_METHODS: {
+		schema: z
+			.string()
+			.transform((text) => text.split(',').map((method) => method.trim()))
+			.pipe(
+				z.array(z.enum(NETWORK_METHODS, `Use some of ${NETWORK_METHODS.join(', ')}, with commas.`)).max(8)
+			),
+		default: 'mtn_momo,airtel_money',
+		description: `Networks that new routers take beside \`mobile_money\` (the network of the number): ${NETWORK_METHODS.join(', ')}.`
+	},
 	MAP_CENTRE: {
 		schema: position,
 		default: '0.3476,32.5825',
@@ -188,6 +199,8 @@ export interface Config {
 	logLevel: string;
 	currency: string;
 	defaultRegion: string;
+	/** Networks of routers that say nothing else. */
+	paymentMethods: string[];
 	centre: { lat: number; lon: number };
 	reportTimezone: string;
 	/** null: the API of this process. */
@@ -251,6 +264,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
 		logLevel: settings.AIRTILL_LOG_LEVEL,
 		currency: settings.CURRENCY,
+		paymentMethods: settings.PAYMENT_METHODS,
 		defaultRegion: settings.DEFAULT_REGION,
 		centre: settings.MAP_CENTRE,
 		reportTimezone: settings.REPORT_TIMEZONE,

@@ -121,6 +121,7 @@ export const endSession = {
 	role: 'app',
 	scope: 'sessions:write',
 	params: schemas.idParams,
+	query: schemas.sessionEndQuery,
 	status: 200,
 	response: schemas.session,
 	errors: ['session_not_found', 'session_not_active']

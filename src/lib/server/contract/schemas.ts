@@ -137,6 +137,9 @@ export const paymentStatus = z.enum([
 	'refund_failed'
 ]);
 
+/** `if_status`: only while the session is still in this state, so that a retry never ends time that was just paid. */
+export const sessionEndQuery = z.object({ if_status: sessionStatus.optional() });
+
 export const failureCode = z.enum([
 	'payer_rejected',
 	'insufficient_funds',

@@ -194,6 +194,8 @@ export interface PurchasesTable {
 	amount_minor: number;
 	currency: string;
 	session_id: number | null;
+	/** The unpaid session in whose place this purchase was made. */
+	replaces_session_id: number | null;
 	/** JSON array of the payments that were started for it, oldest first. */
 	payment_ids: Generated<string>;
 	created_at: number;

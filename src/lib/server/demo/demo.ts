@@ -24,8 +24,6 @@ const ACCOUNTS: readonly DemoAccount[] = [
 	{ email: 'admin@airtill.example', role: 'admin' }
 ];
 
-const BOTH_NETWORKS = ['mtn_momo', 'airtel_money'];
-
 /**
  * Loads demo accounts and routers into a sandbox whose database has no router yet.
  * @returns the demo sign-ins; none outside a sandbox that was filled this way
@@ -78,7 +76,7 @@ async function insertDemoRouters(app: App): Promise<void> {
 				price_minor: router.priceMinor,
 				currency: app.config.currency,
 				status: router.status ?? 'online',
-				payment_methods: JSON.stringify(router.methods ?? BOTH_NETWORKS),
+				payment_methods: JSON.stringify(router.methods ?? app.config.paymentMethods),
 				min_duration: MIN_DURATION,
 				max_duration: MAX_DURATION,
 				created_at: now,

@@ -11,7 +11,7 @@ interface DemoRouter {
 	priceMinor: number;
 	security?: 'wpa' | 'nopass';
 	status?: 'online' | 'offline';
-	/** Networks; both when left out. */
+	/** Networks; those of the installation when left out. */
 	methods?: string[];
 }
 

@@ -29,12 +29,16 @@ const HEARTBEAT_MS = 5_000;
 const MAX_RUNNING = 16;
 /** Longest sleep between looks: other processes add work, and a test moves the clock. */
 const MAX_SLEEP_MS = 250;
+/** A clock that goes back further than this was set; jobs would wait until it has caught up. */
+const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
 
 export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 	const owner = randomUUID();
 	const running = new Set<Promise<void>>();
 	let handlers: Record<string, JobHandler> = {};
+	/** Latest time that the clock has shown. */
+	let newest = -Infinity;
 	let stopped = false;
 	let nudged = false;
 	let wakeSleeper: (() => void) | null = null;
@@ -87,6 +91,15 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 		const limit = MAX_RUNNING - running.size;
 		if (limit <= 0) return MAX_SLEEP_MS;
 		const now = clock.now();
+		if (now < newest - CLOCK_STEP_MS) {
+			log.warn(
+				{ seconds: Math.round((newest - now) / 1000) },
+				'the clock was set back; all jobs are looked at'
+			);
+			await store.makeAllDue(database, now, now + LEASE_MS);
+			newest = now;
+		}
+		newest = Math.max(newest, now);
 		const claimed = await store.claimDue(database, { owner, now, until: now + LEASE_MS, limit });
 		for (const job of claimed) {
 			const task = run(job).finally(() => {

@@ -93,6 +93,18 @@ async function release(database: Database, job: Job): Promise<void> {
 		.execute();
 }
 
+/** Makes all jobs due and frees all leases that end later than they can: the clock was set back. */
+export async function makeAllDue(database: Database, now: number, leaseUntil: number): Promise<void> {
+	await database.db
+		.updateTable('jobs')
+		.set({
+			run_at: sql`case when run_at > ${now} then ${now} else run_at end`,
+			lease_until: sql`case when lease_until > ${leaseUntil} then ${leaseUntil} else lease_until end`,
+			wakes: sql`wakes + 1`
+		})
+		.execute();
+}
+
 /** Earliest moment at which a job may be taken, or null when there is none. */
 export async function nextRunAt(database: Database): Promise<number | null> {
 	const result = await sql<{ at: number | null }>`

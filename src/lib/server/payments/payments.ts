@@ -46,6 +46,7 @@ export interface Callback {
 	body: string;
 }
 
+const MAX_START_ATTEMPTS = 5;
 const PROMPT_WINDOW_MS = 15 * 60 * 1000;
 /** Beyond this many held requests the next one is answered at once; its client polls. */
 const MAX_WAITING = 1_000;
@@ -142,17 +143,15 @@ export function createPayments(context: PaymentsContext): Payments {
 					}
 				]);
 			}
-			try {
-				const row = await database.transact((trx) => insert(trx, caller, order));
-				jobs.nudge();
-				return paymentBody(row);
-			} catch (error) {
-				// Two starts at once: the index let one through.
-				if (!database.isUniqueViolation(error)) throw error;
-				const payments = await store.ofSession(database.db, order.session_id);
-				const pending = payments.find(({ status }) => status === 'pending');
-				if (!pending) throw error;
-				throw paymentInProgress(pending.id);
+			for (let attempt = 1; ; attempt += 1) {
+				try {
+					const row = await database.transact((trx) => insert(trx, caller, order));
+					jobs.nudge();
+					return paymentBody(row);
+				} catch (error) {
+					// Two starts at once: the index let one through, and the rules say next time what became of it.
+					if (!database.isUniqueViolation(error) || attempt === MAX_START_ATTEMPTS) throw error;
+				}
 			}
 		},
 		async read(caller, id, wait) {

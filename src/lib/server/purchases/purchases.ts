@@ -54,6 +54,8 @@ export interface PurchaseView {
 	payment: PaymentBody | null;
 	/** The other payments of this purchase, newest first: some of their money may be on its way back. */
 	otherPayments: PaymentBody[];
+	/** Token of the purchase that was made in the place of this one. */
+	successor: string | null;
 }
 
 /** The price has changed since the buyer saw it. Nothing was charged. */
@@ -64,6 +66,8 @@ export class PriceChanged extends Error {
 	}
 }
 
+/** Purchases in a row whose payments are still shown. */
+const MAX_REPLACED = 5;
 /** An order that was cut off is completed when the buyer comes back this soon; later it would surprise them. */
 const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
 
@@ -106,7 +110,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 	}
 
 	const adopt = (row: store.PurchaseRow, paymentId: number) =>
-		store.addPayment(database, row.id, { id: paymentId, phone: row.phone }, clock.now());
+		store.addPayment(database, row.id, paymentId, clock.now());
 
 	/** Starts a payment, or adopts the one that is open or has paid already. */
 	async function pay(
@@ -115,6 +119,10 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		session: SessionBody,
 		phone: string
 	): Promise<store.PurchaseRow> {
+		// Cancelled first: should that session's request still be approved, its money goes back.
+		if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
+			throw new PaidMeanwhile();
+		}
 		let id: number;
 		try {
 			({ id } = await api.startPayment({ amount: session.amount, phone, session_id: session.id }));
@@ -123,22 +131,45 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			if (open === null) throw error;
 			id = open;
 		}
-		return store.addPayment(database, row.id, { id, phone }, clock.now());
+		return adopt(row, id);
 	}
 
-	async function view(api: ApiClient, row: store.PurchaseRow): Promise<PurchaseView | null> {
+	async function view(api: ApiClient, token: string, row: store.PurchaseRow): Promise<PurchaseView | null> {
 		if (row.session_id === null) return null;
 		const [router, session] = await Promise.all([
 			api.getRouter(row.router_id),
 			api.getSession(row.session_id)
 		]);
-		const ids = [
-			...new Set([...store.paymentIds(row), ...(session.payment_id === null ? [] : [session.payment_id])])
-		];
-		const payments = await Promise.all(ids.map((id) => api.getPayment(id)));
+		const own = [...store.paymentIds(row), ...(session.payment_id === null ? [] : [session.payment_id])];
+		const earlier = await replacedPayments(row);
+		const payments = await Promise.all([...new Set([...own, ...earlier])].map((id) => api.getPayment(id)));
 		payments.sort((a, b) => b.id - a.id);
-		const payment = payments.find(({ id }) => id === session.payment_id) ?? payments[0] ?? null;
-		return { router, session, payment, otherPayments: payments.filter((other) => other !== payment) };
+		const payment =
+			payments.find(({ id }) => id === session.payment_id) ??
+			payments.find(({ id }) => own.includes(id)) ??
+			null;
+		const otherPayments = payments.filter((other) => other !== payment);
+		return { router, session, payment, otherPayments, successor: await successorOf(token, row) };
+	}
+
+	/** Payments of the purchases that this one replaced. */
+	async function replacedPayments(row: store.PurchaseRow): Promise<number[]> {
+		const ids: number[] = [];
+		let replaced = row.replaces_session_id;
+		for (let steps = 0; replaced !== null && steps < MAX_REPLACED; steps += 1) {
+			const before = await store.findBySession(db, replaced);
+			if (!before) break;
+			ids.push(...store.paymentIds(before));
+			replaced = before.replaces_session_id;
+		}
+		return ids;
+	}
+
+	async function successorOf(token: string, row: store.PurchaseRow): Promise<string | null> {
+		if (row.session_id === null) return null;
+		const successor = successorToken(token, row.session_id);
+		const next = await store.find(db, sha256(successor));
+		return next?.session_id == null ? null : successor;
 	}
 
 	async function latestPayment(api: ApiClient, row: store.PurchaseRow): Promise<PaymentBody | null> {
@@ -148,7 +179,8 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 
 	async function begin(
 		token: string,
-		form: PurchaseForm
+		form: PurchaseForm,
+		replaces: number | null
 	): Promise<{ token: string; row: store.PurchaseRow }> {
 		const now = clock.now();
 		const amount = toMinor(form.amount, form.currency);
@@ -161,13 +193,14 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			phone: form.phone.replaceAll('\0', ''),
 			amount_minor: amount,
 			currency: form.currency,
+			replaces_session_id: replaces,
 			created_at: now,
 			updated_at: now
 		};
 		if (PURCHASE_TOKEN_PATTERN.test(token)) {
 			const token_hash = sha256(token);
 			const row = (await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
-			if (row && isSameOrder(row, form)) return { token, row };
+			if (row && (replaces !== null || isSameOrder(row, form))) return { token, row };
 		}
 		// Another order from the same page (back, other number, buy): a purchase of its own.
 		const own = token + JSON.stringify(form);
@@ -178,13 +211,20 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		return { token: other, row };
 	}
 
-	async function buy(api: ApiClient, givenToken: string, form: PurchaseForm): Promise<string> {
-		const { token, row } = await begin(givenToken, form);
+	async function buy(
+		api: ApiClient,
+		givenToken: string,
+		form: PurchaseForm,
+		replaces: number | null = null
+	): Promise<string> {
+		const { token, row } = await begin(givenToken, form, replaces);
 		try {
 			await complete(api, row);
 		} catch (error) {
 			// No answer: the payment may exist. The page of the purchase finds out and goes on from here.
 			if (error instanceof ApiUnavailable && (await hasSession(row))) return token;
+			// The purchase that it replaces is cancelled by now: what is left to do is done on the new page.
+			if (error instanceof ApiProblem && replaces !== null && (await hasSession(row))) return token;
 			// Refused, or not even ordered: no payment exists, so nothing is lost by forgetting it.
 			await store.removeUnpaid(db, row.id);
 			throw error;
@@ -203,6 +243,48 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		return payment_id === null ? row : adopt(row, payment_id);
 	}
 
+	async function retry(api: ApiClient, token: string, form: RetryForm): Promise<string> {
+		const row = await load(api, token);
+		if (row?.session_id == null) throw new Error('There is no purchase to pay again');
+		const successor = successorToken(token, row.session_id);
+		// What was replaced goes on in its successor.
+		const next = await store.find(db, sha256(successor));
+		if (next && store.paymentIds(next).length > 0) return retry(api, successor, form);
+
+		const session = await api.getSession(row.session_id);
+		if (session.status === 'active' || session.status === 'activating') return token;
+		if (session.status === 'pending_payment') {
+			const latest = await latestPayment(api, row);
+			if (latest?.status === 'pending') return token;
+			if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
+		}
+		const payable = session.status === 'pending_payment' && session.payment_method === form.paymentMethod;
+		const order = { routerId: row.router_id, duration: row.duration, ...form };
+		try {
+			if (!next && payable && (await payAgain(api, row, session, form.phone))) return token;
+			return await buy(api, successor, order, session.id);
+		} catch (error) {
+			if (error instanceof PaidMeanwhile) return token;
+			throw error;
+		}
+	}
+
+	/** @returns false when the session takes no more payments, but the same time can be bought anew */
+	async function payAgain(
+		api: ApiClient,
+		row: store.PurchaseRow,
+		session: SessionBody,
+		phone: string
+	): Promise<boolean> {
+		try {
+			await pay(api, row, session, phone);
+			return true;
+		} catch (error) {
+			if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
+			throw error;
+		}
+	}
+
 	return {
 		newToken: purchaseToken,
 		buy,
@@ -210,63 +292,46 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			const row = await load(api, token);
 			if (!row) return null;
 			const young = clock.now() - row.created_at < COMPLETE_WITHIN_MS;
-			if (store.paymentIds(row).length > 0 || !young) return view(api, row);
+			if (store.paymentIds(row).length > 0 || !young) return view(api, token, row);
 			try {
-				return await view(api, await complete(api, row));
+				return await view(api, token, await complete(api, row));
 			} catch (error) {
 				// What cannot be completed is shown as it is, with the way to try again.
-				if (error instanceof ApiProblem || error instanceof PriceChanged) return view(api, row);
+				if (error instanceof ApiProblem || error instanceof PriceChanged) return view(api, token, row);
 				throw error;
 			}
 		},
-		async retry(api, token, form) {
-			const row = await load(api, token);
-			if (row?.session_id == null) throw new Error('There is no purchase to pay again');
-			const session = await api.getSession(row.session_id);
-			if (session.status === 'active' || session.status === 'activating') return token;
-			if (session.status === 'pending_payment') {
-				const latest = await latestPayment(api, row);
-				if (latest?.status === 'pending') return token;
-				if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
-				if (session.payment_method === form.paymentMethod && (await paidAgain(row, session))) return token;
-				// Cancelled first: should the old request still be approved, that money goes back.
-				const ended = await endSession(session.id);
-				if (!ended) return token;
-			}
-			const order = { routerId: row.router_id, duration: row.duration, ...form };
-			return buy(api, derivedToken(`${token}:${session.id}:${JSON.stringify(form)}`), order);
-
-			async function paidAgain(current: store.PurchaseRow, open: SessionBody): Promise<boolean> {
-				try {
-					await pay(api, current, open, form.phone);
-					return true;
-				} catch (error) {
-					if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
-					throw error;
-				}
-			}
-
-			async function endSession(id: number): Promise<boolean> {
-				try {
-					await api.endSession(id);
-					return true;
-				} catch (error) {
-					if (error instanceof ApiProblem && error.code === 'session_not_active') {
-						return error.extensions.session_status === 'cancelled';
-					}
-					throw error;
-				}
-			}
-		},
+		retry,
 		async wait(api, token, waitSeconds) {
 			const row = await load(api, token);
 			if (!row) return null;
 			const latest = store.paymentIds(row).at(-1);
 			if (latest !== undefined && waitSeconds > 0) await api.getPayment(latest, waitSeconds);
-			return view(api, row);
+			return view(api, token, row);
 		}
 	};
 }
+
+/** The session that was to be replaced has been paid after all. */
+class PaidMeanwhile extends Error {}
+
+/**
+ * Cancels a session that is not paid.
+ * @returns false when it is paid: then it stays as it is
+ */
+async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
+	try {
+		await api.cancelUnpaid(sessionId);
+		return true;
+	} catch (error) {
+		if (!(error instanceof ApiProblem) || error.code !== 'session_not_active') throw error;
+		const status = error.extensions.session_status;
+		return status !== 'active' && status !== 'activating';
+	}
+}
+
+/** One purchase has one successor, whatever the buyer typed: parallel tries meet in it. */
+const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
 
 /** The order cannot be paid any more, but the same time can be bought anew. */
 const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];

@@ -33,6 +33,16 @@ export async function find(queries: Queries, tokenHash: string): Promise<Purchas
 	return row ?? null;
 }
 
+/** The purchase that a session was made for. */
+export async function findBySession(queries: Queries, sessionId: number): Promise<PurchaseRow | null> {
+	const row = await queries
+		.selectFrom('purchases')
+		.selectAll()
+		.where('session_id', '=', sessionId)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
 /** Notes the session once; a second one loses. @returns the row as it is then */
 export async function setSession(
 	queries: Queries,
@@ -53,16 +63,16 @@ export async function setSession(
 export async function addPayment(
 	database: Database,
 	id: number,
-	payment: { id: number; phone: string },
+	paymentId: number,
 	now: number
 ): Promise<PurchaseRow> {
 	return database.transact(async (trx) => {
 		const row = await trx.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 		const ids = paymentIds(row);
-		if (ids.includes(payment.id)) return row;
+		if (ids.includes(paymentId)) return row;
 		return trx
 			.updateTable('purchases')
-			.set({ payment_ids: JSON.stringify([...ids, payment.id]), phone: payment.phone, updated_at: now })
+			.set({ payment_ids: JSON.stringify([...ids, paymentId]), updated_at: now })
 			.where('id', '=', id)
 			.returningAll()
 			.executeTakeFirstOrThrow();

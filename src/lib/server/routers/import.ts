@@ -24,10 +24,12 @@ export async function importRouters(
 	request: {
 		ownerAccountId: number;
 		routers: readonly ImportedRouter[];
+		/** Networks of routers that are new. */
+		paymentMethods: readonly string[];
 		onProgress?: (done: number) => void;
 	}
 ): Promise<ImportResult> {
-	const { ownerAccountId, routers, onProgress } = request;
+	const { ownerAccountId, routers, paymentMethods, onProgress } = request;
 	return database.transact(async (trx) => {
 		const result: ImportResult = { added: 0, changed: 0, unchanged: 0 };
 		for (let from = 0; from < routers.length; from += CHUNK_ROWS) {
@@ -46,7 +48,7 @@ export async function importRouters(
 				}
 				if (row) result.changed += 1;
 				else result.added += 1;
-				rows.push(rowOf(router, { ownerAccountId, known: row, now: clock.now() }));
+				rows.push(rowOf(router, { ownerAccountId, paymentMethods, known: row, now: clock.now() }));
 			}
 			if (rows.length > 0) await store.upsertImported(trx, rows);
 			onProgress?.(from + chunk.length);
@@ -74,7 +76,17 @@ const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 /** The row to store; of a known router only what an import may say is taken over. */
 function rowOf(
 	router: ImportedRouter,
-	{ ownerAccountId, known, now }: { ownerAccountId: number; known: store.RouterRow | undefined; now: number }
+	{
+		ownerAccountId,
+		paymentMethods,
+		known,
+		now
+	}: {
+		ownerAccountId: number;
+		paymentMethods: readonly string[];
+		known: store.RouterRow | undefined;
+		now: number;
+	}
 ): store.NewRouter {
 	return {
 		owner_account_id: ownerAccountId,
@@ -84,8 +96,7 @@ function rowOf(
 		security: known?.security ?? 'wpa',
 		status: known?.status ?? 'online',
 		...router.stated,
-		// Every router takes `mobile_money`, which finds the network from the payer's number.
-		payment_methods: '[]',
+		payment_methods: known?.payment_methods ?? JSON.stringify(paymentMethods),
 		min_duration: MIN_DURATION,
 		max_duration: MAX_DURATION,
 		created_at: now,

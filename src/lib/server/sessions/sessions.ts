@@ -33,8 +33,11 @@ export interface Sessions {
 	create(caller: Caller, order: SessionCreationBody): Promise<SessionBody>;
 	/** @throws AppError `session_not_found` */
 	read(caller: Caller, id: number): Promise<SessionBody>;
-	/** Ends an active session or cancels an unpaid one. @throws AppError `session_not_found | session_not_active` */
-	end(caller: Caller, id: number): Promise<SessionBody>;
+	/**
+	 * Ends an active session or cancels an unpaid one; with `onlyStatus` only from that state.
+	 * @throws AppError `session_not_found | session_not_active`
+	 */
+	end(caller: Caller, id: number, onlyStatus?: SessionRow['status']): Promise<SessionBody>;
 	/**
 	 * The creator's session as it is now (due changes of state are made first), for a payment.
 	 * @returns null when there is none, or it is another account's
@@ -236,14 +239,15 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			const row = await current(caller, id);
 			return body(row, { withPassword: row.account_id === caller.accountId });
 		},
-		async end(caller, id) {
+		async end(caller, id, onlyStatus) {
 			await current(caller, id);
 			const row = await database.transact(async (trx) => {
 				const found = await settle(trx, await known(trx, id));
 				const now = clock.now();
 				const byCreator = found.account_id === caller.accountId;
 				const reason = byCreator ? 'client_ended' : 'admin_ended';
-				if (found.status === 'active') {
+				const wanted = onlyStatus === undefined || onlyStatus === found.status;
+				if (wanted && found.status === 'active') {
 					const to = {
 						status: 'ended',
 						status_reason: reason,
@@ -253,7 +257,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 					const ended = await transition(trx, { id, status: 'active' }, to, { event: 'session.ended', now });
 					if (ended) return ended;
 				}
-				if (found.status === 'pending_payment') {
+				if (wanted && found.status === 'pending_payment') {
 					const to = { status: 'cancelled', status_reason: 'client_cancelled', ended_at: now } as const;
 					const cancelled = await transition(trx, { id, status: 'pending_payment' }, to, {
 						event: 'session.cancelled',

@@ -179,10 +179,12 @@ export const initial: Migration = {
 				amount_minor ${int} not null,
 				currency text not null,
 				session_id ${int},
+				replaces_session_id ${int},
 				payment_ids text not null default '[]',
 				created_at ${int} not null,
 				updated_at ${int} not null
 			${end}`,
+			`create index purchases_session on purchases (session_id)`,
 			`create table sandbox_charges (
 				reference text primary key,
 				phone text not null,

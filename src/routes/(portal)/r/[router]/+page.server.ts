@@ -79,7 +79,7 @@ export const actions: Actions = {
 			...(entry.phone === '' ? { phone: 'Type the number that pays.' } : {})
 		};
 		if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
-		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted) };
+		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
 
 		let token: string;
 		try {
@@ -118,9 +118,11 @@ export const actions: Actions = {
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 	wanted.own ? { ...entry, time: 'own' } : entry;
 
-function quotation({ choice, own }: { choice: TimeChoice; own: boolean }) {
-	const why = own
-		? `${choice.words} cost ${choice.money}. Press Pay to go on.`
-		: `The price has changed: ${choice.words} now cost ${choice.money}. Nothing was taken.`;
+/** @param chosenAnew another time was chosen than the one whose price the button names */
+function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, chosenAnew: boolean) {
+	const why =
+		own || chosenAnew
+			? `${choice.words} cost ${choice.money}. Press Pay to go on.`
+			: `The price has changed: ${choice.words} now cost ${choice.money}. Nothing was taken.`;
 	return { choice, own, why };
 }

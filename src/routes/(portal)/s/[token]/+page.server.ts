@@ -36,6 +36,10 @@ function priceAgain({ router, session }: Purchase): number | null {
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
+	// This purchase goes on in the one that replaced it; the old address leads there.
+	if (purchase.successor !== null && event.request.method === 'GET') {
+		redirect(303, `/s/${purchase.successor}`);
+	}
 	const { config } = event.locals.app;
 	const { router, session, payment } = purchase;
 	const now = new Date(event.locals.app.clock.now());

@@ -7,8 +7,8 @@ export const GET = endpoint(getSession, async ({ app, caller, params }) => ({
 }));
 
 /** DELETE /v1/sessions/{id}: ends an active session, cancels an unpaid one. A body is ignored. */
-export const DELETE = endpoint(endSession, async ({ app, caller, params }) => ({
-	body: await app.sessions.end(caller, params.id)
+export const DELETE = endpoint(endSession, async ({ app, caller, params, query }) => ({
+	body: await app.sessions.end(caller, params.id, query.if_status)
 }));
 
 export const fallback = unknownRoute;

@@ -16,6 +16,7 @@ export const GET: RequestHandler = async (event) => {
 	try {
 		const found = await purchases.wait(apiClient(event), event.params.token, wait);
 		if (!found) return answer({ state: null }, 404);
+		if (found.successor !== null) return answer({ state: 'replaced' });
 		return answer({ state: stateOf(found, new Date(clock.now()), config.reportTimezone).kind });
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem)
