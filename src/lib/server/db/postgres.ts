@@ -6,7 +6,8 @@ import type { Schema } from './schema.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-const MAX_ATTEMPTS = 12;
+/** Under load a transaction may be refused many times; its caller waits rather than hears of a fault. */
+const RETRY_MS = 10_000;
 
 /** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const RETRIED = new Set(['40001', '40P01']);
@@ -60,12 +61,13 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 
 /** Serializable transactions may be refused through no fault of theirs; then they run again, a little later. */
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
+	const deadline = performance.now() + RETRY_MS;
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			return await run();
 		} catch (error) {
 			const code = codeOf(error);
-			if (code === undefined || !RETRIED.has(code) || attempt === MAX_ATTEMPTS) throw error;
+			if (code === undefined || !RETRIED.has(code) || performance.now() > deadline) throw error;
 			await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
 		}
 	}
