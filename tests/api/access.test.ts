@@ -1,7 +1,7 @@
 /** Who may call: for every endpoint, the answers that do not depend on what it does (401, 403, 500). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/lib/server/api-keys/key-format.ts';
-import { SCOPES } from '../../src/lib/server/contract/routes.ts';
+import { SCOPES, type Role } from '../../src/lib/server/contract/routes.ts';
 import { createApi, orderOf, type Payment, type Request, type Session } from '../support/api.ts';
 import { DATABASES, demoKey, recorded, useWorld } from '../support/world.ts';
 
@@ -9,6 +9,8 @@ interface Call {
 	method: string;
 	path: string;
 	scope: (typeof SCOPES)[number];
+	/** Least role that may call it; app when left out. */
+	role?: Role;
 	/** What the endpoint cannot do without. */
 	table: string;
 	request?: Request;
@@ -66,6 +68,28 @@ describe.each(DATABASES)('on %s', (database) => {
 			path: `/v1/payments/${payment.id}/status`,
 			scope: 'payments:read',
 			table: 'payments'
+		}),
+		'GET /owner/earnings': () => ({
+			method: 'GET',
+			path: '/v1/owner/earnings',
+			scope: 'owner:read',
+			role: 'owner',
+			table: 'payments'
+		}),
+		'GET /owner/users': () => ({
+			method: 'GET',
+			path: '/v1/owner/users',
+			scope: 'owner:read',
+			role: 'owner',
+			table: 'sessions'
+		}),
+		'PUT /owner/routers/{id}/price': () => ({
+			method: 'PUT',
+			path: '/v1/owner/routers/1/price',
+			scope: 'owner:write',
+			role: 'owner',
+			table: 'routers',
+			request: { body: { price: 700 } }
 		})
 	};
 
@@ -99,33 +123,34 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('403 account_suspended', async () => {
-			const { method, path, request } = call();
+			const { method, path, role = 'app', request } = call();
 			const before = await recorded(world());
-			const { api } = await world().newKey({ status: 'suspended' });
+			const { api } = await world().newKey({ role, status: 'suspended' });
 			await api.refused('403 account_suspended', method, path, request);
 			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('403 insufficient_scope for a key narrowed to all other scopes, naming the one it lacks', async () => {
-			const { method, path, scope, request } = call();
+			const { method, path, scope, role = 'app', request } = call();
 			const before = await recorded(world());
-			const { api } = await world().newKey({ scopes: SCOPES.filter((other) => other !== scope) });
+			const { api } = await world().newKey({ role, scopes: SCOPES.filter((other) => other !== scope) });
 			const problem = await api.refused('403 insufficient_scope', method, path, request);
 			expect(problem.required_scope).toBe(scope);
 			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('lets a key pass that is narrowed to its scope', async () => {
-			const { method, path, scope } = call();
-			const { api } = await world().newKey({ scopes: [scope] });
+			const { method, path, scope, role = 'app' } = call();
+			const { api } = await world().newKey({ role, scopes: [scope] });
 			// Without its body, and of a stranger: what comes after the key decides.
 			const { status } = await api.send(method, path);
 			expect([200, 400, 404]).toContain(status);
 		});
 
 		it('500 internal_error, without internals, when the database fails', async () => {
-			const { method, path, table, request } = call();
-			const { api, sql } = world();
+			const { method, path, role = 'app', table, request } = call();
+			const { sql } = world();
+			const { api } = role === 'app' ? world() : await world().newKey({ role });
 			// The keys' own table stays, and the caller is known from before.
 			await api.getRouter(1);
 			await sql.run(`alter table ${table} rename to ${table}_gone`);

@@ -3,6 +3,7 @@
  * (antimeridian, poles, equator, many at one spot), every page of it, on both databases.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { sequence } from '../support/random.ts';
 import { DATABASES, useWorld } from '../support/world.ts';
 
 interface Place {
@@ -43,17 +44,6 @@ const SEARCHES = [
 	[78.2, 15.6, 50_000],
 	[45, 90, 50_000]
 ] as const;
-
-/** Numbers of a fixed sequence (mulberry32), so that a failure can be repeated. */
-function sequence(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
-}
 
 function randomPlaces(): Omit<Place, 'id'>[] {
 	const random = sequence(20_261_121);

@@ -115,7 +115,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				'/v1/',
 				'/v1/nothing',
 				'/v1/payments',
-				'/v1/owner/earnings',
+				'/v1/owner',
+				'/v1/owner/routers/1',
 				'/v1/routers%2F1'
 			]) {
 				const { headers } = await world().api.send('GET', path);
@@ -130,7 +131,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			['/v1/sessions', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
 			['/v1/sessions/1', 'GET, HEAD, DELETE', ['POST', 'PUT', 'PATCH']],
 			['/v1/payments/mobile-money', 'POST', ['GET', 'PUT', 'DELETE']],
-			['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']]
+			['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+			['/v1/owner/earnings', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+			['/v1/owner/users', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+			['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']]
 		])('404 with Allow for another method of %s', async (path, allow, methods) => {
 			for (const method of methods) {
 				const { status, headers } = await world().api.send(method, path);

@@ -12,6 +12,8 @@ export interface Answer {
 	headers: Headers;
 	/** Parsed JSON; an empty string for HEAD. */
 	body: unknown;
+	/** The body as it came. */
+	text: string;
 	/** Date.now() when the answer was complete. */
 	at: number;
 }
@@ -64,7 +66,13 @@ export function createApi(url: string, key: string | null): Api {
 			...(stream ? { body: stream, duplex: 'half' } : {})
 		});
 		const text = await response.text();
-		const answer = { status: response.status, headers: response.headers, body: parsed(text), at: Date.now() };
+		const answer = {
+			status: response.status,
+			headers: response.headers,
+			body: parsed(text),
+			text,
+			at: Date.now()
+		};
 		if (/^\/+v1(\/|$)/.test(path)) judge({ method, path, ...answer });
 		return answer;
 	}

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { COMMON_ERRORS, ROUTES, type Route } from '../../src/lib/server/contract/routes.ts';
 import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
 import { problem as problemSchema } from '../../src/lib/server/contract/schemas.ts';
-import { BODY_OF, EXTENSIONS, FIELDS, REQUEST_ID, STATUSES } from './wire.ts';
+import { BODY_OF, EXTENSIONS, FIELDS, IDEMPOTENT, INSIDE, REQUEST_ID, STATUSES, TYPES } from './wire.ts';
 
 export interface Judged {
 	method: string;
@@ -35,6 +35,8 @@ export function judge(answer: Judged): void {
 	const what = `${answer.method} ${answer.path} -> ${status} ${JSON.stringify(answer.body)?.slice(0, 300)}`;
 	expect(STATUSES, what).toContain(status);
 	judgeHeaders(headers, status, what);
+	judgeLimits(answer, what);
+	judgeReplay(answer, route, what);
 	if (answer.method === 'HEAD') return expect(answer.body, what).toBe('');
 	if (status < 400) judgeSuccess(answer, route, what);
 	else judgeProblem(answer, route, what);
@@ -52,6 +54,49 @@ function judgeHeaders(headers: Headers, status: number, what: string): void {
 	if (headers.has('allow')) expect(status, what).toBe(404);
 }
 
+const LIMIT_HEADERS = [
+	...['ratelimit-policy', 'ratelimit'],
+	...['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+];
+
+/** The rate limit's headers stand on every answer to a known key, and agree with each other. */
+function judgeLimits({ status, headers, body }: Judged, what: string): void {
+	const [policy, state, limit, remaining, reset] = LIMIT_HEADERS.map((name) => headers.get(name));
+	const of = (Object(body) as { 'violated-policies'?: unknown })['violated-policies'];
+	const violated = Array.isArray(of) ? String(of) : null;
+	const retryAfter = headers.get('retry-after');
+	// 500: before the key was known, or after.
+	const isAnonymous = status === 401 || violated === 'failed-keys' || (status === 500 && policy === null);
+	if (isAnonymous) {
+		for (const name of LIMIT_HEADERS) expect(headers.has(name), `${name} of ${what}`).toBe(false);
+	} else {
+		const [, plan, q] = /^"(default|enterprise|portal)";q=(\d+);w=60$/.exec(policy ?? '') ?? [];
+		const [, same, r, t] = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(state ?? '') ?? [];
+		expect([plan, q, r], `${policy} ${state} of ${what}`).toEqual([same, limit, remaining]);
+		expect(reset, what).toMatch(/^\d{10}$/);
+		expect(Number(t), what).toBeLessThanOrEqual(60);
+		// Nothing is counted only where counting failed: this request itself is.
+		if (t === '0') expect(r, what).toBe(q);
+		else expect(Number(r), what).toBeLessThan(Number(q));
+		if (violated !== null) expect([violated, r, retryAfter], what).toEqual([plan, '0', t]);
+	}
+	expect(violated !== null, what).toBe(status === 429);
+	if (violated === null) return;
+	expect(retryAfter, what).toMatch(/^([1-9]|[1-5]\d|60)$/);
+	expect(body, what).toMatchObject({ retry_after: Number(retryAfter) });
+}
+
+function judgeReplay({ status, headers, body }: Judged, route: Route | null, what: string): void {
+	const { code } = Object(body) as { code?: unknown };
+	if (headers.has('idempotent-replayed')) {
+		expect(headers.get('idempotent-replayed'), what).toBe('true');
+		expect(status, what).toBe(201);
+		expect(IDEMPOTENT, what).toContain(route?.operationId);
+	}
+	if (code === 'idempotency_key_in_use') expect(headers.get('retry-after'), what).toBe('1');
+	else if (status !== 429) expect(headers.has('retry-after'), what).toBe(false);
+}
+
 function judgeSuccess({ status, headers, body }: Judged, route: Route | null, what: string): void {
 	if (!route) throw new Error(`No route of the contract allows ${what}`);
 	expect(status, what).toBe(route.status);
@@ -59,8 +104,11 @@ function judgeSuccess({ status, headers, body }: Judged, route: Route | null, wh
 	const shape = BODY_OF[route.operationId];
 	if (!shape) throw new Error(`tests/support/wire.ts does not know ${route.operationId}`);
 	exactFields(body, FIELDS[shape], what);
-	if (shape === 'listRouters' && isList(body))
-		for (const row of body.data) exactFields(row, FIELDS.router, what);
+	for (const [name, inside] of Object.entries(INSIDE[shape] ?? {})) {
+		const value = (Object(body) as Record<string, unknown>)[name];
+		for (const object of Array.isArray(value) ? value : [value]) exactFields(object, FIELDS[inside], what);
+	}
+	expect(headers.has('link'), what).toBe(isPage(body) && body.next_cursor !== null);
 	if (status === 201 && isNumbered(body)) {
 		const place = shape === 'payment' ? `/v1/payments/${body.id}/status` : `/v1/sessions/${body.id}`;
 		expect(headers.get('location'), what).toBe(place);
@@ -78,8 +126,11 @@ function judgeProblem({ status, headers, body }: Judged, route: Route | null, wh
 	const allowed: readonly string[] = [...COMMON_ERRORS, ...(route?.errors ?? [])];
 	expect(allowed, what).toContain(code);
 	expect(problem, what).toMatchObject({ status, request_id: headers.get('x-request-id') });
-	expect(Object.entries(PROBLEMS), what).toContainEqual([code, { status, title: problem.title }]);
-	expect(problem.type, what).toMatch(new RegExp(`^https?://[^/]+/problems/${code}$`));
+	const known: Readonly<Record<string, { status: number; title: string }>> = PROBLEMS;
+	expect(known[code], what).toMatchObject({ status, title: problem.title });
+	const type = TYPES[code];
+	if (type) expect(problem.type, what).toBe(type);
+	else expect(problem.type, what).toMatch(new RegExp(`^https?://[^/]+/problems/${code}$`));
 	if (status === 401) {
 		const sent = code === 'invalid_api_key' ? ', error="invalid_token"' : '';
 		expect(headers.get('www-authenticate'), what).toBe(`Bearer realm="airtill"${sent}`);
@@ -90,8 +141,8 @@ function exactFields(value: unknown, fields: readonly string[], what: string): v
 	expect(Object.keys(Object(value)).sort(), what).toEqual([...fields].sort());
 }
 
-const isList = (body: unknown): body is { data: unknown[] } =>
-	typeof body === 'object' && body !== null && 'data' in body && Array.isArray(body.data);
+const isPage = (body: unknown): body is { next_cursor: string | null } =>
+	typeof body === 'object' && body !== null && 'next_cursor' in body;
 
 const isNumbered = (body: unknown): body is { id: number } =>
 	typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number';

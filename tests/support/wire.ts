@@ -22,6 +22,15 @@ export const FIELDS = {
 		// additive: why the money went back
 		'refund_reason'
 	],
+	earnings: ['period', 'currency', 'timezone', 'from', 'to', 'total', 'data'],
+	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net'],
+	earningsBucket: ['start', 'end', 'sessions', 'gross', 'refunds', 'fees', 'net'],
+	listOwnerUsers: ['data', 'has_more', 'next_cursor', 'counts'],
+	ownerUser: [
+		...['session_id', 'router_id', 'router_name', 'status', 'group', 'phone_masked', 'duration', 'amount'],
+		...['currency', 'starts_at', 'expires_at', 'ended_at', 'remaining_seconds']
+	],
+	ownerCounts: ['active', 'expired'],
 	problem: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 	problemItem: ['in', 'pointer', 'code', 'detail']
 } as const;
@@ -34,8 +43,21 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	getSession: 'session',
 	endSession: 'session',
 	startMobileMoneyPayment: 'payment',
-	getPaymentStatus: 'payment'
+	getPaymentStatus: 'payment',
+	getEarnings: 'earnings',
+	listOwnerUsers: 'listOwnerUsers',
+	setRouterPrice: 'router'
 };
+
+/** Field sets of the objects inside of those. */
+export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeof FIELDS>>>> = {
+	listRouters: { data: 'router' },
+	earnings: { total: 'earningsTotal', data: 'earningsBucket' },
+	listOwnerUsers: { data: 'ownerUser', counts: 'ownerCounts' }
+};
+
+/** Operations that take an Idempotency-Key. */
+export const IDEMPOTENT = ['createSession', 'startMobileMoneyPayment'];
 
 /** Extension members of a problem; codes that are not here have none. */
 export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +68,13 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 	session_not_active: ['session_status'],
 	session_not_payable: ['session_status'],
 	amount_mismatch: ['expected_amount', 'currency'],
-	payment_in_progress: ['payment_id']
+	payment_in_progress: ['payment_id'],
+	rate_limit_exceeded: ['retry_after', 'violated-policies']
+};
+
+/** `type` of a problem whose type is not a page of ours. */
+export const TYPES: Readonly<Record<string, string>> = {
+	rate_limit_exceeded: 'https://iana.org/assignments/http-problem-types#quota-exceeded'
 };
 
 /** The only statuses that anything under /v1 may have. */

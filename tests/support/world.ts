@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
+import type { Plan } from '../../src/lib/server/api-keys/api-keys.ts';
 import { generateKey, keyHint, type KeyMode } from '../../src/lib/server/api-keys/key-format.ts';
 import type { Role, Scope } from '../../src/lib/server/contract/routes.ts';
 import { sha256 } from '../../src/lib/server/secrets.ts';
@@ -42,6 +43,8 @@ export interface KeyOptions {
 	role?: Role;
 	accountRole?: Role;
 	scopes?: Scope[];
+	/** The default is enterprise. */
+	plan?: Plan;
 	status?: 'active' | 'suspended';
 	mode?: KeyMode;
 	expiresAt?: number;
@@ -92,9 +95,10 @@ export async function insertKey(
 		options.accountId ??
 		(await sql.count(
 			`insert into accounts (email, role, plan, status, created_at)
-				values (?, ?, 'enterprise', ?, ?) returning id`,
+				values (?, ?, ?, ?, ?) returning id`,
 			`${sha256(key).slice(0, 12)}@tests.invalid`,
 			options.accountRole ?? role,
+			options.plan ?? 'enterprise',
 			options.status ?? 'active',
 			now
 		));
@@ -193,7 +197,15 @@ export async function recorded({ sql, server }: World): Promise<Record<string, u
 		return (await sql.count('select count(*) from jobs where run_at <= ? or lease_until > 0', soon)) === 0;
 	});
 	const found: Record<string, unknown> = {};
-	for (const table of ['sessions', 'payments', 'refunds', 'events', 'purchases']) {
+	for (const table of [
+		'sessions',
+		'payments',
+		'refunds',
+		'events',
+		'purchases',
+		'routers',
+		'price_changes'
+	]) {
 		found[table] = await sql.all(`select * from ${table} order by id`);
 	}
 	return found;

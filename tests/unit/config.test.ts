@@ -39,6 +39,11 @@ const WRONG: Record<string, string[]> = {
 	SESSION_PAYMENT_SECONDS: ['59', '86401', '-1'],
 	LATE_PAYMENT_SECONDS: ['-1', '86401'],
 	RECONCILE_HOURS: ['23', '721'],
+	RATE_LIMIT_DEFAULT: ['0', '1000001', '-1', '100/min'],
+	RATE_LIMIT_ENTERPRISE: ['0', '1e3'],
+	RATE_LIMIT_PORTAL: ['0', 'unlimited'],
+	RATE_LIMIT_FAILED_KEYS: ['0', '1000001'],
+	MAX_PRICE: ['0', '1000000001', '0.5'],
 	PAYMENT_ATTEMPTS: ['0', '101'],
 	PAYER_PROMPTS: ['0', '1001'],
 	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
@@ -57,6 +62,9 @@ describe('the configuration', () => {
 			callbackUrl: 'http://127.0.0.1:3000',
 			remoteApi: null,
 			demo: true,
+			rateLimits: { default: 100, enterprise: 1000, portal: 6000 },
+			maxFailedKeys: 300,
+			maxPrice: 1_000_000,
 			paymentTimeoutMs: 600_000,
 			sessionPaymentMs: 1_800_000,
 			latePaymentMs: 1_800_000

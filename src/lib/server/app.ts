@@ -4,6 +4,8 @@ import type { ApiAccess } from './api-client.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
+import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
+import { createEarnings, type Earnings } from './earnings/earnings.ts';
 import { createCursors, type Cursors } from './http/cursor.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createLog, type Log } from './log.ts';
@@ -12,6 +14,7 @@ import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
+import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
@@ -29,6 +32,9 @@ export interface App {
 	sessions: Sessions;
 	payments: Payments;
 	purchases: Purchases;
+	rateLimits: RateLimits;
+	idempotency: Idempotency;
+	earnings: Earnings;
 	cursors: Cursors;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
@@ -43,7 +49,7 @@ export interface App {
 }
 
 /** The account in whose name the portal buys. */
-const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'enterprise' } as const;
+const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
 export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}): Promise<App> {
 	const clock = options.clock ?? systemClock;
@@ -55,7 +61,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const operators = createOperators(sandbox);
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
-	const routers = createRouters(database, operators);
+	const routers = createRouters(database, operators, clock, config);
 	const sessions = createSessions({ database, clock, config, secrets, jobs, routers });
 	const changes = createChanges();
 	const payments = createPayments({
@@ -82,6 +88,9 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		purchases: createPurchases(database, clock),
+		rateLimits: createRateLimits(database, clock, log),
+		earnings: createEarnings(database, clock, config),
+		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		api,
 		async openPortal() {

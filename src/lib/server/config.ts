@@ -144,6 +144,26 @@ const SETTINGS = {
 		description:
 			'Address at which mobile-money operators reach this installation. Default: `ORIGIN`, in sandbox mode the loopback address.'
 	},
+	RATE_LIMIT_DEFAULT: {
+		schema: integer(1, 1_000_000),
+		default: '100',
+		description: 'API requests per key in any 60 seconds, for accounts on the default plan.'
+	},
+	RATE_LIMIT_ENTERPRISE: {
+		schema: integer(1, 1_000_000),
+		default: '1000',
+		description: 'The same on the enterprise plan.'
+	},
+	RATE_LIMIT_PORTAL: {
+		schema: integer(1, 1_000_000),
+		default: '6000',
+		description: "The same for this installation's own portal."
+	},
+	RATE_LIMIT_FAILED_KEYS: {
+		schema: integer(1, 1_000_000),
+		default: '300',
+		description: 'Requests without a valid key from one address (IPv6: /64) in any 60 seconds.'
+	},
 	PAYMENT_TIMEOUT_SECONDS: {
 		schema: integer(30, 60 * 60),
 		default: String(10 * 60),
@@ -175,6 +195,11 @@ const SETTINGS = {
 		default: '5',
 		description: 'Payment prompts to one phone number in any 15 minutes, over all accounts.'
 	},
+	MAX_PRICE: {
+		schema: integer(1, 1_000_000_000),
+		default: '1000000',
+		description: 'Highest hourly price that an owner may set.'
+	},
 	COMMISSION_BASIS_POINTS: {
 		schema: integer(0, 10_000),
 		default: '1000',
@@ -205,12 +230,17 @@ export interface Config {
 	reportTimezone: string;
 	/** null: the API of this process. */
 	remoteApi: { url: string; key: string } | null;
+	/** Requests per minute and key. */
+	rateLimits: Record<'default' | 'enterprise' | 'portal', number>;
+	maxFailedKeys: number;
 	paymentTimeoutMs: number;
 	sessionPaymentMs: number;
 	latePaymentMs: number;
 	reconcileMs: number;
 	maxPaymentAttempts: number;
 	maxPayerPrompts: number;
+	/** Major units. */
+	maxPrice: number;
 	commissionBasisPoints: number;
 }
 
@@ -272,12 +302,19 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 			settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
 				? { url: settings.AIRTILL_API_URL, key: settings.AIRTILL_API_KEY }
 				: null,
+		rateLimits: {
+			default: settings.RATE_LIMIT_DEFAULT,
+			enterprise: settings.RATE_LIMIT_ENTERPRISE,
+			portal: settings.RATE_LIMIT_PORTAL
+		},
+		maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
 		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
 		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
 		latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,
 		reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
 		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
 		maxPayerPrompts: settings.PAYER_PROMPTS,
+		maxPrice: settings.MAX_PRICE,
 		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
 	};
 }

@@ -7,6 +7,8 @@ import { sha256, type Secrets } from '../secrets.ts';
 import { generateKey, keyFromBytes, keyHint, keyMode, type KeyMode } from './key-format.ts';
 import * as store from './store.ts';
 
+export type Plan = 'default' | 'enterprise' | 'portal';
+
 /** Who calls: an account through one of its keys. */
 export interface Caller {
 	accountId: number;
@@ -14,7 +16,7 @@ export interface Caller {
 	role: Role;
 	/** null: all scopes of the role. */
 	scopes: ReadonlySet<Scope> | null;
-	plan: 'default' | 'enterprise';
+	plan: Plan;
 	suspended: boolean;
 }
 

@@ -19,16 +19,26 @@ export const PROBLEMS = {
 	session_not_payable: { status: 400, title: 'Session cannot be paid in its state' },
 	payment_attempts_exceeded: { status: 400, title: 'Too many payment attempts for the session' },
 	payer_prompt_limit: { status: 400, title: 'Too many payment prompts to the number' },
+	idempotency_key_reused: { status: 400, title: 'Idempotency key was used with another request' },
+	idempotency_key_in_use: { status: 400, title: 'Idempotency key is in use' },
 	missing_api_key: { status: 401, title: 'API key is missing' },
 	invalid_api_key: { status: 401, title: 'API key is not valid' },
 	account_suspended: { status: 403, title: 'Account is suspended' },
 	insufficient_scope: { status: 403, title: 'API key lacks a scope' },
+	owner_role_required: { status: 403, title: 'Only router owners may do this' },
+	not_router_owner: { status: 403, title: 'The router belongs to another account' },
 	route_not_found: { status: 404, title: 'No such route' },
 	router_not_found: { status: 404, title: 'Router not found' },
 	session_not_found: { status: 404, title: 'Session not found' },
 	payment_not_found: { status: 404, title: 'Payment not found' },
+	rate_limit_exceeded: {
+		status: 429,
+		title: 'Rate limit exceeded',
+		// Registered for this: https://www.iana.org/assignments/http-problem-types
+		type: 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+	},
 	internal_error: { status: 500, title: 'Internal server error' }
-} as const satisfies Record<string, { status: number; title: string }>;
+} as const satisfies Record<string, { status: number; title: string; type?: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 

@@ -37,6 +37,10 @@ export interface Route {
 	/** The one success status, and the shape of its body. */
 	status: 200 | 201;
 	response: z.ZodType;
+	/** `Location` of what was created, with its id in braces. */
+	location?: string;
+	/** Takes an Idempotency-Key: a repeated request has one effect. */
+	idempotent?: true;
 	/** Errors beyond COMMON_ERRORS. */
 	errors: readonly ProblemCode[];
 }
@@ -52,8 +56,11 @@ export const COMMON_ERRORS = [
 	'account_suspended',
 	'insufficient_scope',
 	'route_not_found',
+	'rate_limit_exceeded',
 	'internal_error'
 ] as const satisfies readonly ProblemCode[];
+
+const IDEMPOTENCY_ERRORS = ['idempotency_key_reused', 'idempotency_key_in_use'] as const;
 
 export const listRouters = {
 	method: 'GET',
@@ -89,14 +96,17 @@ export const createSession = {
 	role: 'app',
 	scope: 'sessions:write',
 	body: schemas.sessionCreation,
+	idempotent: true,
 	status: 201,
 	response: schemas.session,
+	location: '/v1/sessions/{id}',
 	errors: [
 		'router_not_found',
 		'router_unavailable',
 		'duration_not_allowed',
 		'payment_method_not_supported',
-		'invalid_phone'
+		'invalid_phone',
+		...IDEMPOTENCY_ERRORS
 	]
 } as const satisfies Route;
 
@@ -135,8 +145,10 @@ export const startPayment = {
 	role: 'app',
 	scope: 'payments:write',
 	body: schemas.paymentStart,
+	idempotent: true,
 	status: 201,
 	response: schemas.payment,
+	location: '/v1/payments/{id}/status',
 	errors: [
 		'session_not_found',
 		'amount_mismatch',
@@ -145,7 +157,8 @@ export const startPayment = {
 		'session_not_payable',
 		'invalid_phone',
 		'payment_attempts_exceeded',
-		'payer_prompt_limit'
+		'payer_prompt_limit',
+		...IDEMPOTENCY_ERRORS
 	]
 } as const satisfies Route;
 
@@ -163,6 +176,46 @@ export const getPaymentStatus = {
 	errors: ['payment_not_found']
 } as const satisfies Route;
 
+export const getEarnings = {
+	method: 'GET',
+	path: '/owner/earnings',
+	operationId: 'getEarnings',
+	summary: "Sum up what the caller's routers earned",
+	role: 'owner',
+	scope: 'owner:read',
+	query: schemas.earningsQuery,
+	status: 200,
+	response: schemas.earnings,
+	errors: ['owner_role_required']
+} as const satisfies Route;
+
+export const listOwnerUsers = {
+	method: 'GET',
+	path: '/owner/users',
+	operationId: 'listOwnerUsers',
+	summary: "List active and expired sessions on the caller's routers",
+	role: 'owner',
+	scope: 'owner:read',
+	query: schemas.ownerUsersQuery,
+	status: 200,
+	response: schemas.ownerUserList,
+	errors: ['owner_role_required', 'invalid_cursor']
+} as const satisfies Route;
+
+export const setRouterPrice = {
+	method: 'PUT',
+	path: '/owner/routers/{id}/price',
+	operationId: 'setRouterPrice',
+	summary: "Set a router's hourly price for new sessions",
+	role: 'owner',
+	scope: 'owner:write',
+	params: schemas.idParams,
+	body: schemas.priceUpdate,
+	status: 200,
+	response: schemas.router,
+	errors: ['owner_role_required', 'not_router_owner', 'router_not_found']
+} as const satisfies Route;
+
 export const ROUTES: readonly Route[] = [
 	listRouters,
 	getRouter,
@@ -170,7 +223,10 @@ export const ROUTES: readonly Route[] = [
 	getSession,
 	endSession,
 	startPayment,
-	getPaymentStatus
+	getPaymentStatus,
+	getEarnings,
+	listOwnerUsers,
+	setRouterPrice
 ];
 
 const pathPattern = (path: string) =>

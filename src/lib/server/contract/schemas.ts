@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FIRST_DATE, isDate, LAST_DATE } from '../../calendar.ts';
 
 /**
  * The wire format's shapes (snake_case, money in major units, RFC 3339 times in UTC). What goes out is
@@ -189,6 +190,88 @@ export const paymentStatusQuery = z.object({
 	wait: queryInteger(0, MAX_STATUS_WAIT_SECONDS).default(0)
 });
 
+const date = z
+	.string()
+	.refine(isDate, {
+		params: { item: 'invalid_format' },
+		error: 'Use a date, e.g. "2026-11-21".',
+		abort: true
+	})
+	.refine((text) => text >= FIRST_DATE && text <= LAST_DATE, {
+		params: { item: 'out_of_range' },
+		error: `Use a date from ${FIRST_DATE} to ${LAST_DATE}.`
+	});
+
+export const earningsQuery = z.object({
+	period: z.enum(['daily', 'weekly', 'monthly']).default('daily'),
+	from: date.optional(),
+	to: date.optional()
+});
+
+const earningsFigures = {
+	sessions: z.int(),
+	gross: z.number(),
+	refunds: z.number(),
+	fees: z.number(),
+	net: z.number()
+};
+
+export const earnings = z
+	.object({
+		period: z.enum(['daily', 'weekly', 'monthly']),
+		currency,
+		timezone: z.string(),
+		from: z.string(),
+		to: z.string(),
+		total: z.object(earningsFigures),
+		data: z.array(z.object({ start: z.string(), end: z.string(), ...earningsFigures }))
+	})
+	.meta({ id: 'Earnings' });
+
+/** The specification's two classes of sessions: the ended ones count as expired. */
+export const sessionGroup = z.enum(['active', 'expired']);
+
+export const ownerUsersQuery = z.object({
+	status: sessionGroup.optional(),
+	limit: queryInteger(1, 100).default(20),
+	cursor: z.string().optional()
+});
+
+export const ownerUser = z
+	.object({
+		session_id: z.int(),
+		router_id: z.int(),
+		router_name: z.string(),
+		status: sessionStatus,
+		group: sessionGroup,
+		phone_masked: z.string(),
+		duration: z.string(),
+		amount: z.number(),
+		currency,
+		starts_at: timestamp,
+		expires_at: timestamp,
+		ended_at: timestamp.nullable(),
+		remaining_seconds: z.int()
+	})
+	.meta({ id: 'OwnerUser' });
+
+export const ownerUserList = z
+	.object({
+		data: z.array(ownerUser),
+		has_more: z.boolean(),
+		next_cursor: z.string().nullable(),
+		counts: z.object({ active: z.int(), expired: z.int() })
+	})
+	.meta({ id: 'OwnerUserList' });
+
+export const priceUpdate = z
+	.strictObject({
+		price: z
+			.number()
+			.refine((price) => price > 0, { params: { item: 'out_of_range' }, error: 'Use a price above 0.' })
+	})
+	.meta({ id: 'PriceUpdate' });
+
 export const problem = z
 	.object({
 		type: z.string(),
@@ -216,4 +299,6 @@ export type SessionBody = z.infer<typeof session>;
 export type SessionCreationBody = z.infer<typeof sessionCreation>;
 export type PaymentBody = z.infer<typeof payment>;
 export type PaymentStartBody = z.infer<typeof paymentStart>;
+export type EarningsBody = z.infer<typeof earnings>;
+export type OwnerUserBody = z.infer<typeof ownerUser>;
 export type ProblemBody = z.infer<typeof problem> & Record<string, unknown>;

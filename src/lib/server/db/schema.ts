@@ -15,7 +15,9 @@ export interface Schema {
 	operator_messages: OperatorMessagesTable;
 	events: EventsTable;
 	jobs: JobsTable;
+	price_changes: PriceChangesTable;
 	purchases: PurchasesTable;
+	idempotent_answers: IdempotentAnswersTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
 }
@@ -24,7 +26,7 @@ export interface AccountsTable {
 	id: Generated<number>;
 	email: string;
 	role: 'app' | 'owner' | 'admin';
-	plan: 'default' | 'enterprise';
+	plan: 'default' | 'enterprise' | 'portal';
 	status: 'active' | 'suspended';
 	created_at: number;
 }
@@ -200,6 +202,31 @@ export interface PurchasesTable {
 	payment_ids: Generated<string>;
 	created_at: number;
 	updated_at: number;
+}
+
+export interface PriceChangesTable {
+	id: Generated<number>;
+	router_id: number;
+	old_price_minor: number;
+	new_price_minor: number;
+	currency: string;
+	account_id: number;
+	api_key_id: number;
+	changed_at: number;
+}
+
+export interface IdempotentAnswersTable {
+	account_id: number;
+	method: string;
+	path: string;
+	key: string;
+	/** SHA-256 of the request's raw body, hex. */
+	fingerprint: string;
+	status: number;
+	location: string | null;
+	/** Sealed with AES-256-GCM. */
+	body: string;
+	created_at: number;
 }
 
 export interface SandboxChargesTable {

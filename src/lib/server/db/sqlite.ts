@@ -8,8 +8,8 @@ import type { Schema } from './schema.ts';
 /** How long a statement waits for another process (the command line, say) to finish writing. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Result code SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html#constraint_unique */
-const CONSTRAINT_UNIQUE = 2067;
+/** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, https://sqlite.org/rescode.html */
+const NOT_UNIQUE: readonly unknown[] = [2067, 1555];
 
 /**
  * Opens the embedded database: write-ahead log, every commit on the disk before it is reported
@@ -34,7 +34,7 @@ export function openSqlite(path: string): Database {
 			where min_lat <= ${box.maxLat} and max_lat >= ${box.minLat}
 			and min_lon <= ${box.maxLon} and max_lon >= ${box.minLon})`,
 		isUniqueViolation: (error) =>
-			error instanceof Error && 'errcode' in error && error.errcode === CONSTRAINT_UNIQUE,
+			error instanceof Error && 'errcode' in error && NOT_UNIQUE.includes(error.errcode),
 		shared: false,
 		async ping() {
 			await sql`select 1`.execute(db);

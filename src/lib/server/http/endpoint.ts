@@ -4,7 +4,10 @@ import { hasRole, type Caller } from '../api-keys/api-keys.ts';
 import type { App } from '../app.ts';
 import { methodsFor, type Route } from '../contract/routes.ts';
 import { AppError, validationFailed } from '../errors.ts';
-import { parse, parseBody, parseQuery } from './parse.ts';
+import type { Answer } from '../idempotency/idempotency.ts';
+import type { RememberBody } from '../sessions/sessions.ts';
+import { limitAddress, limitCaller, RateLimited } from './limits.ts';
+import { parse, parseIdempotencyKey, parseJson, parseQuery, readJsonText } from './parse.ts';
 import { problemResponse } from './problem.ts';
 
 /**
@@ -25,12 +28,12 @@ export interface Call<R extends Route> {
 	search: URLSearchParams;
 	/** Aborts when the client goes away. */
 	signal: AbortSignal;
+	/** Stores the answer in the transaction of the effect, for a request with an Idempotency-Key. */
+	remember?: RememberBody<z.input<R['response']>>;
 }
 
 export interface Result<R extends Route> {
 	body: z.input<R['response']>;
-	/** Path of what was created, for a 201. */
-	location?: string;
 	headers?: Record<string, string>;
 }
 
@@ -44,21 +47,51 @@ export function endpoint<R extends Route>(
 	return (event) =>
 		answer(event, async (caller) => {
 			authorise(caller, route);
+			const text = route.body ? await readJsonText(event.request) : '';
 			const call = {
 				app: event.locals.app,
 				caller,
 				params: route.params && parse(route.params, event.params, 'path'),
 				query: route.query && parseQuery(route.query, event.url.searchParams),
-				body: route.body && (await parseBody(route.body, event.request)),
+				body: route.body && parseJson(route.body, text),
 				search: event.url.searchParams,
 				signal: event.request.signal
 			} as Call<R>;
-			const { body, location, headers } = await handle(call);
-			return new Response(JSON.stringify(body), {
-				status: route.status,
-				headers: { ...JSON_HEADERS, ...headers, ...(location ? { location } : {}) }
+			const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
+			if (key === null) {
+				const { body, headers } = await handle(call);
+				return jsonResponse(wireAnswer(route, body), headers);
+			}
+			const request = {
+				accountId: caller.accountId,
+				method: route.method,
+				path: route.path,
+				key,
+				body: text
+			};
+			const result = await event.locals.app.idempotency.once(request, async (remember) => {
+				const { body } = await handle({
+					...call,
+					remember: (trx, effect) => remember(trx, wireAnswer(route, effect))
+				});
+				return wireAnswer(route, body);
 			});
+			return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
 		});
+}
+
+/** An answer as it goes over the wire, and as it is remembered. */
+function wireAnswer(route: Route, body: unknown): Answer {
+	const hasId = typeof body === 'object' && body !== null && 'id' in body;
+	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
+	return { status: route.status, location, body: JSON.stringify(body) };
+}
+
+function jsonResponse({ status, location, body }: Answer, headers: Record<string, string> = {}): Response {
+	return new Response(body, {
+		status,
+		headers: { ...JSON_HEADERS, ...headers, ...(location === null ? {} : { location }) }
+	});
 }
 
 /** For every path and method under /v1 that the contract does not know; with the methods it does know. */
@@ -90,19 +123,35 @@ export const unknownRoute: RequestHandler = (event) =>
 
 /** Authenticates, runs, and turns whatever happens into JSON. */
 async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Response>): Promise<Response> {
+	let limits: Record<string, string> = {};
 	let response: Response;
 	try {
-		const caller = await event.locals.app.apiKeys.authenticate(event.request.headers.get('authorization'));
+		const caller = await authenticate(event);
+		limits = await limitCaller(event, caller);
 		response = await run(caller);
 	} catch (error) {
+		if (error instanceof RateLimited) limits = error.headers;
 		response = errorResponse(event, error);
 	}
+	for (const [name, value] of Object.entries(limits)) response.headers.set(name, value);
 	response.headers.set('cache-control', 'no-store');
 	return response;
 }
 
+async function authenticate(event: RequestEvent): Promise<Caller> {
+	try {
+		return await event.locals.app.apiKeys.authenticate(event.request.headers.get('authorization'));
+	} catch (error) {
+		if (error instanceof AppError) await limitAddress(event);
+		throw error;
+	}
+}
+
 function authorise(caller: Caller, route: Route): void {
 	if (caller.suspended) throw new AppError('account_suspended', 'The account of this API key is suspended.');
+	if (route.role === 'owner' && !hasRole(caller.role, 'owner')) {
+		throw new AppError('owner_role_required', 'Only an API key with the role owner may do this.');
+	}
 	if (!hasRole(caller.role, route.role) || (caller.scopes && !caller.scopes.has(route.scope))) {
 		throw new AppError('insufficient_scope', `The API key lacks the scope ${route.scope}.`, {
 			extensions: { required_scope: route.scope }
@@ -117,6 +166,7 @@ function errorResponse(event: RequestEvent, error: unknown): Response {
 			const sent = error.code === 'invalid_api_key' ? ', error="invalid_token"' : '';
 			response.headers.set('www-authenticate', `Bearer realm="airtill"${sent}`);
 		}
+		if (error.code === 'idempotency_key_in_use') response.headers.set('retry-after', '1');
 		return response;
 	}
 	if (isTooLarge(error)) {

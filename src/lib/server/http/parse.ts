@@ -77,10 +77,10 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
 }
 
 /**
- * The JSON object in a request's body.
- * @throws AppError `unsupported_media_type | body_too_large | invalid_json | validation_failed`
+ * The text of a request's body that says it is JSON.
+ * @throws AppError `unsupported_media_type | body_too_large | invalid_json`
  */
-export async function parseBody<S extends z.ZodType>(schema: S, request: Request): Promise<z.output<S>> {
+export async function readJsonText(request: Request): Promise<string> {
 	const type = request.headers.get('content-type') ?? '';
 	if (!/^\s*application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type)) {
 		throw new AppError(
@@ -88,7 +88,14 @@ export async function parseBody<S extends z.ZodType>(schema: S, request: Request
 			'Send JSON with the header "Content-Type: application/json".'
 		);
 	}
-	const text = decodeUtf8(await readBody(request, MAX_BODY_BYTES));
+	return decodeUtf8(await readBody(request, MAX_BODY_BYTES));
+}
+
+/**
+ * The JSON object in a body.
+ * @throws AppError `invalid_json | validation_failed`
+ */
+export function parseJson<S extends z.ZodType>(schema: S, text: string): z.output<S> {
 	let input: unknown;
 	try {
 		input = JSON.parse(text);
@@ -128,4 +135,25 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 		chunks.push(value);
 	}
 	return Buffer.concat(chunks);
+}
+
+const IDEMPOTENCY_KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
+
+/**
+ * The `Idempotency-Key` of a request, bare or as a quoted string; null when there is none.
+ * @throws AppError `validation_failed`
+ */
+export function parseIdempotencyKey(headers: Headers): string | null {
+	const sent = headers.get('idempotency-key');
+	if (sent === null) return null;
+	const key = /^"(.*)"$/.exec(sent)?.[1] ?? sent;
+	if (IDEMPOTENCY_KEY.test(key)) return key;
+	throw validationFailed([
+		{
+			in: 'header',
+			pointer: '/Idempotency-Key',
+			code: 'invalid_format',
+			detail: 'Use 1 to 255 letters, digits and the characters "_", "-", ":", ".".'
+		}
+	]);
 }

@@ -5,9 +5,9 @@ const PROBLEM_HEADERS = { 'content-type': 'application/problem+json; charset=utf
 
 /** The answer to an error: RFC 9457 with Airtill's members. `origin` is where the catalogue of codes is read. */
 export function problemResponse(error: AppError, context: { origin: string; requestId: string }): Response {
-	const { status, title } = PROBLEMS[error.code];
+	const { status, title, type }: { status: number; title: string; type?: string } = PROBLEMS[error.code];
 	const body = {
-		type: `${context.origin}/problems/${error.code}`,
+		type: type ?? `${context.origin}/problems/${error.code}`,
 		title,
 		status,
 		detail: error.message,

@@ -6,7 +6,7 @@ import { AppError, validationFailed } from '../errors.ts';
 import { operatorReference } from '../ids.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import { equalSecrets } from '../secrets.ts';
-import { mobileNumber, sessionNotFound, type SessionRow } from '../sessions/sessions.ts';
+import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
 import { keepCallback } from './messages.ts';
@@ -22,7 +22,7 @@ import { callbackToken, submitPayment } from './submission.ts';
  */
 export interface Payments {
 	/** Starts a payment for the caller's own session. @throws AppError, see contract/routes.ts */
-	start(caller: Caller, order: PaymentStartBody): Promise<PaymentBody>;
+	start(caller: Caller, order: PaymentStartBody, remember?: RememberBody<PaymentBody>): Promise<PaymentBody>;
 	/**
 	 * The payment as it is, or as soon as it leaves `pending` within `wait.seconds`.
 	 * @throws AppError `payment_not_found`
@@ -132,7 +132,7 @@ export function createPayments(context: PaymentsContext): Payments {
 	}
 
 	return {
-		async start(caller, order) {
+		async start(caller, order, remember) {
 			if (toMinor(order.amount, config.currency) === null) {
 				throw validationFailed([
 					{
@@ -145,9 +145,13 @@ export function createPayments(context: PaymentsContext): Payments {
 			}
 			for (let attempt = 1; ; attempt += 1) {
 				try {
-					const row = await database.transact((trx) => insert(trx, caller, order));
+					const answer = await database.transact(async (trx) => {
+						const body = paymentBody(await insert(trx, caller, order));
+						await remember?.(trx, body);
+						return body;
+					});
 					jobs.nudge();
-					return paymentBody(row);
+					return answer;
 				} catch (error) {
 					// Two starts at once: the index let one through, and the rules say next time what became of it.
 					if (!database.isUniqueViolation(error) || attempt === MAX_START_ATTEMPTS) throw error;

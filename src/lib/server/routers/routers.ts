@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { toMajor } from '../../money.ts';
+import { toMajor, toMinor } from '../../money.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
-import { isoTime } from '../clock.ts';
+import { isoTime, type Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { RouterBody } from '../contract/schemas.ts';
 import type { Database, Queries } from '../db/database.ts';
-import { AppError } from '../errors.ts';
+import { AppError, validationFailed } from '../errors.ts';
 import type { Operators } from '../operators/registry.ts';
 import * as store from './store.ts';
 
@@ -17,6 +18,11 @@ export interface Routers {
 	read(caller: Caller, id: number): Promise<RouterBody>;
 	/** The row behind a router that the caller may see. @throws AppError `router_not_found` */
 	visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow>;
+	/**
+	 * Sets the hourly price of new sessions; running ones keep theirs.
+	 * @throws AppError `router_not_found | not_router_owner | validation_failed`
+	 */
+	setPrice(caller: Caller, id: number, price: number): Promise<RouterBody>;
 	/** A router that is known to exist, because a session names it. */
 	known(queries: Queries, id: number): Promise<RouterRow>;
 	/** Methods with which a router may be paid now. */
@@ -41,7 +47,12 @@ export interface RouterPage {
 
 const methodList = z.array(z.string());
 
-export function createRouters(database: Database, operators: Operators): Routers {
+export function createRouters(
+	database: Database,
+	operators: Operators,
+	clock: Clock,
+	config: Config
+): Routers {
 	const paymentMethods = (row: RouterRow) =>
 		operators.methodsOf(methodList.parse(JSON.parse(row.payment_methods)));
 
@@ -66,9 +77,15 @@ export function createRouters(database: Database, operators: Operators): Routers
 		};
 	}
 
-	async function visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow> {
+	async function existing(queries: Queries, id: number): Promise<RouterRow> {
 		const row = await store.find(queries, id);
-		if (!row || (row.disabled_at !== null && row.owner_account_id !== caller.accountId)) {
+		if (!row) throw new AppError('router_not_found', 'There is no router with this id.');
+		return row;
+	}
+
+	async function visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow> {
+		const row = await existing(queries, id);
+		if (row.disabled_at !== null && row.owner_account_id !== caller.accountId) {
 			throw new AppError('router_not_found', 'There is no router with this id.');
 		}
 		return row;
@@ -93,6 +110,33 @@ export function createRouters(database: Database, operators: Operators): Routers
 			return body(await visible(database.db, caller, id), null);
 		},
 		visible,
+		async setPrice(caller, id, price) {
+			// Before the router is looked up: wrong input is told first, whatever it is for.
+			const limit = config.maxPrice;
+			const wrong = price > limit || toMinor(price, config.currency) === null;
+			if (wrong) {
+				throw validationFailed([
+					{
+						in: 'body',
+						pointer: '/price',
+						code: price > limit ? 'out_of_range' : 'invalid_format',
+						detail: `Use a price of at most ${config.currency} ${limit} without superfluous decimals.`
+					}
+				]);
+			}
+			const row = await database.transact(async (trx) => {
+				const router = await (caller.role === 'admin' ? existing(trx, id) : visible(trx, caller, id));
+				if (router.owner_account_id !== caller.accountId && caller.role !== 'admin') {
+					throw new AppError('not_router_owner', 'The router belongs to another account.');
+				}
+				const priceMinor = toMinor(price, router.currency);
+				if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
+				if (priceMinor === router.price_minor) return router;
+				const { accountId, keyId } = caller;
+				return store.changePrice(trx, router, { priceMinor, accountId, keyId, now: clock.now() });
+			});
+			return body(row, null);
+		},
 		async known(queries, id) {
 			const row = await store.find(queries, id);
 			if (!row) throw new Error(`Router ${id} is gone`);

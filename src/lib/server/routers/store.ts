@@ -51,6 +51,32 @@ export async function nearby(
 		.execute();
 }
 
+/** Sets a price and keeps the old one with who changed it. */
+export async function changePrice(
+	queries: Queries,
+	router: RouterRow,
+	change: { priceMinor: number; accountId: number; keyId: number; now: number }
+): Promise<RouterRow> {
+	await queries
+		.insertInto('price_changes')
+		.values({
+			router_id: router.id,
+			old_price_minor: router.price_minor,
+			new_price_minor: change.priceMinor,
+			currency: router.currency,
+			account_id: change.accountId,
+			api_key_id: change.keyId,
+			changed_at: change.now
+		})
+		.execute();
+	return queries
+		.updateTable('routers')
+		.set({ price_minor: change.priceMinor, updated_at: change.now })
+		.where('id', '=', router.id)
+		.returningAll()
+		.executeTakeFirstOrThrow();
+}
+
 export async function insert(queries: Queries, router: NewRouter): Promise<number> {
 	const row = await queries.insertInto('routers').values(router).returning('id').executeTakeFirstOrThrow();
 	return row.id;

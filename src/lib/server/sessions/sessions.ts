@@ -1,10 +1,10 @@
 import { formatDuration, durationSeconds, MAX_DURATION, MIN_DURATION } from '../../duration.ts';
 import { priceForSeconds, toMajor } from '../../money.ts';
-import { parseMobile } from '../../phone.ts';
+import { maskPhone, parseMobile } from '../../phone.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { SessionBody, SessionCreationBody } from '../contract/schemas.ts';
+import type { OwnerUserBody, SessionBody, SessionCreationBody } from '../contract/schemas.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import { recordEvent, type EventType } from '../events/events.ts';
@@ -28,9 +28,16 @@ export type SessionRow = store.SessionRow;
 /** Why a successful payment does not buy its session; the money goes back for this reason. */
 export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment';
 
+/** Stores the answer to a request in the transaction of its effect. */
+export type RememberBody<T> = (trx: Tx, body: T) => Promise<void>;
+
 export interface Sessions {
 	/** Orders time; charges nothing. @throws AppError, see contract/routes.ts */
-	create(caller: Caller, order: SessionCreationBody): Promise<SessionBody>;
+	create(
+		caller: Caller,
+		order: SessionCreationBody,
+		remember?: RememberBody<SessionBody>
+	): Promise<SessionBody>;
 	/** @throws AppError `session_not_found` */
 	read(caller: Caller, id: number): Promise<SessionBody>;
 	/**
@@ -52,11 +59,29 @@ export interface Sessions {
 	 * @returns null when it is active now, or the reason why this payment does not buy it
 	 */
 	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
+	/** Sessions on the caller's routers, newest first, without passwords and full numbers. */
+	listForOwner(caller: Caller, query: OwnerQuery): Promise<OwnerPage>;
 	/** Job: makes the change that the clock demands, if it is time. Returns when to look again. */
 	settleDue(id: number): Promise<number | null>;
 }
 
 /** One job for each session: cancels it when it is not paid in time, ends it when its time is over. */
+/** The two classes in which an owner sees sessions: what ended early counts as expired. */
+export type SessionGroup = 'active' | 'expired';
+
+export interface OwnerQuery {
+	group: SessionGroup | null;
+	limit: number;
+	/** Place after which the page begins: start and id. */
+	after: readonly [number, number] | null;
+}
+
+export interface OwnerPage {
+	data: OwnerUserBody[];
+	next: [number, number] | null;
+	counts: Record<SessionGroup, number>;
+}
+
 export const SESSION_JOB = 'session.settle';
 
 /** A session whose payment is still open is looked at again after this time. */
@@ -97,6 +122,27 @@ function sessionBody(row: SessionRow, now: number, password: string | null): Ses
 		remaining_seconds: remainingSeconds(row, now),
 		created_at: isoTime(row.created_at),
 		updated_at: isoTime(row.updated_at)
+	};
+}
+
+/** A session as the router's owner sees it, right at this moment even if no job has run yet. */
+function ownerUserBody(row: store.OwnerRow, now: number): OwnerUserBody {
+	const over = row.status === 'active' && row.expires_at <= now;
+	const status = over ? 'expired' : row.status;
+	return {
+		session_id: row.id,
+		router_id: row.router_id,
+		router_name: row.router_name,
+		status,
+		group: status === 'active' ? 'active' : 'expired',
+		phone_masked: maskPhone(row.phone),
+		duration: row.duration,
+		amount: toMajor(row.amount_minor, row.currency),
+		currency: row.currency,
+		starts_at: isoTime(row.starts_at),
+		expires_at: isoTime(row.expires_at),
+		ended_at: isoTime(over ? row.expires_at : row.ended_at),
+		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
 	};
 }
 
@@ -208,8 +254,8 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 	}
 
 	return {
-		async create(caller, order) {
-			const row = await database.transact(async (trx) => {
+		async create(caller, order, remember) {
+			return database.transact(async (trx) => {
 				const router = await routers.visible(trx, caller, order.router_id);
 				const phone = checkOrder(order, router, routers.paymentMethods(router), config.defaultRegion);
 				const seconds = durationSeconds(order.duration);
@@ -231,9 +277,10 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				});
 				await jobs.schedule(trx, SESSION_JOB, created.id, created.payment_due_at);
 				await note(trx, 'session.created', created);
-				return created;
+				const answer = body(created, { withPassword: false });
+				await remember?.(trx, answer);
+				return answer;
 			});
-			return body(row, { withPassword: false });
 		},
 		async read(caller, id) {
 			const row = await current(caller, id);
@@ -294,6 +341,21 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			const inGrace = row.ended_at !== null && clock.now() <= row.ended_at + config.latePaymentMs;
 			if (!inGrace || router.status !== 'online' || router.disabled_at !== null) return 'late_payment';
 			return (await start(trx, row, paymentId)) ? null : 'duplicate_payment';
+		},
+		async listForOwner(caller, { group, limit, after }) {
+			const now = clock.now();
+			const owner = { accountId: caller.accountId, now };
+			const [rows, counts] = await Promise.all([
+				store.ofOwner(database.db, owner, { group, after, limit: limit + 1 }),
+				store.countOfOwner(database.db, owner)
+			]);
+			const page = rows.slice(0, limit);
+			const last = page.at(-1);
+			return {
+				data: page.map((row) => ownerUserBody(row, now)),
+				next: rows.length > limit && last ? [last.starts_at, last.id] : null,
+				counts
+			};
 		},
 		async settleDue(id) {
 			const row = await database.transact(async (trx) => settle(trx, await known(trx, id)));

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '../db/database.ts';
 import type { SessionsTable } from '../db/schema.ts';
 
@@ -63,4 +63,74 @@ export async function newestActive(queries: Queries): Promise<SessionRow | null>
 		.limit(1)
 		.executeTakeFirst();
 	return row ?? null;
+}
+
+/** A session that has begun, with the name of its router. */
+export type OwnerRow = Pick<
+	SessionRow,
+	'id' | 'router_id' | 'status' | 'phone' | 'duration' | 'amount_minor' | 'currency' | 'ended_at'
+> & { router_name: string; starts_at: number; expires_at: number };
+
+interface Owner {
+	accountId: number;
+	now: number;
+}
+
+/** Sessions that have begun on an owner's routers. */
+const begun = (queries: Queries, owner: Owner) =>
+	queries
+		.selectFrom('sessions')
+		.innerJoin('routers', 'routers.id', 'sessions.router_id')
+		.where('routers.owner_account_id', '=', owner.accountId)
+		.where('sessions.status', 'in', ['active', 'expired', 'ended']);
+
+/** What runs now; a session whose time is over does not, even if no job has noted it yet. */
+const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;
+
+/** Newest first, then by id. */
+export async function ofOwner(
+	queries: Queries,
+	owner: Owner,
+	page: { group: 'active' | 'expired' | null; after: readonly [number, number] | null; limit: number }
+): Promise<OwnerRow[]> {
+	let query = begun(queries, owner);
+	if (page.group === 'active') query = query.where(runsNow(owner.now));
+	if (page.group === 'expired') query = query.where(sql<boolean>`not ${runsNow(owner.now)}`);
+	if (page.after) {
+		const [startsAt, id] = page.after;
+		query = query.where(sql<boolean>`(sessions.starts_at, sessions.id) < (${startsAt}, ${id})`);
+	}
+	return query
+		.select([
+			'sessions.id',
+			'sessions.router_id',
+			'routers.name as router_name',
+			'sessions.status',
+			'sessions.phone',
+			'sessions.duration',
+			'sessions.amount_minor',
+			'sessions.currency',
+			'sessions.ended_at'
+		])
+		.select([
+			sql<number>`sessions.starts_at`.as('starts_at'),
+			sql<number>`sessions.expires_at`.as('expires_at')
+		])
+		.orderBy('sessions.starts_at', 'desc')
+		.orderBy('sessions.id', 'desc')
+		.limit(page.limit)
+		.execute();
+}
+
+export async function countOfOwner(
+	queries: Queries,
+	owner: Owner
+): Promise<{ active: number; expired: number }> {
+	const row = await begun(queries, owner)
+		.select([
+			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 1 else 0 end), 0)`.as('active'),
+			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 0 else 1 end), 0)`.as('expired')
+		])
+		.executeTakeFirstOrThrow();
+	return row;
 }

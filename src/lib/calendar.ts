@@ -1,0 +1,128 @@
+/**
+ * Days, ISO weeks (Monday to Sunday) and months of a time zone. A date is `YYYY-MM-DD`; an instant is
+ * milliseconds since the epoch.
+ */
+export type Period = 'daily' | 'weekly' | 'monthly';
+
+export interface Bucket {
+	/** First and last day, inclusive. */
+	start: string;
+	end: string;
+	/** The same as instants: from the first moment of `start` to the first moment after `end`. */
+	from: number;
+	until: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How many buckets a report has when nobody says from when. */
+const DEFAULT_COUNT: Record<Period, number> = { daily: 30, weekly: 12, monthly: 12 };
+
+export const MAX_BUCKETS = 366;
+
+/** Day number of a date, counted from 1970-01-01; dates are added and compared as these. */
+const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
+const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** Dates that reports know; the calendar arithmetic here is right between them. */
+export const FIRST_DATE = '1970-01-01';
+export const LAST_DATE = '9998-12-31';
+
+/** A date that exists: `2026-02-30` does not. */
+export const isDate = (text: string) =>
+	/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(dayOf(text)) && dateOf(dayOf(text)) === text;
+
+/** One for each zone, because making one takes longer than using it a hundred times. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+	let clock = clocks.get(timeZone);
+	if (!clock) {
+		clock = new Intl.DateTimeFormat('en-US', {
+			timeZone,
+			hourCycle: 'h23',
+			year: 'numeric',
+			month: 'numeric',
+			day: 'numeric',
+			hour: 'numeric',
+			minute: 'numeric',
+			second: 'numeric'
+		});
+		clocks.set(timeZone, clock);
+	}
+	return clock;
+}
+
+/** What the zone's clocks show at an instant, as if they showed UTC; whole seconds. */
+function localAt(instant: number, timeZone: string): number {
+	const parts = clockOf(timeZone).formatToParts(instant);
+	const value = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+	return Date.UTC(
+		value('year'),
+		value('month') - 1,
+		value('day'),
+		value('hour'),
+		value('minute'),
+		value('second')
+	);
+}
+
+/** The date in the zone at an instant. */
+export const dateAt = (instant: number, timeZone: string): string =>
+	dateOf(Math.floor(localAt(instant, timeZone) / DAY_MS));
+
+/** First moment of a date in the zone. */
+function startOf(date: string, timeZone: string): number {
+	const midnight = dayOf(date) * DAY_MS;
+	const [before, after] = [midnight - DAY_MS, midnight + DAY_MS].map(
+		(instant) => midnight - (localAt(instant, timeZone) - instant)
+	) as [number, number];
+	const moments = [before, after].filter((moment) => localAt(moment, timeZone) === midnight);
+	// Two: the clocks went back over midnight, and the day began with the first. None: they went forward over it,
+	// and the day began at that moment.
+	return moments.length > 0 ? Math.min(...moments) : before;
+}
+
+/** First day of the bucket that holds a day. */
+function alignDown(day: number, period: Period): number {
+	if (period === 'daily') return day;
+	// 1970-01-01 was a Thursday, three days after a Monday.
+	if (period === 'weekly') return day - ((((day + 3) % 7) + 7) % 7);
+	return dayOf(`${dateOf(day).slice(0, 7)}-01`);
+}
+
+/** First day of the bucket that is `count` buckets after the one that begins on `day`. */
+function step(day: number, period: Period, count: number): number {
+	if (period === 'daily') return day + count;
+	if (period === 'weekly') return day + 7 * count;
+	const first = new Date(day * DAY_MS);
+	return Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + count, 1) / DAY_MS;
+}
+
+/**
+ * The buckets of a report, ascending and without gaps, widened to whole ones.
+ * @param span dates, inclusive; what is missing is the default: up to today, 30 days, 12 weeks or 12 months
+ * @returns null when the span ends before it begins, or has more than MAX_BUCKETS
+ */
+export function buckets(
+	period: Period,
+	span: { from: string | null; to: string | null },
+	today: string,
+	timeZone: string
+): Bucket[] | null {
+	const last = alignDown(dayOf(span.to ?? today), period);
+	const first =
+		span.from === null ? step(last, period, 1 - DEFAULT_COUNT[period]) : alignDown(dayOf(span.from), period);
+	if (span.from !== null && span.to !== null && span.from > span.to) return null;
+	if (first > last) return null;
+	const result: Bucket[] = [];
+	let from = startOf(dateOf(first), timeZone);
+	for (let day = first; day <= last;) {
+		if (result.length === MAX_BUCKETS) return null;
+		const next = step(day, period, 1);
+		const until = startOf(dateOf(next), timeZone);
+		result.push({ start: dateOf(day), end: dateOf(next - 1), from, until });
+		[day, from] = [next, until];
+	}
+	return result;
+}

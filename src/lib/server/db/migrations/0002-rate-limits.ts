@@ -1,0 +1,52 @@
+import type { Migration } from '../migrate.ts';
+
+/**
+ * The sliding window of rate-limits/window.ts for several processes that share a PostgreSQL: the times of admitted
+ * requests in slots that are used again, with the database's clock, in one round trip. The tables are unlogged:
+ * after a crash of the database the count starts anew, and no commit waits for the disk. SQLite has one process,
+ * which counts in memory.
+ */
+export const rateLimits: Migration = {
+	name: '0002-rate-limits',
+	statements: (kind) => (kind === 'sqlite' ? [] : POSTGRES)
+};
+
+const POSTGRES = [
+	`create unlogged table rate_heads (
+		subject text primary key,
+		asked_at timestamptz not null
+	)`,
+	`create unlogged table rate_hits (
+		subject text not null references rate_heads (subject) on delete cascade,
+		slot integer not null,
+		at timestamptz not null,
+		primary key (subject, slot)
+	)`,
+	// The row lock on the subject's head puts requests of one caller in a row; others do not wait for it.
+	`create function take_rate(wanted text, most integer, span interval,
+		out admitted boolean, out remaining integer, out reset_ms double precision)
+	language plpgsql as $$
+	declare
+		moment timestamptz;
+		counted integer;
+		slots integer;
+		free integer;
+		oldest timestamptz;
+	begin
+		insert into rate_heads (subject, asked_at) values (wanted, clock_timestamp())
+			on conflict (subject) do update set asked_at = excluded.asked_at;
+		moment := clock_timestamp();
+		select count(*), count(*) filter (where at > moment - span), min(at) filter (where at > moment - span),
+				min(slot) filter (where at <= moment - span)
+			into slots, counted, oldest, free
+			from rate_hits where subject = wanted;
+		admitted := counted < most;
+		if admitted then
+			insert into rate_hits (subject, slot, at) values (wanted, coalesce(free, slots), moment)
+				on conflict (subject, slot) do update set at = moment;
+			counted := counted + 1;
+		end if;
+		remaining := greatest(most - counted, 0);
+		reset_ms := extract(epoch from coalesce(oldest, moment) + span - moment) * 1000;
+	end $$`
+];
