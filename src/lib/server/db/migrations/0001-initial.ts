@@ -16,7 +16,7 @@ export const initial: Migration = {
 				id ${id},
 				email text not null unique,
 				role text not null check (role in ('app', 'owner', 'admin')),
-				plan text not null check (plan in ('default', 'enterprise', 'portal')),
+				plan text not null check (plan in ('default', 'enterprise')),
 				status text not null check (status in ('active', 'suspended')),
 				created_at ${int} not null
 			${end}`,
