@@ -7,6 +7,8 @@ export default defineConfig({
 	build: { target: ['chrome87', 'safari14', 'firefox78'], cssTarget: ['chrome61', 'safari12', 'firefox60'] },
 	server: { port: Number(process.env.PORT ?? 3000) },
 	test: {
+		// A server and PostgreSQL work beside each test; more workers than this only wait for each other.
+		maxWorkers: 2,
 		projects: [
 			{
 				extends: true,

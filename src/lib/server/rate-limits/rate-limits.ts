@@ -15,8 +15,9 @@ export const WINDOW_MS = 60_000;
 /** Every so often the database drops those that are idle. */
 const FORGET_EVERY_MS = 10 * 60_000;
 
-/** Windows in memory before those that are idle are dropped. */
+/** Windows in memory before those that are idle are dropped, and how often that is tried. */
 const MAX_WINDOWS = 10_000;
+const SWEEP_EVERY_MS = 1_000;
 
 export function createRateLimits(database: Database, clock: Clock, log: Log): RateLimits {
 	return database.shared ? shared(database, clock, log) : local(clock);
@@ -25,14 +26,19 @@ export function createRateLimits(database: Database, clock: Clock, log: Log): Ra
 /** One process: the count lives in its memory, and a restart begins it anew. */
 function local(clock: Clock): RateLimits {
 	const windows = new Map<string, SlidingWindow>();
+	let sweptAt = -Infinity;
+
+	function sweep(): void {
+		const now = clock.now();
+		if (windows.size < MAX_WINDOWS || Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return;
+		sweptAt = now;
+		for (const [name, window] of windows) if (window.isIdle(now)) windows.delete(name);
+	}
 
 	function windowOf(subject: string, limit: number): SlidingWindow {
 		const known = windows.get(subject);
 		if (known?.limit === limit) return known;
-		if (windows.size >= MAX_WINDOWS) {
-			const now = clock.now();
-			for (const [name, window] of windows) if (window.isIdle(now)) windows.delete(name);
-		}
+		sweep();
 		const window = new SlidingWindow(limit, WINDOW_MS);
 		windows.set(subject, window);
 		return window;
