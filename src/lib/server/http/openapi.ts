@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { openApiDocument } from '../contract/openapi.ts';
-import { EXAMPLE_ORIGIN } from '../contract/problem-examples.ts';
+import { documentText } from '../contract/document-text.ts';
 
 /** The OpenAPI document as it is served: with the address of this installation, made when it is first asked for. */
 
@@ -12,14 +11,12 @@ interface Served {
 	packed: Buffer;
 }
 
-let text: string | null = null;
 /** Of the last address: an installation rarely has more than one. */
 let last: Served | null = null;
 
 function served(origin: string): Served {
 	if (last?.origin === origin) return last;
-	text ??= JSON.stringify(openApiDocument(`${EXAMPLE_ORIGIN}/v1`));
-	const plain = Buffer.from(text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1)));
+	const plain = Buffer.from(documentText(origin));
 	// Weak: it stands for the compressed and the plain form.
 	const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
 	last = { origin, etag, plain, packed: gzipSync(plain) };
