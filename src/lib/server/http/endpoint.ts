@@ -6,6 +6,7 @@ import { methodsFor, type Route } from '../contract/routes.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Answer } from '../idempotency/idempotency.ts';
 import type { RememberBody } from '../sessions/sessions.ts';
+import { announceDeprecation, isPastSunset } from './deprecation.ts';
 import { limitAddress, limitCaller, RateLimited } from './limits.ts';
 import { parse, parseIdempotencyKey, parseJson, parseQuery, readJsonText } from './parse.ts';
 import { problemResponse } from './problem.ts';
@@ -44,40 +45,55 @@ export function endpoint<R extends Route>(
 	route: R,
 	handle: (call: Call<R>) => Promise<Result<R>>
 ): RequestHandler {
-	return (event) =>
-		answer(event, async (caller) => {
-			authorise(caller, route);
-			const text = route.body ? await readJsonText(event.request) : '';
-			const call = {
-				app: event.locals.app,
-				caller,
-				params: route.params && parse(route.params, event.params, 'path'),
-				query: route.query && parseQuery(route.query, event.url.searchParams),
-				body: route.body && parseJson(route.body, text),
-				search: event.url.searchParams,
-				signal: event.request.signal
-			} as Call<R>;
-			const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
-			if (key === null) {
-				const { body, headers } = await handle(call);
-				return jsonResponse(wireAnswer(route, body), headers);
-			}
-			const request = {
-				accountId: caller.accountId,
-				method: route.method,
-				path: route.path,
-				key,
-				body: text
-			};
-			const result = await event.locals.app.idempotency.once(request, async (remember) => {
-				const { body } = await handle({
-					...call,
-					remember: (trx, effect) => remember(trx, wireAnswer(route, effect))
-				});
-				return wireAnswer(route, body);
-			});
-			return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
+	const { deprecation } = route;
+	return async (event) => {
+		const isGone = deprecation !== undefined && isPastSunset(deprecation, event.locals.app.clock.now());
+		const response = await answer(event, async (caller) =>
+			isGone ? routeNotFound(event) : serve(event, caller, route, handle)
+		);
+		if (deprecation && !isGone) announceDeprecation(response.headers, deprecation, event.locals.origin);
+		return response;
+	};
+}
+
+/** One call of an authenticated caller: role, input, then the handler, once for each Idempotency-Key. */
+async function serve<R extends Route>(
+	event: RequestEvent,
+	caller: Caller,
+	route: R,
+	handle: (call: Call<R>) => Promise<Result<R>>
+): Promise<Response> {
+	authorise(caller, route);
+	const text = route.body ? await readJsonText(event.request) : '';
+	const call = {
+		app: event.locals.app,
+		caller,
+		params: route.params && parse(route.params, event.params, 'path'),
+		query: route.query && parseQuery(route.query, event.url.searchParams),
+		body: route.body && parseJson(route.body, text),
+		search: event.url.searchParams,
+		signal: event.request.signal
+	} as Call<R>;
+	const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
+	if (key === null) {
+		const { body, headers } = await handle(call);
+		return jsonResponse(wireAnswer(route, body), headers);
+	}
+	const request = {
+		accountId: caller.accountId,
+		method: route.method,
+		path: route.path,
+		key,
+		body: text
+	};
+	const result = await event.locals.app.idempotency.once(request, async (remember) => {
+		const { body } = await handle({
+			...call,
+			remember: (trx, effect) => remember(trx, wireAnswer(route, effect))
 		});
+		return wireAnswer(route, body);
+	});
+	return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 
 /** An answer as it goes over the wire, and as it is remembered. */
@@ -112,14 +128,15 @@ export const unknownRoute: RequestHandler = (event) =>
 			.replace(/^\/v1/, '')
 			.replace(/\/$/, '');
 		const allow = methodsFor(path);
-		const error = new AppError(
-			'route_not_found',
-			`There is no ${event.request.method} ${event.url.pathname}.`
-		);
-		const response = problemResponse(error, event.locals);
+		const response = routeNotFound(event);
 		if (allow.length > 0) response.headers.set('allow', allow.join(', '));
 		return response;
 	});
+
+function routeNotFound(event: RequestEvent): Response {
+	const what = `${event.request.method} ${event.url.pathname}`;
+	return problemResponse(new AppError('route_not_found', `There is no ${what}.`), event.locals);
+}
 
 /** Authenticates, runs, and turns whatever happens into JSON. */
 async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Response>): Promise<Response> {
