@@ -15,6 +15,7 @@ import { createChanges } from './payments/changes.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
+import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
@@ -33,6 +34,7 @@ export interface App {
 	payments: Payments;
 	purchases: Purchases;
 	rateLimits: RateLimits;
+	requestLog: RequestLog;
 	idempotency: Idempotency;
 	earnings: Earnings;
 	cursors: Cursors;
@@ -75,6 +77,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		operators,
 		changes
 	});
+	const requestLog = createRequestLog(database, clock, log);
 	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {
 		config,
@@ -89,6 +92,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		purchases: createPurchases(database, clock),
 		rateLimits: createRateLimits(database, clock, log),
+		requestLog,
 		earnings: createEarnings(database, clock, config),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
@@ -102,6 +106,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			changes.stop();
 			sandbox?.stop();
 			await jobs.stop();
+			await requestLog.stop();
 			await database.close();
 		}
 	};

@@ -138,12 +138,14 @@ function routeNotFound(event: RequestEvent): Response {
 	return problemResponse(new AppError('route_not_found', `There is no ${what}.`), event.locals);
 }
 
-/** Authenticates, runs, and turns whatever happens into JSON. */
+/** Authenticates, runs, turns whatever happens into JSON, and notes it for the caller's request log. */
 async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Response>): Promise<Response> {
+	const startedAt = performance.now();
+	let caller: Caller | null = null;
 	let limits: Record<string, string> = {};
 	let response: Response;
 	try {
-		const caller = await authenticate(event);
+		caller = await authenticate(event);
 		limits = await limitCaller(event, caller);
 		response = await run(caller);
 	} catch (error) {
@@ -152,7 +154,24 @@ async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Resp
 	}
 	for (const [name, value] of Object.entries(limits)) response.headers.set(name, value);
 	response.headers.set('cache-control', 'no-store');
+	if (caller) noteCall(event, caller, { status: response.status, startedAt });
 	return response;
+}
+
+function noteCall(
+	event: RequestEvent,
+	{ accountId, keyId }: Caller,
+	{ status, startedAt }: { status: number; startedAt: number }
+): void {
+	event.locals.app.requestLog.note({
+		accountId,
+		keyId,
+		method: event.request.method,
+		pathname: event.url.pathname,
+		status,
+		durationMs: performance.now() - startedAt,
+		requestId: event.locals.requestId
+	});
 }
 
 async function authenticate(event: RequestEvent): Promise<Caller> {
