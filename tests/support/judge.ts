@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { COMMON_ERRORS, ROUTES, type Route } from '../../src/lib/server/contract/routes.ts';
 import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
 import { problem as problemSchema } from '../../src/lib/server/contract/schemas.ts';
+import { apiDocument } from './document.ts';
 import { BODY_OF, EXTENSIONS, FIELDS, IDEMPOTENT, INSIDE, REQUEST_ID, STATUSES, TYPES } from './wire.ts';
 
 export interface Judged {
@@ -26,8 +27,8 @@ export function routeOf(method: string, path: string): Route | null {
 }
 
 /**
- * Holds an answer of /v1 against the page's global rules and the route's own entry in the contract. Every call
- * of the test client passes through here, so no answer of the whole suite escapes.
+ * Holds an answer of /v1 against the page's global rules, the route's own entry in the contract and the OpenAPI
+ * document. Every call of the test client passes through here, so no answer of the whole suite escapes.
  */
 export function judge(answer: Judged): void {
 	const route = routeOf(answer.method, answer.path);
@@ -37,6 +38,7 @@ export function judge(answer: Judged): void {
 	judgeHeaders(headers, status, what);
 	judgeLimits(answer, what);
 	judgeReplay(answer, route, what);
+	expect(apiDocument().faults({ operation: route, status, headers, body: answer.body }), what).toEqual([]);
 	if (answer.method === 'HEAD') return expect(answer.body, what).toBe('');
 	if (status < 400) judgeSuccess(answer, route, what);
 	else judgeProblem(answer, route, what);

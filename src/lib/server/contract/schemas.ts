@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FIRST_DATE, isDate, LAST_DATE } from '../../calendar.ts';
+import { ITEM_CODES } from './problems.ts';
 
 /**
  * The wire format's shapes (snake_case, money in major units, RFC 3339 times in UTC). What goes out is
@@ -20,7 +21,7 @@ const queryInteger = (min: number, max: number) =>
 		.string()
 		.regex(/^\d{1,6}$/, `Use a whole number from ${min} to ${max}.`)
 		.transform(Number)
-		.pipe(z.number().min(min).max(max));
+		.pipe(z.int().min(min).max(max));
 
 /** Any integer; one that names nothing (0, negative, beyond 2^53 - 1) is answered 404 later. */
 const bodyId = z
@@ -40,7 +41,7 @@ export const phoneText = z.string().regex(/^.{1,64}$/s, 'Use a mobile number, e.
 
 export const idParams = z.strictObject({ id: pathId });
 
-export const routerStatus = z.enum(['online', 'offline']);
+export const routerStatus = z.enum(['online', 'offline']).meta({ id: 'RouterStatus' });
 
 export const router = z
 	.object({
@@ -83,14 +84,9 @@ export const routerList = z
 	})
 	.meta({ id: 'RouterList' });
 
-export const sessionStatus = z.enum([
-	'pending_payment',
-	'activating',
-	'active',
-	'expired',
-	'ended',
-	'cancelled'
-]);
+export const sessionStatus = z
+	.enum(['pending_payment', 'activating', 'active', 'expired', 'ended', 'cancelled'])
+	.meta({ id: 'SessionStatus' });
 
 export const session = z
 	.object({
@@ -128,28 +124,24 @@ export const sessionCreation = z
 	})
 	.meta({ id: 'SessionCreation' });
 
-export const paymentStatus = z.enum([
-	'pending',
-	'success',
-	'failed',
-	'expired',
-	'refund_pending',
-	'refunded',
-	'refund_failed'
-]);
+export const paymentStatus = z
+	.enum(['pending', 'success', 'failed', 'expired', 'refund_pending', 'refunded', 'refund_failed'])
+	.meta({ id: 'PaymentStatus' });
 
 /** `if_status`: only while the session is still in this state, so that a retry never ends time that was just paid. */
 export const sessionEndQuery = z.object({ if_status: sessionStatus.optional() });
 
-export const failureCode = z.enum([
-	'payer_rejected',
-	'insufficient_funds',
-	'payer_not_found',
-	'payer_limit_reached',
-	'payer_timeout',
-	'provider_unavailable',
-	'provider_error'
-]);
+export const failureCode = z
+	.enum([
+		'payer_rejected',
+		'insufficient_funds',
+		'payer_not_found',
+		'payer_limit_reached',
+		'payer_timeout',
+		'provider_unavailable',
+		'provider_error'
+	])
+	.meta({ id: 'FailureCode' });
 
 export const payment = z
 	.object({
@@ -216,6 +208,12 @@ const earningsFigures = {
 	net: z.number()
 };
 
+export const earningsTotal = z.object(earningsFigures).meta({ id: 'EarningsTotal' });
+
+export const earningsBucket = z
+	.object({ start: z.string(), end: z.string(), ...earningsFigures })
+	.meta({ id: 'EarningsBucket' });
+
 export const earnings = z
 	.object({
 		period: z.enum(['daily', 'weekly', 'monthly']),
@@ -223,13 +221,13 @@ export const earnings = z
 		timezone: z.string(),
 		from: z.string(),
 		to: z.string(),
-		total: z.object(earningsFigures),
-		data: z.array(z.object({ start: z.string(), end: z.string(), ...earningsFigures }))
+		total: earningsTotal,
+		data: z.array(earningsBucket)
 	})
 	.meta({ id: 'Earnings' });
 
 /** The specification's two classes of sessions: the ended ones count as expired. */
-export const sessionGroup = z.enum(['active', 'expired']);
+export const sessionGroup = z.enum(['active', 'expired']).meta({ id: 'SessionGroup' });
 
 export const ownerUsersQuery = z.object({
 	status: sessionGroup.optional(),
@@ -255,12 +253,16 @@ export const ownerUser = z
 	})
 	.meta({ id: 'OwnerUser' });
 
+export const ownerUserCounts = z
+	.object({ active: z.int(), expired: z.int() })
+	.meta({ id: 'OwnerUserCounts' });
+
 export const ownerUserList = z
 	.object({
 		data: z.array(ownerUser),
 		has_more: z.boolean(),
 		next_cursor: z.string().nullable(),
-		counts: z.object({ active: z.int(), expired: z.int() })
+		counts: ownerUserCounts
 	})
 	.meta({ id: 'OwnerUserList' });
 
@@ -272,26 +274,25 @@ export const priceUpdate = z
 	})
 	.meta({ id: 'PriceUpdate' });
 
-export const problem = z
+export const problemItem = z
 	.object({
-		type: z.string(),
-		title: z.string(),
-		status: z.int(),
-		detail: z.string(),
-		code: z.string(),
-		request_id: z.string(),
-		errors: z
-			.array(
-				z.object({
-					in: z.enum(['body', 'query', 'path', 'header']),
-					pointer: z.string(),
-					code: z.string(),
-					detail: z.string()
-				})
-			)
-			.optional()
+		in: z.enum(['body', 'query', 'path', 'header']),
+		pointer: z.string(),
+		code: z.enum(ITEM_CODES),
+		detail: z.string()
 	})
-	.meta({ id: 'Problem' });
+	.meta({ id: 'ProblemItem' });
+
+/** Any error; contract/openapi-problems.ts has the exact shape of each code. */
+export const problem = z.object({
+	type: z.string(),
+	title: z.string(),
+	status: z.int(),
+	detail: z.string(),
+	code: z.string(),
+	request_id: z.string(),
+	errors: z.array(problemItem).optional()
+});
 
 export type RouterBody = z.infer<typeof router>;
 export type RouterListBody = z.infer<typeof routerList>;
