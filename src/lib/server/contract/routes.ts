@@ -227,6 +227,21 @@ export const setRouterPrice = {
 	errors: ['owner_role_required', 'not_router_owner', 'router_not_found']
 } as const satisfies Route;
 
+export const registerWebhook = {
+	method: 'POST',
+	path: '/webhooks/register',
+	operationId: 'registerWebhook',
+	summary: 'Register a webhook URL for the listed events',
+	role: 'app',
+	scope: 'webhooks:write',
+	body: schemas.webhookRegistration,
+	idempotent: true,
+	status: 201,
+	repeated: 200,
+	response: schemas.webhook,
+	errors: ['webhook_url_not_allowed', 'webhook_limit_reached', ...IDEMPOTENCY_ERRORS]
+} as const satisfies Route;
+
 export const ROUTES: readonly Route[] = [
 	listRouters,
 	getRouter,
@@ -237,7 +252,8 @@ export const ROUTES: readonly Route[] = [
 	getPaymentStatus,
 	getEarnings,
 	listOwnerUsers,
-	setRouterPrice
+	setRouterPrice,
+	registerWebhook
 ];
 
 const pathPattern = (path: string) =>
