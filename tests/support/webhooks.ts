@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { z } from 'zod';
 import { webhookEvents, type EventName } from '../../src/lib/server/contract/events.ts';
-import { webhook } from '../../src/lib/server/contract/schemas.ts';
+import { webhookEndpoint } from '../../src/lib/server/contract/schemas.ts';
 import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
 import { createSecrets } from '../../src/lib/server/secrets.ts';
 import { createWebhooks, type Webhooks } from '../../src/lib/server/webhooks/webhooks.ts';
@@ -11,7 +11,7 @@ import type { Api } from './api.ts';
 import { startReceiver, type Received, type Receiver } from './receiver.ts';
 import { eventually, SECRET, type World } from './world.ts';
 
-export type Registered = z.output<typeof webhook>;
+export type Registered = z.output<typeof webhookEndpoint>;
 
 /** Deliveries go to a receiver on this machine. */
 export const INSECURE = { WEBHOOK_ALLOW_INSECURE: '1' };
@@ -21,7 +21,7 @@ export const REGISTER = '/v1/webhooks/register';
 export async function register(api: Api, url: string, events: readonly string[]): Promise<Registered> {
 	const { status, body } = await api.send('POST', REGISTER, { body: { url, events } });
 	expect([200, 201], JSON.stringify(body)).toContain(status);
-	return webhook.parse(body);
+	return webhookEndpoint.parse(body);
 }
 
 /** A body that verifies with the reference implementation, and has the documented shape. */

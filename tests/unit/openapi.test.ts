@@ -126,7 +126,11 @@ describe('examples', () => {
 	it('stand at every answer, one for each error code that an operation can give', () => {
 		for (const route of ROUTES) {
 			const responses = asJson(at(document, 'paths', route.path, route.method.toLowerCase(), 'responses'));
-			const statuses = [route.status, ...codesOf(route).map((code) => PROBLEMS[code].status)];
+			const statuses = [
+				route.status,
+				...(route.repeated ? [route.repeated] : []),
+				...codesOf(route).map((code) => PROBLEMS[code].status)
+			];
 			expect(Object.keys(responses), route.operationId).toEqual([...new Set(statuses.map(String))].sort());
 			const named = Object.values(responses).flatMap((response) =>
 				Object.values(asJson(resolved(document, response)['content'])).map((media) =>

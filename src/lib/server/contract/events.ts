@@ -12,13 +12,24 @@ export type EventType = Exclude<EventName, 'webhook.test'>;
 
 export const API_VERSION = '1.0';
 
-const phoneOrMask = {
-	phone: z.string().optional().meta({ description: 'For the account that created the session.' }),
-	phone_masked: z
-		.string()
-		.optional()
-		.meta({ description: 'Instead of `phone`, for the account that owns the router.' })
+/** When each event happens. */
+export const EVENT_TEXTS: Readonly<Record<EventName, string>> = {
+	'payment.success':
+		'A payment succeeded. `data.applied` says whether it bought the time; one that did not goes back.',
+	'payment.failed': 'A payment failed, or the payer did not answer.',
+	'payment.refunded': 'The money of a payment was given back.',
+	'session.created': 'A session was ordered.',
+	'session.activated': 'The time of a session began to run.',
+	'session.expired':
+		'The time of a session ran out; exactly once for a session. Not for one that was ended early.',
+	'session.ended': 'A session was ended early.',
+	'session.cancelled': 'A session was cancelled before it began.',
+	'webhook.test':
+		'Sent on demand from the developer settings, to one endpoint, whatever it was registered for.'
 };
+
+/** One of both stands in an event. */
+const phoneOrMask = { phone: z.string().optional(), phone_masked: z.string().optional() };
 
 export const sessionEventData = session
 	.omit({ password: true, phone: true })
@@ -35,14 +46,25 @@ export const testEventData = z.object({ message: z.string() }).meta({ id: 'TestE
 /** What `webhook.test` says. */
 export const TEST_MESSAGE = 'This is a test event. Nothing has happened.';
 
+/** `payment.success` as the name of a schema: `PaymentSuccessEvent`. */
+const shapeName = (type: EventName) =>
+	`${type.replace(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}Event`;
+
 const body = <Name extends EventName, Data extends z.ZodType>(type: Name, data: Data) =>
-	z.object({
-		id: z.string().regex(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
-		type: z.literal(type),
-		timestamp,
-		api_version: z.literal(API_VERSION),
-		data
-	});
+	z
+		.object({
+			id: z
+				.string()
+				.regex(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+				.meta({ description: 'Id of the event, as in `webhook-id`.' }),
+			type: z.literal(type).meta({ description: 'Name of the event.' }),
+			timestamp: timestamp.meta({ description: 'When it happened.' }),
+			api_version: z
+				.literal(API_VERSION)
+				.meta({ description: 'Version of the API whose objects these are.' }),
+			data
+		})
+		.meta({ id: shapeName(type), description: EVENT_TEXTS[type] });
 
 /** The body of each event, by its name. */
 export const webhookEvents = {

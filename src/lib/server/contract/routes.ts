@@ -238,7 +238,7 @@ export const registerWebhook = {
 	idempotent: true,
 	status: 201,
 	repeated: 200,
-	response: schemas.webhook,
+	response: schemas.webhookEndpoint,
 	errors: ['webhook_url_not_allowed', 'webhook_limit_reached', ...IDEMPOTENCY_ERRORS]
 } as const satisfies Route;
 

@@ -314,7 +314,7 @@ export const webhookRegistration = z
 	})
 	.meta({ id: 'WebhookRegistration' });
 
-export const webhook = z
+export const webhookEndpoint = z
 	.object({
 		id: z.int(),
 		url: z.string(),
@@ -324,7 +324,7 @@ export const webhook = z
 		created_at: timestamp,
 		updated_at: timestamp
 	})
-	.meta({ id: 'Webhook' });
+	.meta({ id: 'WebhookEndpoint' });
 
 export const problemItem = z
 	.object({
@@ -355,5 +355,5 @@ export type PaymentStartBody = z.infer<typeof paymentStart>;
 export type EarningsBody = z.infer<typeof earnings>;
 export type OwnerUserBody = z.infer<typeof ownerUser>;
 export type WebhookRegistrationBody = z.infer<typeof webhookRegistration>;
-export type WebhookBody = z.infer<typeof webhook>;
+export type WebhookBody = z.infer<typeof webhookEndpoint>;
 export type ProblemBody = z.infer<typeof problem> & Record<string, unknown>;
