@@ -92,6 +92,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			role: 'owner',
 			table: 'routers',
 			request: { body: { price: 700 } }
+		}),
+		'POST /webhooks/register': () => ({
+			method: 'POST',
+			path: '/v1/webhooks/register',
+			scope: 'webhooks:write',
+			table: 'webhook_endpoints',
+			request: { body: { url: 'https://app.example.com/hooks', events: ['payment.success'] } }
 		})
 	};
 
