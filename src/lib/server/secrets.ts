@@ -5,7 +5,8 @@ import {
 	createHmac,
 	hkdfSync,
 	randomBytes,
-	timingSafeEqual
+	timingSafeEqual,
+	type KeyObject
 } from 'node:crypto';
 
 /**
@@ -57,7 +58,7 @@ export function createSecrets(secret: string): Secrets {
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** HMAC-SHA256 as base64url. */
-export const hmac = (key: Buffer, text: string): string =>
+export const hmac = (key: Buffer | KeyObject, text: string): string =>
 	createHmac('sha256', key).update(text).digest('base64url');
 
 /** Equality in constant time; texts of different length are unequal. */

@@ -111,7 +111,13 @@ function wireAnswer(route: Route, body: unknown, status: 200 | 201 = route.statu
 function jsonResponse({ status, location, body }: Answer, headers: Record<string, string> = {}): Response {
 	return new Response(body, {
 		status,
-		headers: { ...JSON_HEADERS, ...headers, ...(location === null ? {} : { location }) }
+		headers: {
+			...JSON_HEADERS,
+			// Known here, so that the server needs not send it in chunks.
+			'content-length': String(Buffer.byteLength(body)),
+			...headers,
+			...(location === null ? {} : { location })
+		}
 	});
 }
 
