@@ -205,6 +205,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a webhook URL for the listed events
+         * @description Registers an address to which events are delivered, signed after Standard Webhooks. The address is not contacted now. The secret of the endpoint is shown once, in the answer 201. Registering the same address again replaces its events, enables it again and answers 200 without the secret.
+         *
+         *     Needs an API key with the scope `webhooks:write`.
+         */
+        post: operations["registerWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "payment.success": {
@@ -223,6 +245,28 @@ export interface webhooks {
          *     Signed after [Standard Webhooks](https://www.standardwebhooks.com): verify `webhook-signature` over the raw body with the secret of the endpoint. To accounts that own the router but did not buy, `phone` is replaced by `phone_masked`. Delivered at least once, in no promised order.
          */
         post: operations["onPaymentSuccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "session.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * session.expired
+         * @description The time of a session ran out; exactly once for a session. Not for one that was ended early.
+         *
+         *     Signed after [Standard Webhooks](https://www.standardwebhooks.com): verify `webhook-signature` over the raw body with the secret of the endpoint. To accounts that own the router but did not buy, `phone` is replaced by `phone_masked`. Delivered at least once, in no promised order.
+         */
+        post: operations["onSessionExpired"];
         delete?: never;
         options?: never;
         head?: never;
@@ -317,28 +361,6 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
-    "session.expired": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * session.expired
-         * @description The time of a session ran out; exactly once for a session. Not for one that was ended early.
-         *
-         *     Signed after [Standard Webhooks](https://www.standardwebhooks.com): verify `webhook-signature` over the raw body with the secret of the endpoint. To accounts that own the router but did not buy, `phone` is replaced by `phone_masked`. Delivered at least once, in no promised order.
-         */
-        post: operations["onSessionExpired"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "session.ended": {
         parameters: {
             query?: never;
@@ -377,6 +399,28 @@ export interface webhooks {
          *     Signed after [Standard Webhooks](https://www.standardwebhooks.com): verify `webhook-signature` over the raw body with the secret of the endpoint. To accounts that own the router but did not buy, `phone` is replaced by `phone_masked`. Delivered at least once, in no promised order.
          */
         post: operations["onSessionCancelled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * webhook.test
+         * @description Sent on demand from the developer settings, to one endpoint, whatever it was registered for.
+         *
+         *     Signed after [Standard Webhooks](https://www.standardwebhooks.com): verify `webhook-signature` over the raw body with the secret of the endpoint. To accounts that own the router but did not buy, `phone` is replaced by `phone_masked`. Delivered at least once, in no promised order.
+         */
+        post: operations["onWebhookTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -427,6 +471,13 @@ export interface components {
             /** @description New price of one hour in major units of the currency of the router, with no more decimals than the currency has. */
             price: number;
         };
+        /** @description What is delivered where. */
+        WebhookRegistration: {
+            /** @description Where events are delivered: https, a DNS name, port 443 or from 1024. */
+            url: string;
+            /** @description Names of the events to receive, each once. */
+            events: ("payment.success" | "session.expired" | "payment.failed" | "payment.refunded" | "session.created" | "session.activated" | "session.ended" | "session.cancelled" | "webhook.test")[];
+        };
         /** @description A payment succeeded. `data.applied` says whether it bought the time; one that did not goes back. */
         PaymentSuccessEvent: {
             /** @description Id of the event, as in `webhook-id`. */
@@ -466,8 +517,6 @@ export interface components {
             amount: number;
             /** @description ISO 4217 code of the currency of every amount in this object. */
             currency: string;
-            /** @description Number that is asked to pay, in E.164. Only for the account that paid. */
-            phone?: string;
             /** @description Mobile-money network of the session. */
             payment_method: string;
             /** @description Whether this payment bought the time. A success that came too late, or twice, is not applied and goes back. */
@@ -510,6 +559,8 @@ export interface components {
              * @description Id of the router of the session.
              */
             router_id: number;
+            /** @description Number that is asked to pay, in E.164. Only for the account that paid. */
+            phone?: string;
             /** @description In place of `phone`, for the account that owns the router and did not buy: the number without its middle digits. */
             phone_masked?: string;
         };
@@ -523,6 +574,97 @@ export interface components {
          * @enum {string}
          */
         FailureCode: "payer_rejected" | "insufficient_funds" | "payer_not_found" | "payer_limit_reached" | "payer_timeout" | "provider_unavailable" | "provider_error";
+        /** @description The time of a session ran out; exactly once for a session. Not for one that was ended early. */
+        SessionExpiredEvent: {
+            /** @description Id of the event, as in `webhook-id`. */
+            id: string;
+            /**
+             * @description Name of the event.
+             * @constant
+             */
+            type: "session.expired";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description Version of the API whose objects these are.
+             * @constant
+             */
+            api_version: "1.0";
+            data: components["schemas"]["SessionEventData"];
+        };
+        /** @description The session at the time of the event, without its password. */
+        SessionEventData: {
+            /**
+             * Format: int64
+             * @description Id of the session.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Id of the router on which time is bought.
+             */
+            router_id: number;
+            /** @description State of the session at the moment of the answer. */
+            status: components["schemas"]["SessionStatus"];
+            /** @description Why the session is `ended` (`client_ended`, `admin_ended`, `refunded`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added. */
+            status_reason: string | null;
+            /** @description Time bought: a count and a unit, `m` minutes, `h` hours, `d` days of 24 hours, `w` weeks of 7 days. */
+            duration: string;
+            /** @description `duration` in seconds. */
+            duration_seconds: number;
+            /** @description Mobile-money network that was chosen for the session. */
+            payment_method: string;
+            /** @description What the session costs in major units of `currency`, fixed when it was created: price per hour × time, half up to the smallest unit of the currency. */
+            amount: number;
+            /** @description ISO 4217 code of the currency of every amount in this object. */
+            currency: string;
+            /**
+             * Format: int64
+             * @description Id of the payment that bought the time, before that of the newest attempt; null before any.
+             */
+            payment_id: number | null;
+            /** @description Name of the Wi-Fi network. */
+            ssid: string;
+            /**
+             * Format: date-time
+             * @description Until when the session must be paid; after that it is cancelled as `payment_timeout`.
+             */
+            payment_due_at: string;
+            /**
+             * Format: date-time
+             * @description When the time began to run; null before.
+             */
+            starts_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the time runs out: `starts_at` + `duration_seconds`; null before it began.
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the session was over (`expired`, `ended` or `cancelled`); null before.
+             */
+            ended_at: string | null;
+            /** @description Seconds left, rounded up; null before the time began, 0 when it is over. */
+            remaining_seconds: number | null;
+            /**
+             * Format: date-time
+             * @description When it was created, RFC 3339 in UTC with milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed, RFC 3339 in UTC with milliseconds.
+             */
+            updated_at: string;
+            /** @description Number of the payer in E.164. Only for the account that bought. */
+            phone?: string;
+            /** @description In place of `phone`, for the account that owns the router and did not buy: the number without its middle digits. */
+            phone_masked?: string;
+        };
         /** @description A payment failed, or the payer did not answer. */
         PaymentFailedEvent: {
             /** @description Id of the event, as in `webhook-id`. */
@@ -586,76 +728,6 @@ export interface components {
             api_version: "1.0";
             data: components["schemas"]["SessionEventData"];
         };
-        /** @description The session at the time of the event, without its password. */
-        SessionEventData: {
-            /**
-             * Format: int64
-             * @description Id of the session.
-             */
-            id: number;
-            /**
-             * Format: int64
-             * @description Id of the router on which time is bought.
-             */
-            router_id: number;
-            /** @description State of the session at the moment of the answer. */
-            status: components["schemas"]["SessionStatus"];
-            /** @description Why the session is `ended` (`client_ended`, `admin_ended`, `refunded`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added. */
-            status_reason: string | null;
-            /** @description Time bought: a count and a unit, `m` minutes, `h` hours, `d` days of 24 hours, `w` weeks of 7 days. */
-            duration: string;
-            /** @description `duration` in seconds. */
-            duration_seconds: number;
-            /** @description Mobile-money network that was chosen for the session. */
-            payment_method: string;
-            /** @description Number of the payer in E.164. Only for the account that bought. */
-            phone?: string;
-            /** @description What the session costs in major units of `currency`, fixed when it was created: price per hour × time, half up to the smallest unit of the currency. */
-            amount: number;
-            /** @description ISO 4217 code of the currency of every amount in this object. */
-            currency: string;
-            /**
-             * Format: int64
-             * @description Id of the payment that bought the time, before that of the newest attempt; null before any.
-             */
-            payment_id: number | null;
-            /** @description Name of the Wi-Fi network. */
-            ssid: string;
-            /**
-             * Format: date-time
-             * @description Until when the session must be paid; after that it is cancelled as `payment_timeout`.
-             */
-            payment_due_at: string;
-            /**
-             * Format: date-time
-             * @description When the time began to run; null before.
-             */
-            starts_at: string | null;
-            /**
-             * Format: date-time
-             * @description When the time runs out: `starts_at` + `duration_seconds`; null before it began.
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When the session was over (`expired`, `ended` or `cancelled`); null before.
-             */
-            ended_at: string | null;
-            /** @description Seconds left, rounded up; null before the time began, 0 when it is over. */
-            remaining_seconds: number | null;
-            /**
-             * Format: date-time
-             * @description When it was created, RFC 3339 in UTC with milliseconds.
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description When it last changed, RFC 3339 in UTC with milliseconds.
-             */
-            updated_at: string;
-            /** @description In place of `phone`, for the account that owns the router and did not buy: the number without its middle digits. */
-            phone_masked?: string;
-        };
         /** @description The time of a session began to run. */
         SessionActivatedEvent: {
             /** @description Id of the event, as in `webhook-id`. */
@@ -665,27 +737,6 @@ export interface components {
              * @constant
              */
             type: "session.activated";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            timestamp: string;
-            /**
-             * @description Version of the API whose objects these are.
-             * @constant
-             */
-            api_version: "1.0";
-            data: components["schemas"]["SessionEventData"];
-        };
-        /** @description The time of a session ran out; exactly once for a session. Not for one that was ended early. */
-        SessionExpiredEvent: {
-            /** @description Id of the event, as in `webhook-id`. */
-            id: string;
-            /**
-             * @description Name of the event.
-             * @constant
-             */
-            type: "session.expired";
             /**
              * Format: date-time
              * @description When it happened.
@@ -739,6 +790,32 @@ export interface components {
              */
             api_version: "1.0";
             data: components["schemas"]["SessionEventData"];
+        };
+        /** @description Sent on demand from the developer settings, to one endpoint, whatever it was registered for. */
+        WebhookTestEvent: {
+            /** @description Id of the event, as in `webhook-id`. */
+            id: string;
+            /**
+             * @description Name of the event.
+             * @constant
+             */
+            type: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description Version of the API whose objects these are.
+             * @constant
+             */
+            api_version: "1.0";
+            data: components["schemas"]["TestEventData"];
+        };
+        /** @description Says that nothing has happened. */
+        TestEventData: {
+            /** @description Says that this is a test. */
+            message: string;
         };
         /** @description An error (RFC 9457). `code` is the contract: switch on it, and treat a code you do not know by its status. */
         Problem: {
@@ -1094,6 +1171,35 @@ export interface components {
             active: number;
             /** @description Sessions whose time ran out or was ended early. */
             expired: number;
+        };
+        /** @description An address to which events are delivered. */
+        WebhookEndpoint: {
+            /**
+             * Format: int64
+             * @description Id of the webhook endpoint.
+             */
+            id: number;
+            /** @description Where events are delivered. */
+            url: string;
+            /** @description Names of the events that are delivered. */
+            events: string[];
+            /**
+             * @description `active`, or `disabled` after five days of failures or an answer 410.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /** @description `whsec_` and the base64 key that signs deliveries (Standard Webhooks). Shown once, when the endpoint is created; null later. */
+            secret: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created, RFC 3339 in UTC with milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed, RFC 3339 in UTC with milliseconds.
+             */
+            updated_at: string;
         };
         /** @description Request validation failed. */
         ValidationFailedProblem: components["schemas"]["Problem"] & {
@@ -1588,6 +1694,38 @@ export interface components {
              * @enum {string}
              */
             code: "not_router_owner";
+        };
+        /** @description Webhook URL is not allowed. */
+        WebhookUrlNotAllowedProblem: components["schemas"]["Problem"] & {
+            type: string;
+            /** @constant */
+            title: "Webhook URL is not allowed";
+            /** @constant */
+            status: 400;
+            /** @constant */
+            code: "webhook_url_not_allowed";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "webhook_url_not_allowed";
+        };
+        /** @description Account has too many webhooks. */
+        WebhookLimitReachedProblem: components["schemas"]["Problem"] & {
+            type: string;
+            /** @constant */
+            title: "Account has too many webhooks";
+            /** @constant */
+            status: 400;
+            /** @constant */
+            code: "webhook_limit_reached";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "webhook_limit_reached";
         };
     };
     responses: {
@@ -2730,6 +2868,130 @@ export interface operations {
             500: components["responses"]["InternalError"];
         };
     };
+    registerWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request safe to repeat for 24 hours: with the same key and body the first answer comes again, with `Idempotent-Replayed: true`. 1 to 255 letters, digits and `_-:.`, bare or in double quotes. Only successes are remembered.
+                 * @example order-7f3a91c2
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRegistration"];
+            };
+        };
+        responses: {
+            /** @description The endpoint was there: its events are replaced and it is enabled; `secret` is null. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /**
+                     * @description `true` when the answer is that of an earlier request with the same Idempotency-Key.
+                     * @example true
+                     */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description The new endpoint with its secret, shown this once. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /**
+                     * @description `true` when the answer is that of an earlier request with the same Idempotency-Key.
+                     * @example true
+                     */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            /** @description The request is wrong, or a rule forbids it; `code` says which. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /**
+                     * @description Seconds after which to try again.
+                     * @example 23
+                     */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["InvalidJsonProblem"] | components["schemas"]["UnsupportedMediaTypeProblem"] | components["schemas"]["BodyTooLargeProblem"] | components["schemas"]["ValidationFailedProblem"] | components["schemas"]["WebhookUrlNotAllowedProblem"] | components["schemas"]["WebhookLimitReachedProblem"] | components["schemas"]["IdempotencyKeyReusedProblem"] | components["schemas"]["IdempotencyKeyInUseProblem"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The API key may not do this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["AccountSuspendedProblem"] | components["schemas"]["InsufficientScopeProblem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not see it. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /**
+                     * @description Methods that the path knows, when it knows others.
+                     * @example GET, HEAD
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["RouteNotFoundProblem"];
+                };
+            };
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+        };
+    };
     onPaymentSuccess: {
         parameters: {
             query?: never;
@@ -2756,6 +3018,51 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PaymentSuccessEvent"];
+            };
+        };
+        responses: {
+            /** @description Never again: the endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken. Every other answer, and none within 15 seconds, is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSessionExpired: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event, the same on every attempt: ignore one that you have seen.
+                 * @example evt_01KAJD5W7R2X9M4P6Q8S0T1V3K
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was sent, in epoch seconds.
+                 * @example 1795252581
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them, separated by a blank, for a day after a rotation.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionExpiredEvent"];
             };
         };
         responses: {
@@ -2955,51 +3262,6 @@ export interface operations {
             };
         };
     };
-    onSessionExpired: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event, the same on every attempt: ignore one that you have seen.
-                 * @example evt_01KAJD5W7R2X9M4P6Q8S0T1V3K
-                 */
-                "webhook-id": string;
-                /**
-                 * @description When this attempt was sent, in epoch seconds.
-                 * @example 1795252581
-                 */
-                "webhook-timestamp": string;
-                /**
-                 * @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them, separated by a blank, for a day after a rotation.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
-                "webhook-signature": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SessionExpiredEvent"];
-            };
-        };
-        responses: {
-            /** @description Never again: the endpoint is disabled. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Taken. Every other answer, and none within 15 seconds, is tried again. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
     onSessionEnded: {
         parameters: {
             query?: never;
@@ -3071,6 +3333,51 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SessionCancelledEvent"];
+            };
+        };
+        responses: {
+            /** @description Never again: the endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken. Every other answer, and none within 15 seconds, is tried again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event, the same on every attempt: ignore one that you have seen.
+                 * @example evt_01KAJD5W7R2X9M4P6Q8S0T1V3K
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was sent, in epoch seconds.
+                 * @example 1795252581
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them, separated by a blank, for a day after a rotation.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestEvent"];
             };
         };
         responses: {
