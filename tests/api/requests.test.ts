@@ -134,6 +134,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 			['/v1/owner/earnings', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 			['/v1/owner/users', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+			['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']],
 			['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']]
 		])('404 with Allow for another method of %s', async (path, allow, methods) => {
 			for (const method of methods) {
@@ -204,7 +205,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
 			const { api } = world();
 			const before = await recorded(world());
-			for (const path of ['/v1/sessions', '/v1/payments/mobile-money']) {
+			for (const path of ['/v1/sessions', '/v1/payments/mobile-money', '/v1/webhooks/register']) {
 				await api.refused(`400 ${code}`, 'POST', path, request);
 			}
 			expect(await recorded(world())).toEqual(before);
