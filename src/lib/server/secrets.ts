@@ -1,8 +1,8 @@
 import {
 	createCipheriv,
 	createDecipheriv,
-	createHash,
 	createHmac,
+	hash,
 	hkdfSync,
 	randomBytes,
 	timingSafeEqual,
@@ -55,7 +55,7 @@ export function createSecrets(secret: string): Secrets {
 }
 
 /** SHA-256 as hex: how unguessable tokens and keys are stored. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text);
 
 /** HMAC-SHA256 as base64url. */
 export const hmac = (key: Buffer | KeyObject, text: string): string =>
