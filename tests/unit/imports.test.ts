@@ -84,7 +84,9 @@ describe('rule 2: routes and hooks', () => {
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])
-				.filter((one) => !/^routes\/(v1|problems|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
+				.filter(
+					(one) => !/^routes\/(v1|problems|developer|\(portal\))\/.* -> lib\/server\/contract\//.test(one)
+				)
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
 		).toEqual([]);
 	});

@@ -4,6 +4,7 @@ import type { ApiAccess } from './api-client.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
+import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import { createEarnings, type Earnings } from './earnings/earnings.ts';
 import { createCursors, type Cursors } from './http/cursor.ts';
@@ -12,11 +13,13 @@ import { createLog, type Log } from './log.ts';
 import { createOperators, type Operators } from './operators/registry.ts';
 import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
+import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
 
 /** The composition root: every service, built once from the configuration. */
@@ -36,6 +39,8 @@ export interface App {
 	idempotency: Idempotency;
 	earnings: Earnings;
 	cursors: Cursors;
+	mailer: Mailer;
+	signIn: SignIn;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
 	/** Makes sure of the portal's own key: for the process that serves pages, not for the command line. */
@@ -75,6 +80,17 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		operators,
 		changes
 	});
+	const mailer = createMailer(config);
+	const signIn = createSignIn({
+		database,
+		clock,
+		config,
+		log,
+		secrets,
+		accounts,
+		mailer,
+		demoEmails: DEMO_EMAILS
+	});
 	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {
 		config,
@@ -92,6 +108,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		earnings: createEarnings(database, clock, config),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
+		mailer,
+		signIn,
 		api,
 		async openPortal() {
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
@@ -102,6 +120,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			changes.stop();
 			sandbox?.stop();
 			await jobs.stop();
+			await signIn.stop();
 			await database.close();
 		}
 	};

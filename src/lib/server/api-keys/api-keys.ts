@@ -21,8 +21,8 @@ export interface Caller {
 }
 
 export interface ApiKeys {
-	/** Makes a key; the returned text is shown this once and never again. @throws Error beyond 20 live keys */
-	create(key: { accountId: number; name: string; role: Role; scopes?: Scope[] }): Promise<string>;
+	/** Makes a key; the returned text is shown this once and never again. @throws KeyRefused */
+	create(key: NewKey): Promise<string>;
 	/**
 	 * Makes sure that a key which Airtill derives from its secret is alive, and the only one of its name: a key of
 	 * an earlier secret ends here, and comes back should that secret.
@@ -33,12 +33,41 @@ export interface ApiKeys {
 	 * @throws AppError `missing_api_key` or `invalid_api_key`
 	 */
 	authenticate(authorization: string | null): Promise<Caller>;
+	/** Revokes a key of an account, one that it made itself. @returns false when it has no such live key */
+	revokeOwn(accountId: number, id: number): Promise<boolean>;
 	/** Revokes a key by its text or its id. @returns false when there is no such live key */
 	revoke(keyOrId: string): Promise<boolean>;
 	list(accountId: number): Promise<store.ApiKey[]>;
+	/** Keys of this kind work here; those of the other kind do not. */
+	readonly mode: KeyMode;
+}
+
+export interface NewKey {
+	accountId: number;
+	name: string;
+	/** At most the account's own. */
+	role: Role;
+	/** None: all of the role. */
+	scopes?: readonly Scope[];
+	/** Epoch milliseconds; null: it works until it is revoked. */
+	expiresAt?: number | null;
+	/** A form makes one key, however often it is sent. */
+	formToken?: string;
+}
+
+/** Why a key is not made. */
+export class KeyRefused extends Error {
+	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'too_many' | 'made_already';
+
+	constructor(reason: KeyRefused['reason'], message: string) {
+		super(message);
+		this.name = 'KeyRefused';
+		this.reason = reason;
+	}
 }
 
 export const MAX_LIVE_KEYS = 20;
+export const MAX_KEY_NAME = 100;
 /** Begins the names of keys that Airtill makes for itself. */
 export const OWN_PREFIX = 'airtill:';
 
@@ -49,6 +78,16 @@ const TOUCH_EVERY_MS = 60_000;
 const DERIVED_BYTES = 64;
 
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
+/** What a scope is about is closed to lesser roles, whatever the key says. */
+const neededRole = (scope: Scope): Role => (scope.startsWith('owner:') ? 'owner' : 'app');
+
+/** Scopes that a key of a role can use. */
+export const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, neededRole(scope)));
+
+/** Roles that keys of an account may have. */
+export const rolesWithin = (role: Role): Role[] =>
+	(['app', 'owner', 'admin'] as const).filter((one) => hasRole(role, one));
+
 const scopeList = z.array(z.enum(SCOPES));
 
 export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
@@ -66,20 +105,37 @@ export function createApiKeys(
 
 	const rowFor = (
 		key: string,
-		owner: { accountId: number; name: string; role: Role },
-		scopes: Scope[] = []
+		{ accountId, name, role, scopes = [], expiresAt = null, formToken }: NewKey
 	) => ({
-		account_id: owner.accountId,
-		name: owner.name,
+		account_id: accountId,
+		name,
 		hash: sha256(key),
 		hint: keyHint(key),
-		role: owner.role,
+		role,
 		scopes: JSON.stringify(scopes),
 		created_at: clock.now(),
-		expires_at: null,
+		expires_at: expiresAt,
 		last_used_at: null,
-		revoked_at: null
+		revoked_at: null,
+		form_token: formToken ?? null
 	});
+
+	/** @throws KeyRefused */
+	function check({ name, role, scopes = [], expiresAt = null }: NewKey): void {
+		if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
+		if (name.length > MAX_KEY_NAME) {
+			throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
+		}
+		if (name.startsWith(OWN_PREFIX)) {
+			throw new KeyRefused('name', `Names that begin with ${OWN_PREFIX} are Airtill's own.`);
+		}
+		if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
+			throw new KeyRefused('scopes', `A key of role ${role} cannot use these scopes.`);
+		}
+		if (expiresAt !== null && expiresAt <= clock.now()) {
+			throw new KeyRefused('expiry', 'Choose a day that is still to come.');
+		}
+	}
 
 	async function find(hash: string): Promise<store.KeyWithAccount | null> {
 		const now = clock.now();
@@ -105,16 +161,32 @@ export function createApiKeys(
 	}
 
 	return {
-		async create({ accountId, name, role, scopes }) {
-			if (name.startsWith(OWN_PREFIX))
-				throw new Error(`Names that begin with ${OWN_PREFIX} are Airtill's own.`);
+		mode: keyModeHere,
+		async create(wanted) {
+			check(wanted);
+			const { accountId, role, formToken } = wanted;
 			const key = generateKey(keyModeHere);
-			await database.transact(async (trx) => {
-				if ((await store.countLive(trx, accountId, clock.now())) >= MAX_LIVE_KEYS) {
-					throw new Error(`An account may have ${MAX_LIVE_KEYS} live keys; revoke one first.`);
-				}
-				await store.insert(trx, rowFor(key, { accountId, name, role }, scopes));
-			});
+			try {
+				await database.transact(async (trx) => {
+					const accountRole = await store.roleOfAccount(trx, accountId);
+					if (!accountRole || !hasRole(accountRole, role)) {
+						throw new KeyRefused('role', `This account's keys cannot have the role ${role}.`);
+					}
+					if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken)))
+						throw madeAlready();
+					if ((await store.countLive(trx, accountId, clock.now())) >= MAX_LIVE_KEYS) {
+						throw new KeyRefused(
+							'too_many',
+							`An account may have ${MAX_LIVE_KEYS} live keys; revoke one first.`
+						);
+					}
+					await store.insert(trx, rowFor(key, wanted));
+				});
+			} catch (error) {
+				// The same form at the same moment: the index let one of them pass.
+				if (formToken !== undefined && database.isUniqueViolation(error)) throw madeAlready();
+				throw error;
+			}
 			return key;
 		},
 		async ensureDerived({ accountId, name, role }) {
@@ -150,6 +222,12 @@ export function createApiKeys(
 				suspended: row.account_status === 'suspended'
 			};
 		},
+		async revokeOwn(accountId, id) {
+			const key = { accountId, id, now: clock.now(), except: OWN_PREFIX };
+			const revoked = await store.revokeOwn(database.db, key);
+			cache.clear();
+			return revoked > 0;
+		},
 		async revoke(keyOrId) {
 			const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
 			const id = hash ? (await store.findByHash(database.db, hash))?.id : Number(keyOrId);
@@ -160,3 +238,6 @@ export function createApiKeys(
 		list: (accountId) => store.list(database.db, accountId)
 	};
 }
+
+const madeAlready = () =>
+	new KeyRefused('made_already', 'This form was sent before, and the key was made then.');

@@ -1,0 +1,2 @@
+import type { PageServerLoad } from './$types';
+export const load: PageServerLoad = () => ({});
