@@ -17,6 +17,7 @@ import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
+import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
@@ -36,6 +37,7 @@ export interface App {
 	payments: Payments;
 	purchases: Purchases;
 	rateLimits: RateLimits;
+	requestLog: RequestLog;
 	idempotency: Idempotency;
 	earnings: Earnings;
 	cursors: Cursors;
@@ -91,6 +93,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		mailer,
 		demoEmails: DEMO_EMAILS
 	});
+	const requestLog = createRequestLog(database, clock, log);
 	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {
 		config,
@@ -105,6 +108,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		purchases: createPurchases(database, clock),
 		rateLimits: createRateLimits(database, clock, log),
+		requestLog,
 		earnings: createEarnings(database, clock, config),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
@@ -121,6 +125,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			sandbox?.stop();
 			await jobs.stop();
 			await signIn.stop();
+			await requestLog.stop();
 			await database.close();
 		}
 	};

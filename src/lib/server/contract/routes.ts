@@ -23,6 +23,14 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+/** When an endpoint was deprecated and when it goes away (ISO dates, in that order), and what replaces it. */
+export interface Deprecation {
+	since: string;
+	sunset: string;
+	/** Path or address of the operation that replaces it. */
+	successor: string | null;
+}
+
 export interface Route {
 	method: Method;
 	/** Path below /v1, with parameters in braces as the specification writes them. */
@@ -41,6 +49,7 @@ export interface Route {
 	location?: string;
 	/** Takes an Idempotency-Key: a repeated request has one effect. */
 	idempotent?: true;
+	deprecation?: Deprecation;
 	/** Errors beyond COMMON_ERRORS. */
 	errors: readonly ProblemCode[];
 }

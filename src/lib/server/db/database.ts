@@ -18,6 +18,12 @@ export interface Database {
 	 * retried), so it must do nothing but queries through `trx`: no network, no notifications.
 	 */
 	transact<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
+	/**
+	 * Writes what nobody waits for, as one transaction that gives way: it fails at once where it would have to wait for
+	 * another writer of an embedded database, and its commit does not wait for the disk (a crash of the machine may
+	 * lose it, and nothing else). The rule for queries is that of `transact`, but it runs once.
+	 */
+	writeBehind(work: (trx: Tx) => Promise<void>): Promise<void>;
 	/** SQL after a sub-select that claims rows, so that two processes never take the same one. */
 	lockClaimed: RawBuilder<unknown>;
 	/** SQL condition: the router's indexed position lies in the box. */

@@ -47,6 +47,11 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		kind: 'postgres',
 		db,
 		transact: (work) => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work)),
+		writeBehind: (work) =>
+			db.transaction().execute(async (trx) => {
+				await sql`set local synchronous_commit = off`.execute(trx);
+				await work(trx);
+			}),
 		lockClaimed: sql`for update skip locked`,
 		insideBox: (box) => sql<boolean>`point(routers.lon, routers.lat) <@
 			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`,

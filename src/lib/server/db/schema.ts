@@ -18,6 +18,8 @@ export interface Schema {
 	price_changes: PriceChangesTable;
 	purchases: PurchasesTable;
 	idempotent_answers: IdempotentAnswersTable;
+	request_log: RequestLogTable;
+	key_usage: KeyUsageTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
 	sandbox_instructions: SandboxInstructionsTable;
@@ -230,6 +232,27 @@ export interface IdempotentAnswersTable {
 	/** Sealed with AES-256-GCM. */
 	body: string;
 	created_at: number;
+}
+
+export interface RequestLogTable {
+	id: Generated<number>;
+	account_id: number;
+	key_id: number;
+	at: number;
+	method: string;
+	/** Without the query; what could be a secret is left out of it (request-log/path.ts). */
+	path: string;
+	status: number;
+	duration_ms: number;
+	request_id: string;
+}
+
+export interface KeyUsageTable {
+	key_id: number;
+	/** Minutes since the epoch. */
+	minute: number;
+	/** Calls of the key in that minute. */
+	calls: number;
 }
 
 export interface SandboxChargesTable {

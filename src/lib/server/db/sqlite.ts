@@ -28,6 +28,16 @@ export function openSqlite(path: string): Database {
 		kind: 'sqlite',
 		db,
 		transact: (work) => db.transaction().execute(work),
+		writeBehind: (work) =>
+			db.connection().execute(async (one) => {
+				// Waiting would hold this whole process, because the driver is synchronous.
+				connection.exec('PRAGMA busy_timeout = 0; PRAGMA synchronous = NORMAL;');
+				try {
+					await one.transaction().execute(work);
+				} finally {
+					connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL;`);
+				}
+			}),
 		lockClaimed: sql``,
 		insideBox: (box) => sql<boolean>`routers.id in (
 			select id from router_positions
