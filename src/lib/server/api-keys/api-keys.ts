@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { SCOPES, type Role, type Scope } from '../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
+import { randomCharacters } from '../ids.ts';
 import { sha256, type Secrets } from '../secrets.ts';
 import { generateKey, keyFromBytes, keyHint, keyMode, type KeyMode } from './key-format.ts';
 import * as store from './store.ts';
@@ -38,6 +39,14 @@ export interface ApiKeys {
 	/** Revokes a key by its text or its id. @returns false when there is no such live key */
 	revoke(keyOrId: string): Promise<boolean>;
 	list(accountId: number): Promise<store.ApiKey[]>;
+	/** Scopes of a listed key; none: all of its role. */
+	scopesIn(key: store.ApiKey): Scope[];
+	/** Whether Airtill made a key for itself. */
+	isOwn(key: store.ApiKey): boolean;
+	/** Names one form that makes a key. */
+	formToken(): string;
+	/** What keys of an account of this role may have. */
+	choices(role: Role): { roles: Role[]; scopes: Scope[] };
 	/** Keys of this kind work here; those of the other kind do not. */
 	readonly mode: KeyMode;
 }
@@ -51,13 +60,13 @@ export interface NewKey {
 	scopes?: readonly Scope[];
 	/** Epoch milliseconds; null: it works until it is revoked. */
 	expiresAt?: number | null;
-	/** A form makes one key, however often it is sent. */
+	/** A form makes one key, however often it is sent (see `formToken()`). */
 	formToken?: string;
 }
 
 /** Why a key is not made. */
 export class KeyRefused extends Error {
-	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'too_many' | 'made_already';
+	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'made_already';
 
 	constructor(reason: KeyRefused['reason'], message: string) {
 		super(message);
@@ -76,17 +85,16 @@ const CACHE_MS = 5_000;
 const CACHE_SIZE = 10_000;
 const TOUCH_EVERY_MS = 60_000;
 const DERIVED_BYTES = 64;
+const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
+const FORM_TOKEN_LENGTH = 28;
 
+const ROLES = ['app', 'owner', 'admin'] as const;
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
 /** What a scope is about is closed to lesser roles, whatever the key says. */
 const neededRole = (scope: Scope): Role => (scope.startsWith('owner:') ? 'owner' : 'app');
 
 /** Scopes that a key of a role can use. */
-export const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, neededRole(scope)));
-
-/** Roles that keys of an account may have. */
-export const rolesWithin = (role: Role): Role[] =>
-	(['app', 'owner', 'admin'] as const).filter((one) => hasRole(role, one));
+const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, neededRole(scope)));
 
 const scopeList = z.array(z.enum(SCOPES));
 
@@ -121,13 +129,16 @@ export function createApiKeys(
 	});
 
 	/** @throws KeyRefused */
-	function check({ name, role, scopes = [], expiresAt = null }: NewKey): void {
+	function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey): void {
 		if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
 		if (name.length > MAX_KEY_NAME) {
 			throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
 		}
 		if (name.startsWith(OWN_PREFIX)) {
 			throw new KeyRefused('name', `Names that begin with ${OWN_PREFIX} are Airtill's own.`);
+		}
+		if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
+			throw new KeyRefused('form', 'This form is broken. Open it again.');
 		}
 		if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
 			throw new KeyRefused('scopes', `A key of role ${role} cannot use these scopes.`);
@@ -174,7 +185,7 @@ export function createApiKeys(
 					}
 					if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken)))
 						throw madeAlready();
-					if ((await store.countLive(trx, accountId, clock.now())) >= MAX_LIVE_KEYS) {
+					if ((await store.countLive(trx, accountId, clock.now(), OWN_PREFIX)) >= MAX_LIVE_KEYS) {
 						throw new KeyRefused(
 							'too_many',
 							`An account may have ${MAX_LIVE_KEYS} live keys; revoke one first.`
@@ -235,7 +246,11 @@ export function createApiKeys(
 			cache.clear();
 			return (await store.revoke(database.db, id, clock.now())) > 0;
 		},
-		list: (accountId) => store.list(database.db, accountId)
+		list: (accountId) => store.list(database.db, accountId),
+		scopesIn: ({ scopes }) => scopeList.parse(JSON.parse(scopes)),
+		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
+		choices: (role) => ({ roles: ROLES.filter((one) => hasRole(role, one)), scopes: scopesOf(role) }),
+		isOwn: ({ name }) => name.startsWith(OWN_PREFIX)
 	};
 }
 

@@ -27,12 +27,19 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 	return row ?? null;
 }
 
-export async function countLive(queries: Queries, accountId: number, now: number): Promise<number> {
+/** Keys of an account that work, without those whose name begins with `except`. */
+export async function countLive(
+	queries: Queries,
+	accountId: number,
+	now: number,
+	except: string
+): Promise<number> {
 	const row = await queries
 		.selectFrom('api_keys')
 		.select((builder) => builder.fn.countAll<number>().as('count'))
 		.where('account_id', '=', accountId)
 		.where('revoked_at', 'is', null)
+		.where('name', 'not like', `${except}%`)
 		.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
 		.executeTakeFirstOrThrow();
 	return row.count;
