@@ -4,6 +4,7 @@ import type { ApiAccess } from './api-client.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
+import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './earnings/earnings.ts';
@@ -13,12 +14,14 @@ import { createLog, type Log } from './log.ts';
 import { createOperators, type Operators } from './operators/registry.ts';
 import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
+import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
 import { createDelivery } from './webhooks/delivery.ts';
 import { createFanOut } from './webhooks/fan-out.ts';
@@ -45,6 +48,8 @@ export interface App {
 	earnings: Earnings;
 	webhooks: Webhooks;
 	cursors: Cursors;
+	mailer: Mailer;
+	signIn: SignIn;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
 	/** Makes sure of the portal's own key: for the process that serves pages, not for the command line. */
@@ -89,6 +94,17 @@ export async function createApp(
 		operators,
 		changes
 	});
+	const mailer = createMailer(config);
+	const signIn = createSignIn({
+		database,
+		clock,
+		config,
+		log,
+		secrets,
+		accounts,
+		mailer,
+		demoEmails: DEMO_EMAILS
+	});
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
 		allowInsecure: config.webhookAllowInsecure,
@@ -121,6 +137,8 @@ export async function createApp(
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
+		mailer,
+		signIn,
 		api,
 		async openPortal() {
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
@@ -134,6 +152,7 @@ export async function createApp(
 			changes.stop();
 			sandbox?.stop();
 			await Promise.all([jobs.stop(), delivery.stop()]);
+			await signIn.stop();
 			await requestLog.stop();
 			await database.close();
 		}
