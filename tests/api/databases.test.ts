@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { initial } from '../../src/lib/server/db/migrations/0001-initial.ts';
 import { createApi } from '../support/api.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
-import { DATABASES, demoKey, SECRET } from '../support/world.ts';
+import { DATABASES, demoKey, insertKey, SECRET } from '../support/world.ts';
 
 /** Runs a test with an empty database that outlives the servers. */
 async function withDatabase(kind: string, test: (url: string) => Promise<void>): Promise<void> {
@@ -67,6 +68,40 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await sql.close();
 			}
 			expect(contents[1]).toEqual(contents[0]);
+		});
+	});
+
+	it('a database of the first version keeps its data, and the portal gets its plan', async () => {
+		await withDatabase(kind, async (database) => {
+			const sql = await openSql(database);
+			for (const statement of initial.statements(kind)) await sql.run(statement);
+			await sql.run(
+				'create table schema_migrations (version integer primary key, name text not null, applied_at text)'
+			);
+			await sql.run("insert into schema_migrations (version, name) values (1, '0001-initial')");
+			const accounts = [
+				['portal@airtill.invalid', 'enterprise'],
+				['a@tests.invalid', 'enterprise'],
+				['b@tests.invalid', 'default']
+			] as const;
+			for (const [email, plan] of accounts) {
+				await sql.run(
+					`insert into accounts (email, role, plan, status, created_at) values (?, 'app', ?, 'active', 1)`,
+					email,
+					plan
+				);
+			}
+			const { key } = await insertKey(sql, { accountId: 2 });
+			const server = await startServer({ database, env: { AIRTILL_DEMO: 'off' } });
+			const { status } = await createApi(server.url, key).send('GET', '/v1/routers?lat=0&lon=0');
+			expect(status).toBe(200);
+			await server.stop();
+			expect(await sql.all('select email, plan from accounts where id <= 3 order by id')).toEqual([
+				{ email: 'portal@airtill.invalid', plan: 'portal' },
+				{ email: 'a@tests.invalid', plan: 'enterprise' },
+				{ email: 'b@tests.invalid', plan: 'default' }
+			]);
+			await sql.close();
 		});
 	});
 

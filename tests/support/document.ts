@@ -92,9 +92,21 @@ export class ApiDocument {
 		const contentType = headers.get('content-type')?.replace(/;.*$/, '') ?? '';
 		const validate = answer.bodies.get(contentType);
 		if (!validate) faults.push(`content type ${contentType} is not documented`);
-		else if (body !== '' && !validate(body))
-			faults.push(this.#ajv.errorsText(validate.errors, { dataVar: 'body' }));
+		else if (body !== '' && !validate(body)) faults.push(this.#bodyFault(validate, body));
 		return faults;
+	}
+
+	/** Of a problem what its own code demands: that it has not the other codes' members is no news. */
+	#bodyFault({ schema, errors }: ValidateFunction, body: unknown): string {
+		const { code } = asJson(body);
+		const mapping = asJson(at(schema, 'discriminator', 'mapping'));
+		const $ref = typeof code === 'string' ? mapping[code] : undefined;
+		if ($ref === undefined) {
+			const what = 'discriminator' in asJson(schema) ? `code ${String(code)} is not documented: ` : '';
+			return what + this.#ajv.errorsText(errors, { dataVar: 'body' });
+		}
+		this.#ajv.validate({ $ref: String($ref), unevaluatedProperties: false }, body);
+		return this.#ajv.errorsText(this.#ajv.errors, { dataVar: 'body' });
 	}
 
 	#answer(operation: Documented['operation'], status: number): Answer | null {

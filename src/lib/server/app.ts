@@ -4,7 +4,9 @@ import type { ApiAccess } from './api-client.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
+import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
+import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './earnings/earnings.ts';
 import { createCursors, type Cursors } from './http/cursor.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -12,12 +14,20 @@ import { createLog, type Log } from './log.ts';
 import { createOperators, type Operators } from './operators/registry.ts';
 import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
+import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
+import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
+import { createDelivery } from './webhooks/delivery.ts';
+import { createFanOut } from './webhooks/fan-out.ts';
+import { createTransport } from './webhooks/transport.ts';
+import { createUpkeep, type Notify } from './webhooks/upkeep.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** The composition root: every service, built once from the configuration. */
 export interface App {
@@ -33,9 +43,13 @@ export interface App {
 	payments: Payments;
 	purchases: Purchases;
 	rateLimits: RateLimits;
+	requestLog: RequestLog;
 	idempotency: Idempotency;
 	earnings: Earnings;
+	webhooks: Webhooks;
 	cursors: Cursors;
+	mailer: Mailer;
+	signIn: SignIn;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
 	/** Makes sure of the portal's own key: for the process that serves pages, not for the command line. */
@@ -51,7 +65,10 @@ export interface App {
 /** The account in whose name the portal buys. */
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}): Promise<App> {
+export async function createApp(
+	config: Config,
+	options: { clock?: Clock; log?: Log; notify?: Notify } = {}
+): Promise<App> {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
@@ -62,7 +79,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const routers = createRouters(database, operators, clock, config);
-	const sessions = createSessions({ database, clock, config, secrets, jobs, routers });
+	const events = createEvents(clock, createFanOut(secrets).publish);
+	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers });
 	const changes = createChanges();
 	const payments = createPayments({
 		database,
@@ -70,10 +88,35 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		config,
 		secrets,
 		jobs,
+		events,
 		log,
 		sessions,
 		operators,
 		changes
+	});
+	const mailer = createMailer(config);
+	const signIn = createSignIn({
+		database,
+		clock,
+		config,
+		log,
+		secrets,
+		accounts,
+		mailer,
+		demoEmails: DEMO_EMAILS
+	});
+	const requestLog = createRequestLog(database, clock, log);
+	const webhookRules = {
+		allowInsecure: config.webhookAllowInsecure,
+		ownHosts: config.origin === null ? [] : [new URL(config.origin).host]
+	};
+	const delivery = createDelivery({
+		database,
+		clock,
+		log,
+		secrets,
+		transport: createTransport(webhookRules),
+		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? null })
 	});
 	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {
@@ -89,19 +132,28 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		purchases: createPurchases(database, clock),
 		rateLimits: createRateLimits(database, clock, log),
+		requestLog,
 		earnings: createEarnings(database, clock, config),
+		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
+		mailer,
+		signIn,
 		api,
 		async openPortal() {
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
 		},
-		startJobs: () => jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) }),
+		startJobs() {
+			jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) });
+			delivery.start();
+		},
 		releaseWaiters: () => changes.stop(),
 		async stop() {
 			changes.stop();
 			sandbox?.stop();
-			await jobs.stop();
+			await Promise.all([jobs.stop(), delivery.stop()]);
+			await signIn.stop();
+			await requestLog.stop();
 			await database.close();
 		}
 	};

@@ -108,6 +108,22 @@ const SETTINGS = {
 		default: 'info',
 		description: 'Least severe log line that is written (JSON, standard error).'
 	},
+	SMTP_URL: {
+		schema: z
+			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
+			.optional(),
+		default: null,
+		description:
+			'Mail server for sign-in links, e.g. `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints mails, and live mode sends none.'
+	},
+	MAIL_FROM: {
+		schema: z
+			.string()
+			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an e-mail address, e.g. "Airtill <till@airtill.example>".')
+			.optional(),
+		default: null,
+		description: 'Sender of those mails, e.g. `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
+	},
 	CURRENCY: {
 		schema: z.enum(CURRENCIES),
 		default: 'UGX',
@@ -204,6 +220,12 @@ const SETTINGS = {
 		schema: integer(0, 10_000),
 		default: '1000',
 		description: "The installation's share of a payment in hundredths of a percent, noted on each payment."
+	},
+	WEBHOOK_ALLOW_INSECURE: {
+		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
+		default: '0',
+		description:
+			'`1`: webhooks may go to `http:` and private addresses, for development. Refused in live mode.'
 	}
 } as const satisfies Record<string, Setting>;
 
@@ -222,6 +244,8 @@ export interface Config {
 	secret: string;
 	demo: boolean;
 	logLevel: string;
+	/** null: mails are printed (sandbox) or not sent (live). */
+	smtp: { url: string; from: string } | null;
 	currency: string;
 	defaultRegion: string;
 	/** Networks of routers that say nothing else. */
@@ -242,6 +266,8 @@ export interface Config {
 	/** Major units. */
 	maxPrice: number;
 	commissionBasisPoints: number;
+	/** Webhooks may go to plain http and to private addresses. */
+	webhookAllowInsecure: boolean;
 }
 
 /** A setting is wrong; the message has one line per problem and says what to do. */
@@ -276,8 +302,14 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	if (mode === 'live' && settings.AIRTILL_SECRET === undefined) {
 		problems.push('AIRTILL_SECRET: is required in live mode.');
 	}
+	if (mode === 'live' && settings.WEBHOOK_ALLOW_INSECURE === '1') {
+		problems.push('WEBHOOK_ALLOW_INSECURE: is refused in live mode.');
+	}
 	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
 		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
+	}
+	if (settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined) {
+		problems.push('MAIL_FROM: is required with SMTP_URL.');
 	}
 	if (problems.length > 0) throw new ConfigError(problems);
 
@@ -293,6 +325,10 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		secret: settings.AIRTILL_SECRET ?? sandboxSecret(settings.DATA_DIR),
 		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
 		logLevel: settings.AIRTILL_LOG_LEVEL,
+		smtp:
+			settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
+				? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
+				: null,
 		currency: settings.CURRENCY,
 		paymentMethods: settings.PAYMENT_METHODS,
 		defaultRegion: settings.DEFAULT_REGION,
@@ -315,7 +351,8 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
 		maxPayerPrompts: settings.PAYER_PROMPTS,
 		maxPrice: settings.MAX_PRICE,
-		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
+		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
+		webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE === '1'
 	};
 }
 

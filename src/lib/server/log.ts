@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { redact } from './redact.ts';
 
 /**
  * One JSON object per line on standard error. What must never be written is removed here as a second net; the
@@ -8,12 +9,32 @@ export type Log = pino.Logger;
 
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'token', 'key', 'phone'];
 
+const MAX_CAUSES = 5;
+
+/**
+ * An error as it is logged. Only what is named here: PostgreSQL's errors carry whole rows in their `detail`, and
+ * with them phone numbers.
+ */
+function loggedError(error: unknown, depth = 0): object {
+	if (!(error instanceof Error)) return { message: redact(String(error)) };
+	const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+	const hasCause = error.cause !== undefined && depth < MAX_CAUSES;
+	return {
+		type: error.name,
+		message: redact(error.message),
+		...code,
+		stack: redact(error.stack ?? ''),
+		...(hasCause ? { cause: loggedError(error.cause, depth + 1) } : {})
+	};
+}
+
 export function createLog(level: string): Log {
 	return pino(
 		{
 			level,
 			base: null,
 			timestamp: pino.stdTimeFunctions.isoTime,
+			serializers: { err: (error: unknown) => loggedError(error) },
 			redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), remove: true }
 		},
 		pino.destination({ dest: 2, sync: true })

@@ -228,7 +228,7 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
 	WebhookRegistration: {
 		url: 'Where events are delivered: https, a DNS name, port 443 or from 1024.',
 		events: 'Names of the events to receive, each once.'
-	},
+	} satisfies Texts<typeof schemas.webhookRegistration>,
 	WebhookEndpoint: {
 		id: id('webhook endpoint'),
 		url: 'Where events are delivered.',
@@ -238,7 +238,8 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
 			'`whsec_` and the base64 key that signs deliveries (Standard Webhooks). Shown once, when the endpoint is created; null later.',
 		created_at: CREATED_AT,
 		updated_at: UPDATED_AT
-	},
+	} satisfies Texts<typeof schemas.webhookEndpoint>,
+	TestEventData: { message: 'Says that this is a test.' },
 	SessionEventData: {
 		...session,
 		phone: `${textOf(session.phone)} Only for the account that bought.`,

@@ -22,6 +22,7 @@ export const SHAPE_TEXTS: Readonly<Record<string, string>> = {
 	PriceUpdate: "A router's new price.",
 	WebhookRegistration: 'What is delivered where.',
 	WebhookEndpoint: 'An address to which events are delivered.',
+	TestEventData: 'Says that nothing has happened.',
 	SessionEventData: 'The session at the time of the event, without its password.',
 	PaymentEventData: 'The payment at the time of the event.',
 	ProblemItem: 'One value that is wrong.'

@@ -1,94 +1,49 @@
-import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import { API_VERSION, EVENT_TEXTS, TEST_MESSAGE, webhookEvents, type EventName } from './events.ts';
 import { failed, paid, refunded, sessionExamples } from './example-story.ts';
 import type { Example } from './examples.ts';
-import { payment, session } from './schemas.ts';
+import { EVENT_NAMES } from './schemas.ts';
 
 /** The events that are delivered to registered addresses, for the `webhooks` section of the OpenAPI document. */
 
-export interface EventText {
-	/** When it happens. */
-	description: string;
-	/** The whole body that is delivered. */
-	schema: z.ZodType;
-	example: unknown;
+interface EventExample {
+	id: string;
+	type: EventName;
+	timestamp: string;
+	api_version: string;
+	data: object;
 }
 
-/** One of both stands in an event: the router's owner who did not buy gets the masked number. */
-const phones = { phone: z.string().optional(), phone_masked: z.string().optional() };
-
-const sessionData = session.omit({ password: true }).extend(phones).meta({ id: 'SessionEventData' });
-
-const paymentData = payment.extend({ router_id: z.int(), ...phones }).meta({ id: 'PaymentEventData' });
-
-function eventSchema(type: string, description: string, data: z.ZodType): z.ZodType {
-	const name = type.replace(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-	return z
-		.object({
-			id: z
-				.string()
-				.regex(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
-				.meta({ description: 'Id of the event, as in `webhook-id`.' }),
-			type: z.literal(type).meta({ description: 'Name of the event.' }),
-			timestamp: z.iso.datetime({ precision: 3 }).meta({ description: 'When it happened.' }),
-			api_version: z.literal('1.0').meta({ description: 'Version of the API whose objects these are.' }),
-			data
-		})
-		.meta({ id: `${name}Event`, description });
-}
-
-function sessionEvent(type: string, description: string, from: keyof typeof sessionExamples): EventText {
+function sessionEvent(type: EventName, from: keyof typeof sessionExamples): EventExample {
 	const session = sessionExamples[from];
 	const data = Object.fromEntries(Object.entries(session).filter(([name]) => name !== 'password'));
-	return {
-		description,
-		schema: eventSchema(type, description, sessionData),
-		example: {
-			id: 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K',
-			type,
-			timestamp: session.updated_at,
-			api_version: '1.0',
-			data
-		}
-	};
+	const id = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
+	return { id, type, timestamp: session.updated_at, api_version: API_VERSION, data };
 }
 
-function paymentEvent(type: string, description: string, from: typeof paid): EventText {
-	return {
-		description,
-		schema: eventSchema(type, description, paymentData),
-		example: {
-			id: 'evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF',
-			type,
-			timestamp: from.updated_at,
-			api_version: '1.0',
-			data: { ...from, router_id: 42 }
-		}
-	};
+function paymentEvent(type: EventName, { id: paymentId, session_id, ...rest }: typeof paid): EventExample {
+	const data = { id: paymentId, session_id, router_id: 42, ...rest };
+	const id = 'evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF';
+	return { id, type, timestamp: rest.updated_at, api_version: API_VERSION, data };
 }
 
-/** By event name. */
-export const EVENT_TEXTS: Readonly<Record<string, EventText>> = {
-	'payment.success': paymentEvent(
-		'payment.success',
-		'A payment succeeded. `data.applied` says whether it bought the time; one that did not goes back.',
-		paid
-	),
-	'payment.failed': paymentEvent('payment.failed', 'A payment failed, or the payer did not answer.', failed),
-	'payment.refunded': paymentEvent('payment.refunded', 'The money of a payment was given back.', refunded),
-	'session.created': sessionEvent('session.created', 'A session was ordered.', 'ordered'),
-	'session.activated': sessionEvent('session.activated', 'The time of a session began to run.', 'active'),
-	'session.expired': sessionEvent(
-		'session.expired',
-		'The time of a session ran out; exactly once for a session. Not for one that was ended early.',
-		'expired'
-	),
-	'session.ended': sessionEvent('session.ended', 'A session was ended early.', 'ended'),
-	'session.cancelled': sessionEvent(
-		'session.cancelled',
-		'A session was cancelled before it began.',
-		'cancelled'
-	)
+/** A whole body of each event. */
+export const EVENT_EXAMPLES: Readonly<Record<EventName, EventExample>> = {
+	'payment.success': paymentEvent('payment.success', paid),
+	'payment.failed': paymentEvent('payment.failed', failed),
+	'payment.refunded': paymentEvent('payment.refunded', refunded),
+	'session.created': sessionEvent('session.created', 'ordered'),
+	'session.activated': sessionEvent('session.activated', 'active'),
+	'session.expired': sessionEvent('session.expired', 'expired'),
+	'session.ended': sessionEvent('session.ended', 'ended'),
+	'session.cancelled': sessionEvent('session.cancelled', 'cancelled'),
+	'webhook.test': {
+		id: 'evt_01KAJA0C2E4G6J8M0P2R4T6W8Y',
+		type: 'webhook.test',
+		timestamp: '2026-11-21T10:00:00.000Z',
+		api_version: API_VERSION,
+		data: { message: TEST_MESSAGE }
+	}
 };
 
 const HEADERS = {
@@ -104,8 +59,10 @@ const HEADER_EXAMPLES = {
 	'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='
 };
 
-function webhook(name: string, { description, schema, example }: EventText): ZodOpenApiPathItemObject {
-	const examples: Record<string, Example> = { event: { summary: description, value: example } };
+function webhook(name: EventName): ZodOpenApiPathItemObject {
+	const schema = webhookEvents[name];
+	const description = EVENT_TEXTS[name];
+	const examples: Record<string, Example> = { event: { summary: name, value: EVENT_EXAMPLES[name] } };
 	return {
 		post: {
 			operationId: `on${name.replace(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}`,
@@ -131,5 +88,4 @@ function webhook(name: string, { description, schema, example }: EventText): Zod
 }
 
 /** The `webhooks` section. */
-export const webhooksOf = (events: Readonly<Record<string, EventText>>) =>
-	Object.fromEntries(Object.entries(events).map(([name, text]) => [name, webhook(name, text)]));
+export const openApiWebhooks = () => Object.fromEntries(EVENT_NAMES.map((name) => [name, webhook(name)]));

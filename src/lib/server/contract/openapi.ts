@@ -6,7 +6,7 @@ import { SHAPE_TEXTS } from './describe-shapes.ts';
 import { headerComponents } from './openapi-headers.ts';
 import { codesOf, IDEMPOTENCY_KEY, pathsOf, sharedResponses } from './openapi-paths.ts';
 import { problemName, problemShape } from './openapi-problems.ts';
-import { EVENT_TEXTS, webhooksOf } from './openapi-webhooks.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
 import { EXAMPLE_ORIGIN } from './problem-examples.ts';
 import { ROUTES, type Route } from './routes.ts';
 
@@ -77,7 +77,7 @@ export function openApiDocument(baseUrl: string | null = null, routes = ROUTES):
 			security: [{ bearerAuth: [] }],
 			tags: [...TAGS],
 			paths: pathsOf(routes),
-			webhooks: webhooksOf(EVENT_TEXTS),
+			webhooks: openApiWebhooks(),
 			components: {
 				securitySchemes: {
 					bearerAuth: {

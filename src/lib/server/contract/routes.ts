@@ -23,6 +23,14 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+/** When an endpoint was deprecated and when it goes away (ISO dates, in that order), and what replaces it. */
+export interface Deprecation {
+	since: string;
+	sunset: string;
+	/** Path or address of the operation that replaces it. */
+	successor: string | null;
+}
+
 export interface Route {
 	method: Method;
 	/** Path below /v1, with parameters in braces as the specification writes them. */
@@ -43,8 +51,7 @@ export interface Route {
 	location?: string;
 	/** Takes an Idempotency-Key: a repeated request has one effect. */
 	idempotent?: true;
-	/** The operation goes away; days as ISO dates, `successor` a path such as "/v2/routers". */
-	deprecation?: { since: string; sunset: string; successor: string | null };
+	deprecation?: Deprecation;
 	/** Errors beyond COMMON_ERRORS. */
 	errors: readonly ProblemCode[];
 }
@@ -220,6 +227,21 @@ export const setRouterPrice = {
 	errors: ['owner_role_required', 'not_router_owner', 'router_not_found']
 } as const satisfies Route;
 
+export const registerWebhook = {
+	method: 'POST',
+	path: '/webhooks/register',
+	operationId: 'registerWebhook',
+	summary: 'Register a webhook URL for the listed events',
+	role: 'app',
+	scope: 'webhooks:write',
+	body: schemas.webhookRegistration,
+	idempotent: true,
+	status: 201,
+	repeated: 200,
+	response: schemas.webhookEndpoint,
+	errors: ['webhook_url_not_allowed', 'webhook_limit_reached', ...IDEMPOTENCY_ERRORS]
+} as const satisfies Route;
+
 export const ROUTES: readonly Route[] = [
 	listRouters,
 	getRouter,
@@ -230,7 +252,8 @@ export const ROUTES: readonly Route[] = [
 	getPaymentStatus,
 	getEarnings,
 	listOwnerUsers,
-	setRouterPrice
+	setRouterPrice,
+	registerWebhook
 ];
 
 const pathPattern = (path: string) =>

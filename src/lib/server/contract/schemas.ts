@@ -34,7 +34,7 @@ export const pathId = z
 	.regex(/^-?\d+$/, 'Use an integer.')
 	.transform(Number);
 
-const timestamp = z.iso.datetime({ precision: 3 });
+export const timestamp = z.iso.datetime({ precision: 3 });
 const currency = z.string().regex(/^[A-Z]{3}$/);
 
 export const phoneText = z.string().regex(/^.{1,64}$/s, 'Use a mobile number, e.g. "+256772123456".');
@@ -274,6 +274,58 @@ export const priceUpdate = z
 	})
 	.meta({ id: 'PriceUpdate' });
 
+/**
+ * What may be registered for. `webhook.test` is only sent on demand, whether it was registered for or not; it is a
+ * known name all the same, so a client may list every name that the documentation lists.
+ */
+export const EVENT_NAMES = [
+	'payment.success',
+	'session.expired',
+	'payment.failed',
+	'payment.refunded',
+	'session.created',
+	'session.activated',
+	'session.ended',
+	'session.cancelled',
+	'webhook.test'
+] as const;
+
+const MAX_WEBHOOK_EVENTS = 20;
+
+export const webhookRegistration = z
+	.strictObject({
+		// Which URLs are allowed is a rule of its own (webhook_url_not_allowed); this is only the form.
+		url: z.string().refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), {
+			params: { item: 'invalid_format' },
+			error: 'Use an absolute URL, e.g. "https://app.example.com/hooks/wifi".'
+		}),
+		events: z
+			.array(z.enum(EVENT_NAMES))
+			.min(1)
+			.max(MAX_WEBHOOK_EVENTS)
+			.check(({ value, issues }) => {
+				for (const [index, name] of value.entries()) {
+					if (value.indexOf(name) === index) continue;
+					const message = 'Name each event once.';
+					issues.push({ code: 'custom', input: name, path: [index], params: { item: 'duplicate' }, message });
+				}
+			})
+			.meta({ uniqueItems: true })
+	})
+	.meta({ id: 'WebhookRegistration' });
+
+export const webhookEndpoint = z
+	.object({
+		id: z.int(),
+		url: z.string(),
+		events: z.array(z.string()),
+		status: z.enum(['active', 'disabled']),
+		secret: z.string().nullable(),
+		created_at: timestamp,
+		updated_at: timestamp
+	})
+	.meta({ id: 'WebhookEndpoint' });
+
 export const problemItem = z
 	.object({
 		in: z.enum(['body', 'query', 'path', 'header']),
@@ -302,4 +354,6 @@ export type PaymentBody = z.infer<typeof payment>;
 export type PaymentStartBody = z.infer<typeof paymentStart>;
 export type EarningsBody = z.infer<typeof earnings>;
 export type OwnerUserBody = z.infer<typeof ownerUser>;
+export type WebhookRegistrationBody = z.infer<typeof webhookRegistration>;
+export type WebhookBody = z.infer<typeof webhookEndpoint>;
 export type ProblemBody = z.infer<typeof problem> & Record<string, unknown>;

@@ -5,6 +5,9 @@ import { rateLimits } from './migrations/0002-rate-limits.ts';
 import { idempotency } from './migrations/0003-idempotency.ts';
 import { owners } from './migrations/0004-owners.ts';
 import { portalPlan } from './migrations/0005-portal-plan.ts';
+import { webhooks } from './migrations/0006-webhooks.ts';
+import { signIn } from './migrations/0007-sign-in.ts';
+import { requestLog } from './migrations/0008-request-log.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -13,7 +16,16 @@ export interface Migration {
 }
 
 /** In order; the position (from 1) is the version. */
-const MIGRATIONS: readonly Migration[] = [initial, rateLimits, idempotency, owners, portalPlan];
+const MIGRATIONS: readonly Migration[] = [
+	initial,
+	rateLimits,
+	idempotency,
+	owners,
+	portalPlan,
+	webhooks,
+	signIn,
+	requestLog
+];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */
 const LOCK_ID = 7_243_001;

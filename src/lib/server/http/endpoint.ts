@@ -6,6 +6,7 @@ import { methodsFor, type Route } from '../contract/routes.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Answer } from '../idempotency/idempotency.ts';
 import type { RememberBody } from '../sessions/sessions.ts';
+import { announceDeprecation, isPastSunset } from './deprecation.ts';
 import { limitAddress, limitCaller, RateLimited } from './limits.ts';
 import { parse, parseIdempotencyKey, parseJson, parseQuery, readJsonText } from './parse.ts';
 import { problemResponse } from './problem.ts';
@@ -26,6 +27,8 @@ export interface Call<R extends Route> {
 	body: Input<R, 'body'>;
 	/** The query as it came, for links to this list's next page. */
 	search: URLSearchParams;
+	/** The host under which the call came in, with its port if it has one. */
+	host: string;
 	/** Aborts when the client goes away. */
 	signal: AbortSignal;
 	/** Stores the answer in the transaction of the effect, for a request with an Idempotency-Key. */
@@ -34,6 +37,8 @@ export interface Call<R extends Route> {
 
 export interface Result<R extends Route> {
 	body: z.input<R['response']>;
+	/** Where it is not the route's own: its `repeated`. */
+	status?: 200 | 201;
 	headers?: Record<string, string>;
 }
 
@@ -44,53 +49,75 @@ export function endpoint<R extends Route>(
 	route: R,
 	handle: (call: Call<R>) => Promise<Result<R>>
 ): RequestHandler {
-	return (event) =>
-		answer(event, async (caller) => {
-			authorise(caller, route);
-			const text = route.body ? await readJsonText(event.request) : '';
-			const call = {
-				app: event.locals.app,
-				caller,
-				params: route.params && parse(route.params, event.params, 'path'),
-				query: route.query && parseQuery(route.query, event.url.searchParams),
-				body: route.body && parseJson(route.body, text),
-				search: event.url.searchParams,
-				signal: event.request.signal
-			} as Call<R>;
-			const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
-			if (key === null) {
-				const { body, headers } = await handle(call);
-				return jsonResponse(wireAnswer(route, body), headers);
-			}
-			const request = {
-				accountId: caller.accountId,
-				method: route.method,
-				path: route.path,
-				key,
-				body: text
-			};
-			const result = await event.locals.app.idempotency.once(request, async (remember) => {
-				const { body } = await handle({
-					...call,
-					remember: (trx, effect) => remember(trx, wireAnswer(route, effect))
-				});
-				return wireAnswer(route, body);
-			});
-			return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
+	const { deprecation } = route;
+	return async (event) => {
+		const isGone = deprecation !== undefined && isPastSunset(deprecation, event.locals.app.clock.now());
+		const response = await answer(event, async (caller) =>
+			isGone ? routeNotFound(event) : serve(event, caller, route, handle)
+		);
+		if (deprecation && !isGone) announceDeprecation(response.headers, deprecation, event.locals.origin);
+		return response;
+	};
+}
+
+/** One call of an authenticated caller: role, input, then the handler, once for each Idempotency-Key. */
+async function serve<R extends Route>(
+	event: RequestEvent,
+	caller: Caller,
+	route: R,
+	handle: (call: Call<R>) => Promise<Result<R>>
+): Promise<Response> {
+	authorise(caller, route);
+	const text = route.body ? await readJsonText(event.request) : '';
+	const call = {
+		app: event.locals.app,
+		caller,
+		params: route.params && parse(route.params, event.params, 'path'),
+		query: route.query && parseQuery(route.query, event.url.searchParams),
+		body: route.body && parseJson(route.body, text),
+		search: event.url.searchParams,
+		host: event.request.headers.get('host') ?? event.url.host,
+		signal: event.request.signal
+	} as Call<R>;
+	const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
+	if (key === null) {
+		const { body, status, headers } = await handle(call);
+		return jsonResponse(wireAnswer(route, body, status), headers);
+	}
+	const request = {
+		accountId: caller.accountId,
+		method: route.method,
+		path: route.path,
+		key,
+		body: text
+	};
+	const result = await event.locals.app.idempotency.once(request, async (remember) => {
+		const { body, status } = await handle({
+			...call,
+			remember: (trx, effect, effectStatus) => remember(trx, wireAnswer(route, effect, effectStatus))
 		});
+		return wireAnswer(route, body, status);
+	});
+	return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 
 /** An answer as it goes over the wire, and as it is remembered. */
-function wireAnswer(route: Route, body: unknown): Answer {
+function wireAnswer(route: Route, body: unknown, status: 200 | 201 = route.status): Answer {
 	const hasId = typeof body === 'object' && body !== null && 'id' in body;
 	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
-	return { status: route.status, location, body: JSON.stringify(body) };
+	return { status, location, body: JSON.stringify(body) };
 }
 
 function jsonResponse({ status, location, body }: Answer, headers: Record<string, string> = {}): Response {
 	return new Response(body, {
 		status,
-		headers: { ...JSON_HEADERS, ...headers, ...(location === null ? {} : { location }) }
+		headers: {
+			...JSON_HEADERS,
+			// Known here, so that the server needs not send it in chunks.
+			'content-length': String(Buffer.byteLength(body)),
+			...headers,
+			...(location === null ? {} : { location })
+		}
 	});
 }
 
@@ -112,21 +139,24 @@ export const unknownRoute: RequestHandler = (event) =>
 			.replace(/^\/v1/, '')
 			.replace(/\/$/, '');
 		const allow = methodsFor(path);
-		const error = new AppError(
-			'route_not_found',
-			`There is no ${event.request.method} ${event.url.pathname}.`
-		);
-		const response = problemResponse(error, event.locals);
+		const response = routeNotFound(event);
 		if (allow.length > 0) response.headers.set('allow', allow.join(', '));
 		return response;
 	});
 
-/** Authenticates, runs, and turns whatever happens into JSON. */
+function routeNotFound(event: RequestEvent): Response {
+	const what = `${event.request.method} ${event.url.pathname}`;
+	return problemResponse(new AppError('route_not_found', `There is no ${what}.`), event.locals);
+}
+
+/** Authenticates, runs, turns whatever happens into JSON, and notes it for the caller's request log. */
 async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Response>): Promise<Response> {
+	const startedAt = performance.now();
+	let caller: Caller | null = null;
 	let limits: Record<string, string> = {};
 	let response: Response;
 	try {
-		const caller = await authenticate(event);
+		caller = await authenticate(event);
 		limits = await limitCaller(event, caller);
 		response = await run(caller);
 	} catch (error) {
@@ -135,7 +165,24 @@ async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Resp
 	}
 	for (const [name, value] of Object.entries(limits)) response.headers.set(name, value);
 	response.headers.set('cache-control', 'no-store');
+	if (caller) noteCall(event, caller, { status: response.status, startedAt });
 	return response;
+}
+
+function noteCall(
+	event: RequestEvent,
+	{ accountId, keyId }: Caller,
+	{ status, startedAt }: { status: number; startedAt: number }
+): void {
+	event.locals.app.requestLog.note({
+		accountId,
+		keyId,
+		method: event.request.method,
+		pathname: event.url.pathname,
+		status,
+		durationMs: performance.now() - startedAt,
+		requestId: event.locals.requestId
+	});
 }
 
 async function authenticate(event: RequestEvent): Promise<Caller> {

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+
+/** What wild requests are made of: good values of every field and parameter, and bad ones for any. */
+
+/** Names of placeholders: a session, payment or router of the caller, of somebody else, or without one. */
+export const PLACEHOLDERS = [
+	'ownSession',
+	'foreignSession',
+	'ownPayment',
+	'foreignPayment',
+	'ownRouter',
+	'foreignRouter',
+	'mobile',
+	'amount'
+] as const;
+
+export type Placeholder = (typeof PLACEHOLDERS)[number];
+
+export const placeholder = (...names: Placeholder[]) => fc.constantFrom(...names.map((name) => `{${name}}`));
+
+/** Texts that have broken parsers, databases and logs before. */
+export const nastyText = fc.oneof(
+	fc.constantFrom(
+		...[
+			'',
+			' ',
+			'\0',
+			'a\0b',
+			'\n',
+			'\u202e',
+			'\ufeff',
+			'\ud800',
+			'٣',
+			'1e3',
+			'+1',
+			'0x10',
+			'1_000',
+			'-0',
+			'.5',
+			'5.'
+		],
+		...[
+			'NaN',
+			'Infinity',
+			'null',
+			'undefined',
+			'true',
+			'[]',
+			'{}',
+			'[object Object]',
+			'__proto__',
+			'constructor'
+		],
+		...[
+			"' or 1=1 --",
+			'"; drop table sessions; --',
+			'%00',
+			'%',
+			'%zz',
+			'../../etc/passwd',
+			'<script>',
+			'${7*7}'
+		],
+		...['9007199254740993', '9223372036854775808', '99999999999999999999', '2147483648', '4294967296'],
+		...['1h', '0h', '1H', '99999w', 'P1D', '15m', '2h ', '１h', 'mobile_money', 'payment.success', 'daily'],
+		...[
+			'2026-02-30',
+			'2026-11-21',
+			'0000-00-00',
+			'+256772123456',
+			'0772 123 456',
+			'http://127.0.0.1/',
+			'a'.repeat(3000)
+		]
+	),
+	fc.string({ unit: 'binary', maxLength: 40 }),
+	fc.string({ unit: 'grapheme', maxLength: 40 })
+);
+
+const nastyNumber = fc.oneof(
+	fc.constantFrom(
+		0,
+		-0,
+		-1,
+		1,
+		0.1,
+		1e-9,
+		1e21,
+		1e308,
+		2 ** 31,
+		2 ** 53,
+		2 ** 53 + 2,
+		2 ** 63,
+		-(2 ** 63),
+		2 ** 64
+	),
+	fc.integer(),
+	fc.double({ noNaN: true, noDefaultInfinity: true })
+);
+
+/** JSON text of anything; some of it no serialiser would write. */
+export const nastyJson: fc.Arbitrary<string> = fc.oneof(
+	fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
+	nastyText.map((text) => JSON.stringify(text)),
+	nastyNumber.map((number) => JSON.stringify(number)),
+	fc.constantFrom(
+		'1e400',
+		'-1e400',
+		'01',
+		'1.',
+		'{"__proto__":1}',
+		'[[[[[[]]]]]]',
+		`${'['.repeat(2000)}${']'.repeat(2000)}`
+	)
+);
+
+const json = (arbitrary: fc.Arbitrary<unknown>) => arbitrary.map((value) => JSON.stringify(value));
+
+/** Good values of the fields that bodies have, as JSON text. */
+export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+	router_id: placeholder('ownRouter', 'foreignRouter'),
+	duration: json(fc.constantFrom('15m', '1h', '2h', '1d', '1w', '30d')),
+	payment_method: json(fc.constantFrom('mobile_money', 'mtn_momo', 'airtel_money')),
+	phone: placeholder('mobile'),
+	amount: fc.oneof(
+		{ arbitrary: placeholder('amount'), weight: 3 },
+		{ arbitrary: fc.constant('500'), weight: 1 }
+	),
+	session_id: placeholder('ownSession', 'foreignSession'),
+	price: json(fc.constantFrom(1, 500, 700, 1_000_000)),
+	url: json(
+		fc.constantFrom(
+			'https://hooks.example.com/a',
+			'https://hooks.example.com:8443/b',
+			'https://10.0.0.1/',
+			'ftp://x.example/'
+		)
+	),
+	events: json(
+		fc.constantFrom(
+			['payment.success'],
+			['session.expired', 'payment.failed'],
+			[],
+			['nothing.known'],
+			['session.ended', 'session.ended']
+		)
+	)
+};
+
+/** Good values of query parameters. */
+export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+	lat: fc.constantFrom('0.3476', '0', '-90', '90', '12.123456789012'),
+	lon: fc.constantFrom('32.5825', '0', '-180', '180'),
+	radius: fc.constantFrom('1', '1000', '50000', '0', '50001'),
+	limit: fc.constantFrom('1', '20', '100', '0', '101'),
+	cursor: fc.constantFrom('', 'e30', 'eyJ2IjoxLCJrIjpbMSwxXSwiZiI6IiJ9', '!!!'),
+	if_status: fc.constantFrom('pending_payment', 'active', 'expired', 'nothing'),
+	wait: fc.constantFrom('0', '0', '21', '-1'),
+	period: fc.constantFrom('daily', 'weekly', 'monthly', 'yearly'),
+	from: fc.constantFrom('2026-01-01', '2026-11-21', '2020-02-29', '2026-13-01'),
+	to: fc.constantFrom('2026-01-31', '2026-11-21', '1999-12-31'),
+	status: fc.constantFrom('active', 'expired', 'ended')
+};
+
+/** Lone surrogates have no percent-encoding: their WTF-8 bytes stand for them. */
+export const percentEncoded = (text: string) =>
+	[...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
