@@ -14,11 +14,13 @@ const EXPIRES = 'Nothing was created or charged.';
 export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<string, ProblemText>> = {
 	invalid_json: {
 		meaning: 'The body is not JSON in UTF-8, or it is not an object.',
-		advice: 'Send one JSON object. Let a library write it; a stray comma or a text in another encoding is enough for this.'
+		advice:
+			'Send one JSON object. Let a library write it; a stray comma or a text in another encoding is enough for this.'
 	},
 	unsupported_media_type: {
 		meaning: 'The request has a body, but not the header `Content-Type: application/json`.',
-		advice: 'Send the header. With curl: `-H "Content-Type: application/json"`, because `-d` alone announces a form.'
+		advice:
+			'Send the header. With curl: `-H "Content-Type: application/json"`, because `-d` alone announces a form.'
 	},
 	body_too_large: {
 		meaning: 'The body has more than 16 KiB.',
@@ -83,11 +85,13 @@ export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<s
 	},
 	idempotency_key_reused: {
 		meaning: 'The `Idempotency-Key` belongs to an earlier request with another body. This one had no effect.',
-		advice: 'Make a new key for each new order or payment; send the old one only to repeat the very same request.'
+		advice:
+			'Make a new key for each new order or payment; send the old one only to repeat the very same request.'
 	},
 	idempotency_key_in_use: {
 		meaning: 'The first request with this `Idempotency-Key` is still being worked on.',
-		advice: 'Send the same request again after `Retry-After` seconds: you then get the answer of the first one.'
+		advice:
+			'Send the same request again after `Retry-After` seconds: you then get the answer of the first one.'
 	},
 	missing_api_key: {
 		meaning: 'The request carries no API key in the `Authorization` header.',
@@ -95,8 +99,10 @@ export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<s
 			'Send `Authorization: Bearer <API_KEY>`. Keys in the address or in the body are never read. Paths that do not exist need a key too.'
 	},
 	invalid_api_key: {
-		meaning: 'The API key is mistyped, unknown, revoked or expired, or it is a test key on a live installation.',
-		advice: 'Compare the key with the one you were shown. If it is lost or old, make a new one in the developer settings.'
+		meaning:
+			'The API key is mistyped, unknown, revoked or expired, or it is a test key on a live installation.',
+		advice:
+			'Compare the key with the one you were shown. If it is lost or old, make a new one in the developer settings.'
 	},
 	account_suspended: {
 		meaning: 'The account of this API key is suspended; none of its keys works.',
@@ -104,7 +110,8 @@ export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<s
 	},
 	insufficient_scope: {
 		meaning: 'The API key was narrowed to scopes, and the one that this endpoint needs is not among them.',
-		advice: 'Use a key with the scope in `required_scope`, or one without scopes, which may do all of its role.'
+		advice:
+			'Use a key with the scope in `required_scope`, or one without scopes, which may do all of its role.'
 	},
 	owner_role_required: {
 		meaning: 'The endpoint is for owners of routers, and the key or its account has only the role `app`.',
@@ -125,7 +132,8 @@ export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<s
 	},
 	session_not_found: {
 		meaning: 'No session has this id, or it belongs to another account.',
-		advice: 'Use a key of the account that created the session. Owners find sessions on their routers in `/v1/owner/users`.'
+		advice:
+			'Use a key of the account that created the session. Owners find sessions on their routers in `/v1/owner/users`.'
 	},
 	payment_not_found: {
 		meaning: 'No payment has this id, or it belongs to another account.',

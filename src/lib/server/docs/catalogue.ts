@@ -82,7 +82,9 @@ export function problemView(document: ApiDocument, code: string): ProblemView | 
 	return {
 		...linkOf(code, part),
 		advice: PROBLEM_TEXTS[code]?.advice ?? '',
-		members: fieldsOf(part, { document, places: placesOf(document) }).filter(({ name }) => own.includes(name)),
+		members: fieldsOf(part, { document, places: placesOf(document) }).filter(({ name }) =>
+			own.includes(name)
+		),
 		operations: links.length === operationsOf(document).length ? null : links,
 		example: (answering.find(({ example }) => !example.includes('"/id"')) ?? answering[0])?.example ?? '',
 		items: code === 'validation_failed' ? itemCodes() : []

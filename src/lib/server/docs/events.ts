@@ -1,6 +1,13 @@
 import type { ObjectView } from '../../reference.ts';
+import { MAX_PER_ENDPOINT } from '../webhooks/queue.ts';
+import { JITTER, MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../webhooks/schedule.ts';
+import { KEPT_RESPONSE_BYTES, TOTAL_TIMEOUT_MS } from '../webhooks/transport.ts';
+import { DISABLE_AFTER_MS, KEEP_MS, LEAST_FAILURES, TELL_AFTER_MS } from '../webhooks/upkeep.ts';
+import { MAX_URL_LENGTH } from '../webhooks/url-rules.ts';
+import { MAX_ENDPOINTS, OLD_SECRET_MS } from '../webhooks/webhooks.ts';
 import { json } from './code.ts';
 import { nameOf, resolved, slug, type ApiDocument, type Parameter } from './document.ts';
+import { spanText } from './facts.ts';
 import { namesBelow, placesOf, WEBHOOKS_PAGE } from './objects.ts';
 import { objectView } from './operations.ts';
 
@@ -35,13 +42,14 @@ export function webhooksView(document: ApiDocument): WebhooksView {
 		.filter((name) => places.get(name) === WEBHOOKS_PAGE && !envelopes.has(name));
 	const first = deliveries[0]?.post.parameters ?? [];
 	return {
-		events: deliveries.map(({ name, schema, example }) => {
+		events: deliveries.map(({ name, post, schema, example }) => {
 			const data = resolved(document, schema).properties?.['data'];
 			const shape = data ? nameOf(data) : null;
 			return {
 				id: slug(name),
 				name,
-				description: example?.summary ?? '',
+				// What follows is said once for all of them.
+				description: post.description.split('\n\n')[0] ?? '',
 				example: json(example?.value),
 				data: shape === null ? null : { name: shape, href: `#object-${slug(shape)}` }
 			};
@@ -53,23 +61,23 @@ export function webhooksView(document: ApiDocument): WebhooksView {
 	};
 }
 
-/** How deliveries are made, in the words of people. tests/unit/docs.test.ts compares them with the service. */
+const SECOND = 1_000;
+const DAY = 24 * 60 * 60 * SECOND;
+
+/** How deliveries are made, as the service has it. */
 export const DELIVERY = {
-	timeoutSeconds: 15,
-	/** Time from each failed attempt to the next. */
-	retryDelaysSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400],
-	jitterPercent: 10,
-	maxRetryAfterSeconds: 3_600,
-	concurrent: 5,
-	keptResponseBytes: 1_024,
-	keptDays: 30,
-	oldSecretHours: 24,
-	maxEndpoints: 16,
-	maxBodyKilobytes: 20,
-	maxUrlLength: 2_048,
-	disableAfterDays: 5,
-	tellAfterDays: 3,
-	leastFailures: 10,
-	/** Of the packages that verify. */
-	toleranceSeconds: 300
+	timeout: spanText(TOTAL_TIMEOUT_MS / SECOND),
+	/** From each failed attempt to the next. */
+	waits: RETRY_DELAYS_MS.map((delay) => spanText(delay / SECOND)),
+	jitterPercent: JITTER * 100,
+	maxRetryAfter: spanText(MAX_RETRY_AFTER_MS / SECOND),
+	concurrent: MAX_PER_ENDPOINT,
+	keptResponseBytes: KEPT_RESPONSE_BYTES,
+	keptDays: KEEP_MS / DAY,
+	oldSecret: spanText(OLD_SECRET_MS / SECOND),
+	maxEndpoints: MAX_ENDPOINTS,
+	maxUrlLength: MAX_URL_LENGTH,
+	disableAfterDays: DISABLE_AFTER_MS / DAY,
+	tellAfterDays: TELL_AFTER_MS / DAY,
+	leastFailures: LEAST_FAILURES
 } as const;

@@ -65,7 +65,10 @@ function unfold(document: ApiDocument, outer: Schema): Unfolded {
 		return { ...inner, after: ' or null' };
 	}
 	const name = nameOf(outer);
-	const schema = { ...resolved(document, outer), ...(outer.description ? { description: outer.description } : {}) };
+	const schema = {
+		...resolved(document, outer),
+		...(outer.description ? { description: outer.description } : {})
+	};
 	if (name === null && schema.type === 'array' && schema.items) {
 		const inner = unfold(document, schema.items);
 		return { ...inner, before: `array of ${inner.before}` };

@@ -34,7 +34,8 @@ export function purchaseSteps(baseUrl: string, place: Place): Step[] {
 			title: 'Find a router',
 			text: 'Routers near a place, the nearest first. Take the `id` of one that is `online`.',
 			curl: curl(baseUrl, `/routers?${nearby(place)}`),
-			answer: '{ "data": [ { "id": 42, "name": "Kisementi Cafe", "price": 500, "currency": "UGX", "status": "online", … } ], … }'
+			answer:
+				'{ "data": [ { "id": 42, "name": "Kisementi Cafe", "price": 500, "currency": "UGX", "status": "online", … } ], … }'
 		},
 		{
 			title: 'Order time on it',

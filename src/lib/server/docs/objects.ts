@@ -1,4 +1,12 @@
-import { nameOf, operationsOf, resolved, slug, type ApiDocument, type Operation, type Schema } from './document.ts';
+import {
+	nameOf,
+	operationsOf,
+	resolved,
+	slug,
+	type ApiDocument,
+	type Operation,
+	type Schema
+} from './document.ts';
 
 /**
  * Where each named shape of the document is described in the reference: objects once, on the page that first uses

@@ -71,8 +71,7 @@ export function groupsOf(document: ApiDocument): Group[] {
 
 const mediaOf = (response: Response): Media[] => Object.values(response.content ?? {});
 
-const examplesOf = (media: readonly Media[]) =>
-	media.flatMap(({ examples }) => Object.entries(examples));
+const examplesOf = (media: readonly Media[]) => media.flatMap(({ examples }) => Object.entries(examples));
 
 export function errorsOf(document: ApiDocument, responses: Located['operation']['responses']): ErrorLink[] {
 	return Object.entries(responses)

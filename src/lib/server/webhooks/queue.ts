@@ -13,7 +13,7 @@ const PENDING = sql`status = 'pending' and lease_until is null`;
 const CLAIM_LOCK = 7_243_002;
 
 /** Attempts at once to one endpoint, over all processes. */
-const MAX_PER_ENDPOINT = 5;
+export const MAX_PER_ENDPOINT = 5;
 /** To one that has failed for a while: its time-outs shall not fill the places that others need. */
 const MAX_PER_FAILING = 1;
 const FAILING_AFTER_MS = 60_000;

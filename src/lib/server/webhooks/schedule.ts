@@ -17,7 +17,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 	24 * HOUR
 ];
 
-const JITTER = 0.1;
+export const JITTER = 0.1;
 /** A receiver may ask for later, but not for never. */
 export const MAX_RETRY_AFTER_MS = HOUR;
 const HEEDED_STATUSES = [429, 503];

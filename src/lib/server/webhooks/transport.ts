@@ -43,7 +43,7 @@ export type Resolve = (hostname: string) => Promise<Address[]>;
 /** For everything: name, connection, answer. */
 export const TOTAL_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
-const KEPT_RESPONSE_BYTES = 1024;
+export const KEPT_RESPONSE_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 class AddressNotAllowed extends Error {}

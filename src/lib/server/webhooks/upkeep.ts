@@ -12,11 +12,11 @@ import * as store from './store.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const EVERY_MS = MINUTE_MS;
-const TELL_AFTER_MS = 3 * DAY_MS;
-const DISABLE_AFTER_MS = 5 * DAY_MS;
+export const TELL_AFTER_MS = 3 * DAY_MS;
+export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /** Fewer failures than this in five days say little. */
-const LEAST_FAILURES = 10;
-const KEEP_MS = 30 * DAY_MS;
+export const LEAST_FAILURES = 10;
+export const KEEP_MS = 30 * DAY_MS;
 /** Rows that one round forgets: a short transaction. */
 const BATCH = 2_000;
 const NOTICE_LEASE_MS = 5 * MINUTE_MS;

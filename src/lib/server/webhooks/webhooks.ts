@@ -74,7 +74,7 @@ export interface WebhooksDependencies {
 }
 
 export const MAX_ENDPOINTS = 16;
-const OLD_SECRET_MS = 24 * 60 * 60 * 1000;
+export const OLD_SECRET_MS = 24 * 60 * 60 * 1000;
 const MAX_REGISTER_ATTEMPTS = 5;
 
 /** What an endpoint is when it works, or is to work again. */

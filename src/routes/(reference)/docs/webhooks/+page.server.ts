@@ -1,6 +1,5 @@
 import { documentFor } from '#lib/server/docs/document.ts';
 import { DELIVERY, webhooksView } from '#lib/server/docs/events.ts';
-import { spanText } from '#lib/server/docs/facts.ts';
 import { VERIFY_WITH_NODE, VERIFY_WITH_PACKAGE } from '#lib/server/docs/guides.ts';
 import type { PageServerLoad } from './$types';
 
@@ -8,7 +7,6 @@ import type { PageServerLoad } from './$types';
 export const load: PageServerLoad = ({ locals }) => ({
 	...webhooksView(documentFor(locals.origin)),
 	delivery: DELIVERY,
-	retries: DELIVERY.retryDelaysSeconds.map(spanText),
 	withPackage: VERIFY_WITH_PACKAGE,
 	withNode: VERIFY_WITH_NODE
 });
