@@ -565,7 +565,7 @@ export interface components {
             phone_masked?: string;
         };
         /**
-         * @description `pending`: the operator has not decided. `success`: the money was taken. `failed`: it was not. `expired`: no answer in time; it can still succeed late. `refund_pending`, `refunded`, `refund_failed`: the money goes back, went back, could not go back.
+         * @description `pending`: the operator has not decided. `success`: the money was taken. `failed`: no money was taken. `expired`: no answer in time; it can still succeed late. `refund_pending`: the money is on its way back. `refunded`: it is back. `refund_failed`: it could not go back; a person looks at it.
          * @enum {string}
          */
         PaymentStatus: "pending" | "success" | "failed" | "expired" | "refund_pending" | "refunded" | "refund_failed";

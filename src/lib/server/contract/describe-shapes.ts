@@ -9,7 +9,7 @@ export const SHAPE_TEXTS: Readonly<Record<string, string>> = {
 	SessionCreation: 'An order of time on a router.',
 	Payment: 'A mobile-money payment for a session.',
 	PaymentStatus:
-		'`pending`: the operator has not decided. `success`: the money was taken. `failed`: it was not. `expired`: no answer in time; it can still succeed late. `refund_pending`, `refunded`, `refund_failed`: the money goes back, went back, could not go back.',
+		'`pending`: the operator has not decided. `success`: the money was taken. `failed`: no money was taken. `expired`: no answer in time; it can still succeed late. `refund_pending`: the money is on its way back. `refunded`: it is back. `refund_failed`: it could not go back; a person looks at it.',
 	PaymentStart: 'The start of a payment.',
 	FailureCode: 'Why a payment failed. Further codes may be added.',
 	Earnings: 'What the routers of the caller earned, bucket by bucket.',

@@ -86,7 +86,8 @@ export function problemView(document: ApiDocument, code: string): ProblemView | 
 			own.includes(name)
 		),
 		operations: links.length === operationsOf(document).length ? null : links,
-		example: (answering.find(({ example }) => !example.includes('"/id"')) ?? answering[0])?.example ?? '',
+		example:
+			(answering.find(({ example }) => example.includes('"in": "body"')) ?? answering[0])?.example ?? '',
 		items: code === 'validation_failed' ? itemCodes() : []
 	};
 }

@@ -47,9 +47,7 @@ function curl({ method, url, headers, body }: Call): string {
 		`curl ${isPlain ? '' : `-X ${method} `}${quoted(url)}`,
 		'-H "Authorization: Bearer $AIRTILL_KEY"',
 		...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-		...(body === undefined
-			? []
-			: ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`])
+		...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(json(body))}`])
 	].join(' \\\n  ');
 }
 

@@ -10,7 +10,7 @@ interface Context {
 }
 
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
-const number = (value: number) => (value === MAX_SAFE ? '2^53 − 1' : value.toLocaleString('en'));
+const number = (value: number) => (value === MAX_SAFE ? '2⁵³ − 1' : value.toLocaleString('en'));
 
 function rangeOf({ minimum, maximum, exclusiveMinimum }: Schema): string[] {
 	if (exclusiveMinimum !== undefined) {
@@ -24,7 +24,7 @@ function rangeOf({ minimum, maximum, exclusiveMinimum }: Schema): string[] {
 
 function sizeOf(low: number | undefined, high: number | undefined, unit: string): string[] {
 	if (low === undefined && high === undefined) return [];
-	if (high === undefined) return [`${low ?? 0} ${unit} or more`];
+	if (high === undefined) return [`${low ?? 0} or more ${unit}`];
 	return [`${low ?? 0} to ${high} ${unit}`];
 }
 
@@ -35,8 +35,10 @@ function factsOf(schema: Schema): string[] {
 		...sizeOf(schema.minLength, schema.maxLength, 'characters'),
 		...sizeOf(schema.minItems, schema.maxItems, 'entries'),
 		...(schema.uniqueItems ? ['each once'] : []),
-		// A format says more than the pattern that goes with it.
-		...(schema.pattern !== undefined && schema.format === undefined ? [`pattern \`${schema.pattern}\``] : []),
+		// A format says more than the pattern that goes with it, a length all that `.{1,64}` does.
+		...(schema.pattern !== undefined && schema.format === undefined && schema.maxLength === undefined
+			? [`pattern \`${schema.pattern}\``]
+			: []),
 		...(schema.default === undefined ? [] : [`default \`${String(schema.default)}\``])
 	];
 }

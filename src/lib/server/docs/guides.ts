@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { json } from './code.ts';
 
 /** Programs of the guides. They are run by tests/api/docs-examples.test.ts as the pages show them. */
 
@@ -20,55 +21,59 @@ type Place = Pick<Config, 'centre'>;
 
 const nearby = ({ centre }: Place) => `lat=${centre.lat}&lon=${centre.lon}&radius=${SEARCH_RADIUS_M}`;
 
-const curl = (baseUrl: string, path: string, body?: string) =>
+const curl = (baseUrl: string, path: string, body?: object) =>
 	[
 		`curl '${baseUrl}${path}'`,
 		'-H "Authorization: Bearer $AIRTILL_KEY"',
-		...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${body}'`])
+		...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${json(body)}'`])
 	].join(' \\\n  ');
+
+/** Some of the members of an answer. */
+const shortened = (members: object) => json(members).replace(/\n}$/, ',\n  …\n}');
 
 /** The five calls of a purchase. The ids are those of the examples of the reference. */
 export function purchaseSteps(baseUrl: string, place: Place): Step[] {
 	return [
 		{
 			title: 'Find a router',
-			text: 'Routers near a place, the nearest first. Take the `id` of one that is `online`.',
+			text: 'Routers near a place, the nearest first, in `data`. Take the `id` of one that is `online`.',
 			curl: curl(baseUrl, `/routers?${nearby(place)}`),
-			answer:
-				'{ "data": [ { "id": 42, "name": "Kisementi Cafe", "price": 500, "currency": "UGX", "status": "online", … } ], … }'
+			answer: shortened({ id: 42, name: 'Kisementi Cafe', price: 500, currency: 'UGX', status: 'online' })
 		},
 		{
 			title: 'Order time on it',
 			text: 'This charges nothing yet. The answer has the `id` of the session and the `amount` to pay.',
-			curl: curl(
-				baseUrl,
-				'/sessions',
-				`{"router_id": 42, "duration": "2h", "payment_method": "mobile_money", "phone": "${EXAMPLE_PHONE}"}`
-			),
-			answer: '{ "id": 9001, "status": "pending_payment", "amount": 1000, "currency": "UGX", … }'
+			curl: curl(baseUrl, '/sessions', {
+				router_id: 42,
+				duration: '2h',
+				payment_method: 'mobile_money',
+				phone: EXAMPLE_PHONE
+			}),
+			answer: shortened({ id: 9001, status: 'pending_payment', amount: 1000, currency: 'UGX' })
 		},
 		{
 			title: 'Ask the payer',
 			text: 'The prompt appears on the phone. The answer is always a `pending` payment.',
-			curl: curl(
-				baseUrl,
-				'/payments/mobile-money',
-				`{"session_id": 9001, "amount": 1000, "phone": "${EXAMPLE_PHONE}"}`
-			),
-			answer: '{ "id": 7001, "session_id": 9001, "status": "pending", … }'
+			curl: curl(baseUrl, '/payments/mobile-money', { session_id: 9001, amount: 1000, phone: EXAMPLE_PHONE }),
+			answer: shortened({ id: 7001, session_id: 9001, status: 'pending' })
 		},
 		{
 			title: 'Wait for the money',
 			text: '`wait` holds the answer for up to 20 seconds, until the payment leaves `pending`. Still `pending`? Ask again.',
 			curl: curl(baseUrl, '/payments/7001/status?wait=20'),
-			answer: '{ "id": 7001, "status": "success", "applied": true, … }'
+			answer: shortened({ id: 7001, status: 'success', applied: true })
 		},
 		{
 			title: 'Read the password',
 			text: 'The session is `active`, and its time runs.',
 			curl: curl(baseUrl, '/sessions/9001'),
-			answer:
-				'{ "id": 9001, "status": "active", "ssid": "Kisementi-WiFi", "password": "k7mq-x2vd-9hta", "expires_at": "2026-11-21T11:16:21.000Z", … }'
+			answer: shortened({
+				id: 9001,
+				status: 'active',
+				ssid: 'Kisementi-WiFi',
+				password: 'k7mq-x2vd-9hta',
+				expires_at: '2026-11-21T11:16:21.000Z'
+			})
 		}
 	];
 }

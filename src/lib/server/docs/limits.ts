@@ -12,7 +12,6 @@ export interface LimitsView {
 	/** What the lists know: limit, cursor. */
 	paging: FieldView[];
 	lists: OperationLink[];
-	radius: FieldView | null;
 	idempotencyKey: FieldView | null;
 	idempotent: OperationLink[];
 }
@@ -35,14 +34,13 @@ export function limitsView(document: ApiDocument): LimitsView {
 	};
 	return {
 		headers: Object.entries(document.components.headers)
-			.filter(([name]) => /^(RateLimit|X-RateLimit|Retry-After)/.test(name))
+			.filter(([name]) => /^(RateLimit|X-RateLimit)/.test(name))
 			.map(([name, reference]) => {
 				const { description, example } = resolved(document, reference);
 				return { name, description, example: String(example) };
 			}),
 		paging: [view('limit'), view('cursor')].filter((field) => field !== null),
 		lists: having('cursor'),
-		radius: view('radius'),
 		idempotencyKey: view('Idempotency-Key'),
 		idempotent: having('Idempotency-Key')
 	};

@@ -1,4 +1,5 @@
 import type { ErrorLink, ObjectView, OperationLink, OperationView, SuccessView } from '../../reference.ts';
+import { COMMON_ERRORS } from '../contract/routes.ts';
 import { callExamples, json, parametersOf } from './code.ts';
 import {
 	nameOf,
@@ -31,8 +32,9 @@ export interface GroupView extends Omit<Group, 'operations'> {
 /** Headers of every answer; they are explained with the limits. */
 const EVERYWHERE = /^(X-Request-Id|Cache-Control|RateLimit|X-RateLimit)/i;
 
-/** Answers that are the same at every operation are references in the document. */
-const isShared = (response: object) => '$ref' in response;
+/** Codes that say the same wherever they are answered; what is wrong with a value differs from one to the next. */
+const COMMON: readonly string[] = COMMON_ERRORS.filter((code) => code !== 'validation_failed');
+const isCommon = ({ code }: ErrorLink) => COMMON.includes(code);
 
 const versionOf = (document: ApiDocument) => new URL(document.servers[0]?.url ?? '').pathname;
 
@@ -86,11 +88,6 @@ export function errorsOf(document: ApiDocument, responses: Located['operation'][
 		);
 }
 
-function split<T>(all: readonly [string, T][], test: (value: T) => boolean) {
-	const chosen = all.filter(([, value]) => test(value));
-	return [Object.fromEntries(chosen), Object.fromEntries(all.filter(([, value]) => !test(value)))] as const;
-}
-
 function successesOf(document: ApiDocument, places: Places, one: Located): SuccessView[] {
 	return Object.entries(one.operation.responses)
 		.filter(([status]) => status.startsWith('2'))
@@ -120,7 +117,7 @@ function viewOf(document: ApiDocument, places: Places, one: Located): OperationV
 	const { operation } = one;
 	const context = { document, places };
 	const parameters = parametersOf(document, one);
-	const [shared, own] = split(Object.entries(operation.responses), isShared);
+	const errors = errorsOf(document, operation.responses);
 	const body = Object.values(operation.requestBody?.content ?? {})[0];
 	return {
 		...linkOf(document, one),
@@ -133,8 +130,8 @@ function viewOf(document: ApiDocument, places: Places, one: Located): OperationV
 		body: body ? { name: nameOf(body.schema), fields: fieldsOf(body.schema, context) } : null,
 		calls: callExamples(document, one),
 		successes: successesOf(document, places, one),
-		errors: errorsOf(document, own),
-		shared: errorsOf(document, shared).map(({ code, status }) => ({ code, status }))
+		errors: errors.filter((error) => !isCommon(error)),
+		shared: errors.filter(isCommon).map(({ code, status }) => ({ code, status }))
 	};
 }
 
@@ -171,10 +168,11 @@ export function groupView(document: ApiDocument, wanted: string): GroupView | nu
 	};
 }
 
-/** Answers that every operation can give, as the document shares them. */
-export function sharedErrors(document: ApiDocument): ErrorLink[] {
-	const [first] = operationsOf(document);
-	if (!first) return [];
-	const [shared] = split(Object.entries(first.operation.responses), isShared);
-	return errorsOf(document, shared);
+/** What operations of a group have in common with all others, each once. */
+export function sharedErrors(document: ApiDocument, wanted: string): ErrorLink[] {
+	const errors = located(document, document.tags.find(({ name }) => slug(name) === wanted)?.name ?? '')
+		.flatMap(({ operation }) => errorsOf(document, operation.responses))
+		.filter(isCommon);
+	const byCode = new Map(errors.map((error) => [error.code, error]));
+	return [...byCode.values()].sort((one, other) => one.status.localeCompare(other.status));
 }

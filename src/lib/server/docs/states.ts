@@ -92,7 +92,7 @@ const SESSION: Layout = {
 		{ of: [3], d: 'M118 80V166H190', x: 146, y: 158 },
 		{ of: [4], d: 'M230 186V248H160', x: 242, y: 226 },
 		{ of: [5], d: 'M267 146V82', x: 280, y: 118 },
-		{ of: [6, 7], d: 'M158 60H190', x: 173, y: 52 },
+		{ of: [6, 7], d: 'M158 60H190', x: 175, y: 32 },
 		{ of: [8], d: 'M342 60H352V264H160', x: 300, y: 280 },
 		{ of: [9], d: 'M83 276V342', x: 70, y: 313 },
 		{ of: [10], d: 'M130 276V310H267V342', x: 200, y: 302 }
@@ -176,7 +176,8 @@ function meaningOf(description: string, state: string): string {
 	return (
 		sentences
 			.find((sentence) => sentence.split(':')[0]?.includes(`\`${state}\``))
-			?.replace(/^[^:]*:\s*/, '') ?? ''
+			?.replace(/^[^:]*:\s*/, '')
+			.replace(/^./, (letter) => letter.toUpperCase()) ?? ''
 	);
 }
 

@@ -8,5 +8,5 @@ export const load: PageServerLoad = ({ params, locals }) => {
 	const document = documentFor(locals.origin);
 	const group = groupView(document, params.group);
 	if (!group) error(404, 'Not found');
-	return { group, shared: sharedErrors(document) };
+	return { group, shared: sharedErrors(document, params.group) };
 };

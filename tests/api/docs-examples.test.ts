@@ -1,0 +1,204 @@
+/** The examples of the reference are programs that run: here they do, as the pages show them. */
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asJson, at } from '../support/document.ts';
+import { page, type Html } from '../support/pages.ts';
+import { freePort } from '../support/ports.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+interface Result {
+	code: number;
+	stdout: string;
+	stderr: string;
+}
+
+const output = fileURLToPath(new URL('../output', import.meta.url));
+/** Below the tests' output, so that packages are found. */
+let folder = '';
+
+beforeAll(() => {
+	mkdirSync(output, { recursive: true });
+	folder = mkdtempSync(path.join(output, 'docs-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const environment = (more: Record<string, string>) => ({ PATH: process.env['PATH'] ?? '', ...more });
+
+async function run(command: string, args: string[], env: Record<string, string>): Promise<Result> {
+	const child = spawn(command, args, { cwd: folder, env: environment(env), timeout: 60_000 });
+	let [stdout, stderr] = ['', ''];
+	child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
+	child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+	const [code]: unknown[] = await once(child, 'close');
+	return { code: Number(code), stdout, stderr };
+}
+
+function saved(text: string): string {
+	const file = path.join(folder, `example-${Math.random().toString(36).slice(2)}.ts`);
+	writeFileSync(file, text);
+	return file;
+}
+
+const typescript = (text: string, key: string) => run(process.execPath, [saved(text)], { AIRTILL_KEY: key });
+
+const shell = (text: string, key: string) => run('bash', ['-c', text], { AIRTILL_KEY: key });
+
+const codeOf = ({ code }: Html, name: string): string => {
+	const text = code.get(name);
+	if (!text) throw new Error(`There is no code "${name}"`);
+	return text;
+};
+
+describe.each(DATABASES)('a first purchase on %s', (database) => {
+	const world = useWorld({ database });
+
+	it('in TypeScript ends with a password', async () => {
+		const { server, newKey } = world();
+		const { key } = await newKey();
+		const text = codeOf(await page(server.url, '/docs'), 'story typescript');
+		expect(text).toContain(`'${server.url}/v1'`);
+		const { code, stdout, stderr } = await typescript(text, key);
+		expect(stderr).toBe('');
+		expect(code).toBe(0);
+		expect(stdout).toMatch(/: join \S+ with [a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/m);
+	});
+
+	it('in TypeScript says why when the payer declines', async () => {
+		const { server, newKey } = world();
+		const { key } = await newKey();
+		const text = codeOf(await page(server.url, '/docs'), 'story typescript');
+		const { code, stderr } = await typescript(text.replace('+256772123456', '+256772123001'), key);
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/Error: \S+/);
+		expect(stderr).not.toContain('SyntaxError');
+	});
+
+	it('with curl, call by call, ends with a password', async () => {
+		const { server, newKey } = world();
+		const { key } = await newKey();
+		const start = await page(server.url, '/docs');
+		/** Ids of the page and what they are here; the number is one that nobody used before. */
+		const own = new Map([['+256772123456', '+256772123457']]);
+		const step = async (number: number): Promise<Readonly<Record<string, unknown>>> => {
+			let text = codeOf(start, `story curl ${number}`);
+			for (const [shown, here] of own) text = text.replaceAll(shown, here);
+			const { code, stdout, stderr } = await shell(`curl() { command curl -sS "$@"; }\n${text}`, key);
+			expect(`${code} ${stderr}`).toBe('0 ');
+			const answer: unknown = JSON.parse(stdout);
+			return asJson(answer);
+		};
+		const list = at(await step(1), 'data') as { id: number; status: string }[];
+		own.set('"router_id": 42', `"router_id": ${list.find(({ status }) => status === 'online')?.id}`);
+		const order = await step(2);
+		expect(order).toMatchObject({ status: 'pending_payment' });
+		own.set('9001', String(order['id'])).set('"amount": 1000', `"amount": ${String(order['amount'])}`);
+		own.set('7001', String((await step(3))['id']));
+		expect(await step(4)).toMatchObject({ status: 'success', applied: true });
+		expect(await step(5)).toMatchObject({ status: 'active', password: expect.stringMatching(/^\S{14}$/) });
+	});
+});
+
+describe('the examples of every endpoint', () => {
+	const world = useWorld({});
+
+	/** Answers that an example may have here, where its ids name nothing or something else. */
+	const FITTING = /^(\w+_not_found|not_router_owner|payment_method_not_supported|duration_not_allowed)$/;
+
+	it('run, in both languages, and are understood', async () => {
+		const { server, newKey } = world();
+		const { key } = await newKey({ role: 'owner' });
+		const list = await page(server.url, '/docs/endpoints');
+		const groups = [...new Set(list.links.filter((link) => /^\/docs\/endpoints\/[^#]+$/.test(link)))];
+		const ran: string[] = [];
+		for (const group of groups) {
+			const { code } = await page(server.url, group);
+			for (const [name, text] of code) {
+				const isCurl = name.startsWith('curl ');
+				const result = isCurl
+					? await shell(text.replace(/^curl/, 'curl -sS'), key)
+					: await typescript(text, key);
+				const refusal = isCurl
+					? String(asJson(JSON.parse(result.stdout))['code'] ?? '')
+					: (/^Error: (\w+): /m.exec(result.stderr)?.[1] ?? '');
+				if (refusal === '') expect(`${name} ${result.code} ${result.stderr}`).toBe(`${name} 0 `);
+				else expect(refusal, `${name}: ${result.stdout}${result.stderr}`).toMatch(FITTING);
+				expect(refusal).not.toBe('route_not_found');
+				ran.push(`${name} ${refusal}`);
+			}
+		}
+		expect(ran.length).toBe(22);
+		expect(ran.filter((one) => one.endsWith(' ')).length).toBeGreaterThan(10);
+	});
+});
+
+describe('a receiver of webhooks', () => {
+	const world = useWorld({});
+	const secret = `whsec_${Buffer.from('an example, not a real secret!!!').toString('base64')}`;
+	const other = `whsec_${Buffer.from('another one, not real either !!!').toString('base64')}`;
+
+	/** Two independent ways to sign. */
+	const byPackage = (id: string, at: Date, body: string, by = secret) => new Webhook(by).sign(id, at, body);
+	const byHand = (id: string, at: Date, body: string, by = secret) => {
+		const key = Buffer.from(by.slice('whsec_'.length), 'base64');
+		const signed = `${id}.${Math.floor(at.getTime() / 1000)}.${body}`;
+		return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+	};
+
+	it.each([
+		['with the package', 'verify package', byHand],
+		['with what Node has', 'verify node', byPackage]
+	])('%s takes what is genuine and nothing else', async (_how, name, sign) => {
+		const docs = await page(world().server.url, '/docs/webhooks');
+		const body = JSON.stringify(JSON.parse(codeOf(docs, 'event payment.success')));
+		const port = String(await freePort());
+		const child = spawn(process.execPath, [saved(codeOf(docs, name))], {
+			cwd: folder,
+			env: environment({ AIRTILL_WEBHOOK_SECRET: secret, PORT: port }),
+			stdio: ['ignore', 'pipe', 'inherit']
+		});
+		let printed = '';
+		child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
+		const send = async (sent: string, id: string, at: Date, signature: string) => {
+			const response = await fetch(`http://127.0.0.1:${port}`, {
+				method: 'POST',
+				headers: {
+					'webhook-id': id,
+					'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+					'webhook-signature': signature
+				},
+				body: sent
+			});
+			return response.status;
+		};
+		try {
+			await eventually('the receiver listens', () =>
+				fetch(`http://127.0.0.1:${port}`).then(
+					() => true,
+					() => false
+				)
+			);
+			const [now, id] = [new Date(), 'evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF'];
+			const old = new Date(now.getTime() - 6 * 60_000);
+			const signature = sign(id, now, body);
+			expect(await send(body, id, now, signature)).toBe(200);
+			// While the secret changes: the new one's first, then ours.
+			expect(await send(body, id, now, `${sign(id, now, body, other)} ${signature}`)).toBe(200);
+			expect(await send(body.replace('1000', '9000'), id, now, signature)).toBe(400);
+			expect(await send(body, 'evt_other', now, signature)).toBe(400);
+			expect(await send(body, id, now, sign(id, now, body, other))).toBe(400);
+			expect(await send(body, id, old, sign(id, old, body))).toBe(400);
+			expect(await send(body, id, now, 'v1,')).toBe(400);
+			await eventually('both are printed', async () => printed.split('received').length === 3);
+			expect(printed).toContain('payment.success');
+		} finally {
+			child.kill();
+		}
+	});
+});
