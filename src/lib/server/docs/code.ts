@@ -37,6 +37,9 @@ function callOf(document: ApiDocument, located: Located): Call {
 	};
 }
 
+/** All lines but the first, further in. */
+export const indented = (text: string) => text.replaceAll('\n', '\n  ');
+
 /** Text between single quotes of a POSIX shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -47,11 +50,11 @@ function curl({ method, url, headers, body }: Call): string {
 		`curl ${isPlain ? '' : `-X ${method} `}${quoted(url)}`,
 		'-H "Authorization: Bearer $AIRTILL_KEY"',
 		...headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-		...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(json(body))}`])
+		...(body === undefined
+			? []
+			: ["-H 'Content-Type: application/json'", `-d ${quoted(indented(json(body)))}`])
 	].join(' \\\n  ');
 }
-
-const indented = (text: string) => text.replaceAll('\n', '\n  ');
 
 /** The name of a property where it may stand without quotes. */
 const property = (name: string) => (/^[a-z_]\w*$/i.test(name) ? name : `'${name}'`);

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { json } from './code.ts';
+import { indented, json } from './code.ts';
 
 /** Programs of the guides. They are run by tests/api/docs-examples.test.ts as the pages show them. */
 
@@ -25,7 +25,7 @@ const curl = (baseUrl: string, path: string, body?: object) =>
 	[
 		`curl '${baseUrl}${path}'`,
 		'-H "Authorization: Bearer $AIRTILL_KEY"',
-		...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${json(body)}'`])
+		...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${indented(json(body))}'`])
 	].join(' \\\n  ');
 
 /** Some of the members of an answer. */
