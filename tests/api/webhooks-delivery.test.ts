@@ -94,7 +94,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { receiver } = hooks();
 			const { api, server } = world();
 			const [path, few] = [newPath(), newPath()];
-			const { secret } = await register(api, receiver.url + path, ALL_EVENTS);
+			const { id: endpointId, secret } = await register(api, receiver.url + path, ALL_EVENTS);
 			await register(api, receiver.url + few, ['session.ended']);
 
 			const { session: ended } = await world().buy();
@@ -113,6 +113,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			// What is not paid would be cancelled by the hour that passes now, sooner or later.
 			for (const unpaid of [refused, mismatched]) await api.endSession(unpaid.id);
 			const { session: expired } = await world().buy();
+			// What is under way when an hour passes is taken for lost, and comes twice.
+			await eventually('all of it has arrived', async () => {
+				const waiting =
+					"select count(*) from webhook_deliveries where endpoint_id = ? and status = 'pending'";
+				return (await world().sql.count(waiting, endpointId)) === 0;
+			});
 			await server.advance(hour);
 			expect(await api.getSession(expired.id)).toMatchObject({ status: 'expired' });
 
