@@ -24,12 +24,16 @@ export async function register(api: Api, url: string, events: readonly string[])
 	return webhookEndpoint.parse(body);
 }
 
+/** Wire format 5.2: less than 20 KB. */
+const MAX_BODY_BYTES = 20_000;
+
 /** A body that verifies with the reference implementation, and has the documented shape. */
 export function verified(
 	received: Received | undefined,
 	secret: string | null
 ): { id: string; type: EventName; timestamp: string; data: Record<string, unknown> } {
 	if (!received || secret === null) throw new Error('nothing was received, or there is no secret');
+	if (Buffer.byteLength(received.raw) >= MAX_BODY_BYTES) throw new Error('The body of an event is too large');
 	const headers = received.headers as Record<string, string>;
 	// The server's clock may be moved; that its timestamps are current is shown where it is not.
 	const now = vi.spyOn(Date, 'now').mockReturnValue(Number(headers['webhook-timestamp']) * 1000);

@@ -110,6 +110,14 @@ describe('the configuration', () => {
 		expect(remote).toEqual({ url: 'https://api.example/v1', key: 'x' });
 	});
 
+	it('refuses insecure webhooks in live mode', () => {
+		const live = { AIRTILL_MODE: 'live', AIRTILL_SECRET: secret };
+		const insecure = { WEBHOOK_ALLOW_INSECURE: '1' };
+		expect(complaint({ ...live, ...insecure })).toContain('- WEBHOOK_ALLOW_INSECURE: ');
+		expect(load(insecure)).toMatchObject({ webhookAllowInsecure: true });
+		expect(load(live)).toMatchObject({ webhookAllowInsecure: false });
+	});
+
 	it('makes a secret for a sandbox once, for its owner only', () => {
 		const dataDir = path.join(folder, 'made', 'here');
 		const first = loadConfig({ DATA_DIR: dataDir });

@@ -25,6 +25,7 @@ import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
 import { createDelivery } from './webhooks/delivery.ts';
 import { createFanOut } from './webhooks/fan-out.ts';
+import { mailNotices } from './webhooks/notices.ts';
 import { createTransport } from './webhooks/transport.ts';
 import { createUpkeep, type Notify } from './webhooks/upkeep.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
@@ -116,7 +117,7 @@ export async function createApp(
 		log,
 		secrets,
 		transport: createTransport(webhookRules),
-		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? null })
+		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? mailNotices(accounts, mailer) })
 	});
 	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {

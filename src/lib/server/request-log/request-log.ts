@@ -74,7 +74,7 @@ const BATCH = 500;
 /** About so many calls of an account come between two looks for those that are too old. */
 const TRIM_EVERY = 100;
 /** Another writer of an embedded database is a common and short reason; longer ones are said once. */
-const SAID_AFTER_FAILURES = 3;
+const SAID_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
 const MINUTE_MS = 60_000;
