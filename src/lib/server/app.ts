@@ -22,6 +22,7 @@ import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
+import { createTestPayments, type TestPayments } from './test-payments/test-payments.ts';
 
 /** The composition root: every service, built once from the configuration. */
 export interface App {
@@ -42,6 +43,8 @@ export interface App {
 	earnings: Earnings;
 	cursors: Cursors;
 	mailer: Mailer;
+	/** Settles payments by hand; null in live mode. */
+	testPayments: TestPayments | null;
 	signIn: SignIn;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
@@ -113,6 +116,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
+		testPayments:
+			sandbox && createTestPayments({ clock, config, payments, routers, sessions, operator: sandbox }),
 		signIn,
 		api,
 		async openPortal() {
