@@ -98,7 +98,7 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 			const phone = waitingNumber();
 			const session = await sessions.create(caller, {
 				router_id: router.id,
-				duration: '1_hour',
+				duration: '1h',
 				payment_method: 'mobile_money',
 				phone
 			});
