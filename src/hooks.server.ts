@@ -1,8 +1,10 @@
+import type { Server } from 'node:http';
 import { env } from 'node:process';
 import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
@@ -19,7 +21,10 @@ export const init: ServerInit = async () => {
 	process.once('sveltekit:shutdown', () => void app.stop());
 	process.once('SIGTERM', () => app.releaseWaiters());
 	process.once('SIGINT', () => app.releaseWaiters());
-	process.once('airtill:listening', () => printWelcome(app, demo));
+	process.once('airtill:listening', (http: Server) => {
+		answerBrokenRequests(http, app.config);
+		printWelcome(app, demo);
+	});
 };
 
 export const handle: Handle = async ({ event, resolve }) => {

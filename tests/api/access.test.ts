@@ -1,7 +1,7 @@
 /** Who may call: for every endpoint, the answers that do not depend on what it does (401, 403, 500). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/lib/server/api-keys/key-format.ts';
-import { SCOPES, type Role } from '../../src/lib/server/contract/routes.ts';
+import { ROUTES, SCOPES, type Role } from '../../src/lib/server/contract/routes.ts';
 import { createApi, orderOf, type Payment, type Request, type Session } from '../support/api.ts';
 import { DATABASES, demoKey, recorded, useWorld } from '../support/world.ts';
 
@@ -15,6 +15,8 @@ interface Call {
 	table: string;
 	request?: Request;
 }
+
+const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
 describe.each(DATABASES)('on %s', (database) => {
 	const world = useWorld({ database });
@@ -90,8 +92,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			role: 'owner',
 			table: 'routers',
 			request: { body: { price: 700 } }
+		}),
+		'POST /webhooks/register': () => ({
+			method: 'POST',
+			path: '/v1/webhooks/register',
+			scope: 'webhooks:write',
+			table: 'webhook_endpoints',
+			request: { body: { url: 'https://app.example.com/hooks', events: ['payment.success'] } }
 		})
 	};
+
+	it('every route of the contract is called here, with its role and scope', () => {
+		const called = Object.entries(calls).map(([name, call]) => {
+			const { role = 'app', scope } = call();
+			return `${name} ${role} ${scope}`;
+		});
+		const routes = ROUTES.map(({ method, path, role, scope }) => `${method} ${path} ${role} ${scope}`);
+		expect(called.sort()).toEqual(routes.sort());
+	});
 
 	describe.each(Object.entries(calls))('%s', (_name, call) => {
 		it('401 missing_api_key without a key, or with another scheme', async () => {
@@ -147,6 +165,23 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect([200, 400, 404]).toContain(status);
 		});
 
+		it.each(ROLES)(
+			'takes a key with the role %s if that suffices, else 403 owner_role_required',
+			async (role) => {
+				const { method, path, role: least = 'app', request } = call();
+				const { api } = await world().newKey({ role });
+				if (ROLES.indexOf(role) >= ROLES.indexOf(least)) {
+					// Without its body, and of a stranger: what comes after the role decides.
+					const { status } = await api.send(method, path);
+					expect([200, 400, 404]).toContain(status);
+				} else {
+					const before = await recorded(world());
+					await api.refused('403 owner_role_required', method, path, request);
+					expect(await recorded(world())).toEqual(before);
+				}
+			}
+		);
+
 		it('500 internal_error, without internals, when the database fails', async () => {
 			const { method, path, role = 'app', table, request } = call();
 			const { sql } = world();
@@ -185,6 +220,24 @@ describe.each(DATABASES)('on %s', (database) => {
 		await sql.run('update api_keys set revoked_at = ? where account_id = ?', Date.now(), accountId);
 		await server.advance(5_000);
 		await api.refused('401 invalid_api_key', 'GET', '/v1/routers/1');
+	});
+
+	it('a key notes when it was used last, at most once a minute', async () => {
+		const { newKey, server, sql } = world();
+		const { accountId, api } = await newKey();
+		const lastUse = () => sql.count('select last_used_at from api_keys where account_id = ?', accountId);
+		const now = () => Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		const started = now();
+		await api.getRouter(1);
+		const first = await lastUse();
+		expect(first).toBeGreaterThanOrEqual(started);
+		expect(first).toBeLessThanOrEqual(now());
+		await server.advance(50_000);
+		await api.getRouter(1);
+		expect(await lastUse()).toBe(first);
+		await server.advance(10_000);
+		await api.getRouter(1);
+		expect(await lastUse()).toBeGreaterThanOrEqual(first + 60_000);
 	});
 
 	it('answers a header of 15,000 blanks as fast as any other', async () => {

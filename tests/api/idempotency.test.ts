@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, orderOf, type Answer, type Api, type Session } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
+import { REGISTER } from '../support/webhooks.ts';
 import { DATABASES, eventually, recorded, SECRET, useWorld, type World } from '../support/world.ts';
 
 const minute = 60_000;
@@ -37,14 +38,23 @@ const isReplayed = ({ headers }: Answer) => headers.get('idempotent-replayed') =
 const codeOf = ({ body }: Answer) => (Object(body) as { code?: string }).code;
 const idOf = ({ body }: Answer) => (body as { id: number }).id;
 
-/** A request on each of the paths that take a key, and the number of rows that it has made. */
+/** The same request with another number, and with one that is none. */
+const variants = <T extends object>(body: T) => ({
+	other: { ...body, phone: numberEnding('123') },
+	bad: { ...body, phone: 5 }
+});
+
+/**
+ * A request on each of the paths that take a key, and the number of rows that it has made; with `other`, a request
+ * for something else, and `bad`, which is none.
+ */
 const REQUESTS = [
 	[
 		SESSIONS,
 		async ({ sql }: World) => {
 			const body = orderOf();
 			const made = () => sql.count('select count(*) from sessions where phone = ?', body.phone);
-			return { body, made };
+			return { body, made, ...variants(body) };
 		}
 	],
 	[
@@ -52,7 +62,17 @@ const REQUESTS = [
 		async ({ api, sql }: World) => {
 			const body = paymentFor(await api.createSession({ phone: numberEnding('003') }));
 			const made = () => sql.count('select count(*) from payments where phone = ?', body.phone);
-			return { body, made };
+			return { body, made, ...variants(body) };
+		}
+	],
+	[
+		REGISTER,
+		async ({ sql }: World) => {
+			// An account may have 16.
+			await sql.run('delete from webhook_endpoints');
+			const body = { url: `https://app.example.com/${newKey()}`, events: ['payment.success'] };
+			const made = () => sql.count('select count(*) from webhook_endpoints where url = ?', body.url);
+			return { body, made, other: { ...body, events: ['session.ended'] }, bad: { ...body, url: 5 } };
 		}
 	]
 ] as const;
@@ -174,29 +194,29 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('refuses a key with another body, and changes nothing', async () => {
 			const { api } = world();
-			const { body } = await prepare(world());
+			const { body, other } = await prepare(world());
 			const key = newKey();
 			await post(api, key, path, body);
 			const before = await recorded(world());
 			const headers = { 'idempotency-key': key };
-			for (const other of [
-				{ ...body, phone: numberEnding('123') },
+			for (const changed of [
+				other,
 				// The same fields: what counts are the bytes.
 				JSON.stringify(body, null, 1),
 				JSON.stringify(Object.fromEntries(Object.entries(body).reverse()))
 			]) {
-				await api.refused('400 idempotency_key_reused', 'POST', path, { body: other, headers });
+				await api.refused('400 idempotency_key_reused', 'POST', path, { body: changed, headers });
 			}
 			expect(await recorded(world())).toEqual(before);
 		});
 
 		it('checks key and body before it looks anything up', async () => {
 			const { api } = world();
-			const { body } = await prepare(world());
+			const { body, bad } = await prepare(world());
 			const key = newKey();
 			await post(api, key, path, body);
 			const headers = { 'idempotency-key': key };
-			await api.refused('400 validation_failed', 'POST', path, { body: { ...body, phone: 5 }, headers });
+			await api.refused('400 validation_failed', 'POST', path, { body: bad, headers });
 			await api.refused('400 invalid_json', 'POST', path, { body: '{', headers });
 		});
 	});

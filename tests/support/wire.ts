@@ -31,6 +31,7 @@ export const FIELDS = {
 		...['currency', 'starts_at', 'expires_at', 'ended_at', 'remaining_seconds']
 	],
 	ownerCounts: ['active', 'expired'],
+	webhook: ['id', 'url', 'events', 'status', 'secret', 'created_at', 'updated_at'],
 	problem: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
 	problemItem: ['in', 'pointer', 'code', 'detail']
 } as const;
@@ -46,7 +47,8 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	getPaymentStatus: 'payment',
 	getEarnings: 'earnings',
 	listOwnerUsers: 'listOwnerUsers',
-	setRouterPrice: 'router'
+	setRouterPrice: 'router',
+	registerWebhook: 'webhook'
 };
 
 /** Field sets of the objects inside of those. */
@@ -57,7 +59,19 @@ export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeo
 };
 
 /** Operations that take an Idempotency-Key. */
-export const IDEMPOTENT = ['createSession', 'startMobileMoneyPayment'];
+export const IDEMPOTENT = ['createSession', 'startMobileMoneyPayment', 'registerWebhook'];
+
+/** Operations that answer 200 beside their 201, when what was asked for was there already. */
+export const REPEATED = ['registerWebhook'];
+
+/** `Location` of what an operation has created; those that are not here have none. */
+export const LOCATIONS: Readonly<Record<string, (id: number) => string>> = {
+	createSession: (id) => `/v1/sessions/${id}`,
+	startMobileMoneyPayment: (id) => `/v1/payments/${id}/status`
+};
+
+/** `whsec_` and 32 bytes in base64. */
+export const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 /** Extension members of a problem; codes that are not here have none. */
 export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {

@@ -204,7 +204,8 @@ export async function recorded({ sql, server }: World): Promise<Record<string, u
 		'events',
 		'purchases',
 		'routers',
-		'price_changes'
+		'price_changes',
+		'webhook_endpoints'
 	]) {
 		found[table] = await sql.all(`select * from ${table} order by id`);
 	}

@@ -1,35 +1,63 @@
-import type {
-	PaymentBody,
-	PaymentStartBody,
-	RouterBody,
-	RouterListBody,
-	SessionBody,
-	SessionCreationBody
-} from './contract/schemas.ts';
+import type { paths } from './api-types.ts';
 import type { Log } from './log.ts';
 import type { ProblemItem } from './contract/problems.ts';
 
 /**
  * The portal's only way to the service: a typed client of `{base_url}`. By default that is this process (a
  * call through `event.fetch`, no socket); with AIRTILL_API_URL it is a remote service, and nothing else changes.
+ *
+ * Paths, parameters and bodies are those of the OpenAPI document: api-types.ts is generated from it, so that what
+ * the document does not say does not compile here.
  */
+
+type Method = 'get' | 'post' | 'put' | 'delete';
+/** Paths that have the method. */
+type PathOf<M extends Method> = {
+	[P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
+}[keyof paths];
+type Operation<M extends Method, P extends keyof paths> = paths[P][M];
+
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
+/** What a success brings. */
+type Answer<M extends Method, P extends PathOf<M>> =
+	Operation<M, P> extends { responses: infer R } ? Json<R[keyof R & (200 | 201)]> : never;
+type Body<M extends Method, P extends PathOf<M>> =
+	Operation<M, P> extends { requestBody: infer B } ? Json<B> : never;
+type Parameters<M extends Method, P extends PathOf<M>, In extends 'path' | 'query'> =
+	Operation<M, P> extends { parameters: infer All } ? NonNullable<All[In & keyof All]> : never;
+
+/** Present when the operation has such a part, and not otherwise. */
+type Part<Name extends string, T> = [T] extends [never] ? unknown : Record<Name, T>;
+/** A query may be left out when all of it may be. */
+type QueryPart<T> = [T] extends [never] ? unknown : object extends T ? { query?: T } : { query: T };
+
+type Input<M extends Method, P extends PathOf<M>> = Part<'path', Parameters<M, P, 'path'>> &
+	QueryPart<Parameters<M, P, 'query'>> &
+	Part<'body', Body<M, P>>;
+
+type Call = <M extends Method, P extends PathOf<M>>(
+	method: M,
+	path: P,
+	input: Input<M, P>,
+	/** How long the service may hold the answer back, in seconds. */
+	waitSeconds?: number
+) => Promise<Answer<M, P>>;
+
+type Session = Answer<'get', '/sessions/{id}'>;
+
 export interface ApiClient {
-	listRouters(query: {
-		lat: number;
-		lon: number;
-		radius?: number;
-		limit?: number;
-		cursor?: string;
-	}): Promise<RouterListBody>;
-	getRouter(id: number): Promise<RouterBody>;
-	createSession(order: SessionCreationBody): Promise<SessionBody>;
-	getSession(id: number): Promise<SessionBody>;
-	endSession(id: number): Promise<SessionBody>;
+	listRouters(query: Parameters<'get', '/routers', 'query'>): Promise<Answer<'get', '/routers'>>;
+	getRouter(id: number): Promise<Answer<'get', '/routers/{id}'>>;
+	createSession(order: Body<'post', '/sessions'>): Promise<Session>;
+	getSession(id: number): Promise<Session>;
+	endSession(id: number): Promise<Session>;
 	/** Cancels a session that is not paid; refused as `session_not_active` when it is paid by now. */
-	cancelUnpaid(id: number): Promise<SessionBody>;
-	startPayment(order: PaymentStartBody): Promise<PaymentBody>;
+	cancelUnpaid(id: number): Promise<Session>;
+	startPayment(
+		order: Body<'post', '/payments/mobile-money'>
+	): Promise<Answer<'post', '/payments/mobile-money'>>;
 	/** @param waitSeconds how long the answer may be held back until the payment leaves `pending`, 0 to 20 */
-	getPayment(id: number, waitSeconds?: number): Promise<PaymentBody>;
+	getPayment(id: number, waitSeconds?: number): Promise<Answer<'get', '/payments/{id}/status'>>;
 }
 
 /** The service understood the request and refused it (400 or 404). */
@@ -80,12 +108,10 @@ export function apiClient(event: Carrier): ApiClient {
 	const { api, log } = event.locals.app;
 	const { url, key } = api;
 
-	async function call<T>(
-		method: string,
-		path: string,
-		options: { body?: object; waitSeconds?: number } = {}
-	): Promise<T> {
-		const timeout = AbortSignal.timeout(TIMEOUT_MS + (options.waitSeconds ?? 0) * 1000);
+	async function send(verb: string, template: string, input: Sent, waitSeconds = 0): Promise<unknown> {
+		const method = verb.toUpperCase();
+		const path = fill(template, input.path);
+		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
 		// A buyer who leaves ends a held read; an order once sent is seen through.
 		const signal = method === 'GET' ? AbortSignal.any([timeout, event.request.signal]) : timeout;
 		const init: RequestInit = {
@@ -94,49 +120,61 @@ export function apiClient(event: Carrier): ApiClient {
 			redirect: 'error',
 			headers: {
 				authorization: `Bearer ${key}`,
-				...(options.body ? { 'content-type': 'application/json' } : {})
+				...(input.body ? { 'content-type': 'application/json' } : {})
 			},
-			...(options.body ? { body: JSON.stringify(options.body) } : {})
+			...(input.body ? { body: JSON.stringify(input.body) } : {})
 		};
+		const address = path + search(input.query);
 		let response: Response;
 		let body: unknown;
 		try {
-			response = url === null ? await event.fetch(`/v1${path}`, init) : await fetch(`${url}${path}`, init);
+			response =
+				url === null ? await event.fetch(`/v1${address}`, init) : await fetch(`${url}${address}`, init);
 			body = await response.json();
 		} catch (error) {
 			if (!event.request.signal.aborted)
 				log.error({ err: error, method }, 'the API does not answer the portal');
 			throw new ApiUnavailable('no answer', error);
 		}
-		if (response.ok) return body as T;
+		if (response.ok) return body;
 		if (REFUSALS.includes(response.status) && typeof body === 'object' && body !== null && 'code' in body) {
 			throw new ApiProblem({ ...body }, response.status);
 		}
-		log.error(
-			{ method, path: path.replace(/\?.*$/, ''), status: response.status },
-			'the API refused the portal'
-		);
+		log.error({ method, path, status: response.status }, 'the API refused the portal');
 		throw new ApiUnavailable(`status ${response.status}`);
 	}
 
+	// Here, and nowhere else, the types of the document are believed of what comes over the wire.
+	const call = send as Call;
 	return {
-		listRouters(query) {
-			const parameters = new URLSearchParams(
-				Object.entries(query).flatMap(([name, value]) =>
-					value === undefined ? [] : [[name, decimal(value)]]
-				)
-			);
-			return call('GET', `/routers?${parameters}`);
-		},
-		getRouter: (id) => call('GET', `/routers/${id}`),
-		createSession: (body) => call('POST', '/sessions', { body }),
-		getSession: (id) => call('GET', `/sessions/${id}`),
-		cancelUnpaid: (id) => call('DELETE', `/sessions/${id}?if_status=pending_payment`),
-		endSession: (id) => call('DELETE', `/sessions/${id}`),
-		startPayment: (body) => call('POST', '/payments/mobile-money', { body }),
-		getPayment: (id, waitSeconds = 0) =>
-			call('GET', `/payments/${id}/status${waitSeconds > 0 ? `?wait=${waitSeconds}` : ''}`, { waitSeconds })
+		listRouters: (query) => call('get', '/routers', { query }),
+		getRouter: (id) => call('get', '/routers/{id}', { path: { id } }),
+		createSession: (body) => call('post', '/sessions', { body }),
+		getSession: (id) => call('get', '/sessions/{id}', { path: { id } }),
+		cancelUnpaid: (id) =>
+			call('delete', '/sessions/{id}', { path: { id }, query: { if_status: 'pending_payment' } }),
+		endSession: (id) => call('delete', '/sessions/{id}', { path: { id } }),
+		startPayment: (body) => call('post', '/payments/mobile-money', { body }),
+		getPayment: (id, wait = 0) =>
+			call('get', '/payments/{id}/status', { path: { id }, ...(wait > 0 ? { query: { wait } } : {}) }, wait)
 	};
+}
+
+/** A request as it is sent, whatever the operation. */
+interface Sent {
+	path?: Readonly<Record<string, string | number>>;
+	query?: Readonly<Record<string, string | number | undefined>>;
+	body?: object;
+}
+
+const fill = (template: string, parameters: Sent['path'] = {}) =>
+	template.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(parameters[name])));
+
+function search(query: Sent['query'] = {}): string {
+	const parameters = new URLSearchParams(
+		Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, decimal(value)]]))
+	);
+	return parameters.size > 0 ? `?${parameters}` : '';
 }
 
 /** Plain decimals: the wire format has no exponents, and knows at most 12 decimals. */

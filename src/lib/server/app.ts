@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
+import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './earnings/earnings.ts';
 import { createCursors, type Cursors } from './http/cursor.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -23,6 +24,11 @@ import { createSecrets } from './secrets.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
 import { createTestPayments, type TestPayments } from './test-payments/test-payments.ts';
+import { createDelivery } from './webhooks/delivery.ts';
+import { createFanOut } from './webhooks/fan-out.ts';
+import { createTransport } from './webhooks/transport.ts';
+import { createUpkeep, type Notify } from './webhooks/upkeep.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** The composition root: every service, built once from the configuration. */
 export interface App {
@@ -41,6 +47,7 @@ export interface App {
 	requestLog: RequestLog;
 	idempotency: Idempotency;
 	earnings: Earnings;
+	webhooks: Webhooks;
 	cursors: Cursors;
 	mailer: Mailer;
 	/** Settles payments by hand; null in live mode. */
@@ -61,7 +68,10 @@ export interface App {
 /** The account in whose name the portal buys. */
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}): Promise<App> {
+export async function createApp(
+	config: Config,
+	options: { clock?: Clock; log?: Log; notify?: Notify } = {}
+): Promise<App> {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
@@ -72,7 +82,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const routers = createRouters(database, operators, clock, config);
-	const sessions = createSessions({ database, clock, config, secrets, jobs, routers });
+	const events = createEvents(clock, createFanOut(secrets).publish);
+	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers });
 	const changes = createChanges();
 	const payments = createPayments({
 		database,
@@ -80,6 +91,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		config,
 		secrets,
 		jobs,
+		events,
 		log,
 		sessions,
 		operators,
@@ -97,6 +109,18 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		demoEmails: DEMO_EMAILS
 	});
 	const requestLog = createRequestLog(database, clock, log);
+	const webhookRules = {
+		allowInsecure: config.webhookAllowInsecure,
+		ownHosts: config.origin === null ? [] : [new URL(config.origin).host]
+	};
+	const delivery = createDelivery({
+		database,
+		clock,
+		log,
+		secrets,
+		transport: createTransport(webhookRules),
+		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? null })
+	});
 	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
 	return {
 		config,
@@ -113,6 +137,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		rateLimits: createRateLimits(database, clock, log),
 		requestLog,
 		earnings: createEarnings(database, clock, config),
+		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
@@ -123,12 +148,15 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		async openPortal() {
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
 		},
-		startJobs: () => jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) }),
+		startJobs() {
+			jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) });
+			delivery.start();
+		},
 		releaseWaiters: () => changes.stop(),
 		async stop() {
 			changes.stop();
 			sandbox?.stop();
-			await jobs.stop();
+			await Promise.all([jobs.stop(), delivery.stop()]);
 			await signIn.stop();
 			await requestLog.stop();
 			await database.close();

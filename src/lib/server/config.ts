@@ -220,6 +220,12 @@ const SETTINGS = {
 		schema: integer(0, 10_000),
 		default: '1000',
 		description: "The installation's share of a payment in hundredths of a percent, noted on each payment."
+	},
+	WEBHOOK_ALLOW_INSECURE: {
+		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
+		default: '0',
+		description:
+			'`1`: webhooks may go to `http:` and private addresses, for development. Refused in live mode.'
 	}
 } as const satisfies Record<string, Setting>;
 
@@ -260,6 +266,8 @@ export interface Config {
 	/** Major units. */
 	maxPrice: number;
 	commissionBasisPoints: number;
+	/** Webhooks may go to plain http and to private addresses. */
+	webhookAllowInsecure: boolean;
 }
 
 /** A setting is wrong; the message has one line per problem and says what to do. */
@@ -293,6 +301,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	const mode = settings.AIRTILL_MODE;
 	if (mode === 'live' && settings.AIRTILL_SECRET === undefined) {
 		problems.push('AIRTILL_SECRET: is required in live mode.');
+	}
+	if (mode === 'live' && settings.WEBHOOK_ALLOW_INSECURE === '1') {
+		problems.push('WEBHOOK_ALLOW_INSECURE: is refused in live mode.');
 	}
 	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
 		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
@@ -340,7 +351,8 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
 		maxPayerPrompts: settings.PAYER_PROMPTS,
 		maxPrice: settings.MAX_PRICE,
-		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
+		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
+		webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE === '1'
 	};
 }
 

@@ -1,11 +1,24 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 import { ulid } from 'ulid';
 
+/** Random bytes in stock: the ulid package asks for one at a time, which took an eighth of a whole request. */
+const stock = Buffer.alloc(4_096);
+let used = stock.length;
+
+/** A random fraction from 0 to below 1, in steps of 1/256: enough for a character of a ULID. */
+function randomFraction(): number {
+	if (used === stock.length) {
+		randomFillSync(stock);
+		used = 0;
+	}
+	return (stock[used++] ?? 0) / 256;
+}
+
 /** `req_<ULID>`: names one request in answers and logs. */
-export const requestId = (): string => `req_${ulid()}`;
+export const requestId = (): string => `req_${ulid(undefined, randomFraction)}`;
 
 /** `evt_<ULID>`: names one event. */
-export const eventId = (): string => `evt_${ulid()}`;
+export const eventId = (): string => `evt_${ulid(undefined, randomFraction)}`;
 
 /** UUID v4: our reference of a payment or refund at the operator. */
 export const operatorReference = (): string => randomUUID();

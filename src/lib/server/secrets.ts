@@ -1,11 +1,12 @@
 import {
 	createCipheriv,
 	createDecipheriv,
-	createHash,
 	createHmac,
+	hash,
 	hkdfSync,
 	randomBytes,
-	timingSafeEqual
+	timingSafeEqual,
+	type KeyObject
 } from 'node:crypto';
 
 /**
@@ -54,10 +55,10 @@ export function createSecrets(secret: string): Secrets {
 }
 
 /** SHA-256 as hex: how unguessable tokens and keys are stored. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text);
 
 /** HMAC-SHA256 as base64url. */
-export const hmac = (key: Buffer, text: string): string =>
+export const hmac = (key: Buffer | KeyObject, text: string): string =>
 	createHmac('sha256', key).update(text).digest('base64url');
 
 /** Equality in constant time; texts of different length are unequal. */

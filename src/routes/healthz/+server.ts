@@ -1,2 +1,2 @@
-/** GET /healthz: the process answers. */
-export const GET = () => new Response('ok\n');
+/** GET /healthz: the process answers. Also what `npm run bench` takes for an empty route: it does nothing else. */
+export const GET = () => Response.json({ alive: true });

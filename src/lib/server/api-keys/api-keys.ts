@@ -100,6 +100,23 @@ const scopeList = z.array(z.enum(SCOPES));
 
 export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
 
+interface KnownKey {
+	row: store.KeyWithAccount;
+	caller: Caller;
+}
+
+function callerOf(row: store.KeyWithAccount): Caller {
+	const scopes = scopeList.parse(JSON.parse(row.scopes));
+	return {
+		accountId: row.account_id,
+		keyId: row.id,
+		role: hasRole(row.account_role, row.role) ? row.role : row.account_role,
+		scopes: scopes.length > 0 ? new Set(scopes) : null,
+		plan: row.plan,
+		suspended: row.account_status === 'suspended'
+	};
+}
+
 export function createApiKeys(
 	database: Database,
 	clock: Clock,
@@ -108,7 +125,7 @@ export function createApiKeys(
 ): ApiKeys {
 	const keyModeHere: KeyMode = mode === 'live' ? 'live' : 'test';
 	/** Only keys that were found, never misses: a new key works at once. */
-	const cache = new Map<string, { row: store.KeyWithAccount; readAt: number }>();
+	const cache = new Map<string, { found: KnownKey; readAt: number }>();
 	const touched = new Map<number, number>();
 
 	const rowFor = (
@@ -148,18 +165,18 @@ export function createApiKeys(
 		}
 	}
 
-	async function find(hash: string): Promise<store.KeyWithAccount | null> {
+	async function find(hash: string): Promise<KnownKey | null> {
 		const now = clock.now();
 		const cached = cache.get(hash);
 		// `<` on both sides: a clock that was set back must not keep an entry alive.
-		if (cached && now >= cached.readAt && now - cached.readAt < CACHE_MS) return cached.row;
+		if (cached && now >= cached.readAt && now - cached.readAt < CACHE_MS) return cached.found;
 		const row = await store.findByHash(database.db, hash);
 		cache.delete(hash);
-		if (row) {
-			if (cache.size >= CACHE_SIZE) cache.clear();
-			cache.set(hash, { row, readAt: now });
-		}
-		return row;
+		if (!row) return null;
+		const found = { row, caller: callerOf(row) };
+		if (cache.size >= CACHE_SIZE) cache.clear();
+		cache.set(hash, { found, readAt: now });
+		return found;
 	}
 
 	async function touch(id: number): Promise<void> {
@@ -219,19 +236,11 @@ export function createApiKeys(
 			const invalid = () =>
 				new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
 			if (keyMode(key) !== keyModeHere) throw invalid();
-			const row = await find(sha256(key));
-			if (!row || row.revoked_at !== null) throw invalid();
-			if (row.expires_at !== null && row.expires_at <= clock.now()) throw invalid();
-			await touch(row.id);
-			const scopes = scopeList.parse(JSON.parse(row.scopes));
-			return {
-				accountId: row.account_id,
-				keyId: row.id,
-				role: hasRole(row.account_role, row.role) ? row.role : row.account_role,
-				scopes: scopes.length > 0 ? new Set(scopes) : null,
-				plan: row.plan,
-				suspended: row.account_status === 'suspended'
-			};
+			const found = await find(sha256(key));
+			if (!found || found.row.revoked_at !== null) throw invalid();
+			if (found.row.expires_at !== null && found.row.expires_at <= clock.now()) throw invalid();
+			await touch(found.row.id);
+			return found.caller;
 		},
 		async revokeOwn(accountId, id) {
 			const key = { accountId, id, now: clock.now(), except: OWN_PREFIX };

@@ -19,6 +19,8 @@ export const PROBLEMS = {
 	session_not_payable: { status: 400, title: 'Session cannot be paid in its state' },
 	payment_attempts_exceeded: { status: 400, title: 'Too many payment attempts for the session' },
 	payer_prompt_limit: { status: 400, title: 'Too many payment prompts to the number' },
+	webhook_url_not_allowed: { status: 400, title: 'Webhook URL is not allowed' },
+	webhook_limit_reached: { status: 400, title: 'Account has too many webhooks' },
 	idempotency_key_reused: { status: 400, title: 'Idempotency key was used with another request' },
 	idempotency_key_in_use: { status: 400, title: 'Idempotency key is in use' },
 	missing_api_key: { status: 401, title: 'API key is missing' },

@@ -4,7 +4,7 @@ import * as schemas from './schemas.ts';
 
 /**
  * The single place that describes an endpoint: where it is, who may call it, what goes in and out, which
- * errors it adds to the common ones. Handlers, validation, tests (and later the OpenAPI document) read it.
+ * errors it adds to the common ones. Handlers, validation, tests and the OpenAPI document read it.
  */
 
 export type Role = 'app' | 'owner' | 'admin';
@@ -45,6 +45,8 @@ export interface Route {
 	/** The one success status, and the shape of its body. */
 	status: 200 | 201;
 	response: z.ZodType;
+	/** A second success: the same body when what should be created was there already. */
+	repeated?: 200;
 	/** `Location` of what was created, with its id in braces. */
 	location?: string;
 	/** Takes an Idempotency-Key: a repeated request has one effect. */
@@ -225,6 +227,21 @@ export const setRouterPrice = {
 	errors: ['owner_role_required', 'not_router_owner', 'router_not_found']
 } as const satisfies Route;
 
+export const registerWebhook = {
+	method: 'POST',
+	path: '/webhooks/register',
+	operationId: 'registerWebhook',
+	summary: 'Register a webhook URL for the listed events',
+	role: 'app',
+	scope: 'webhooks:write',
+	body: schemas.webhookRegistration,
+	idempotent: true,
+	status: 201,
+	repeated: 200,
+	response: schemas.webhookEndpoint,
+	errors: ['webhook_url_not_allowed', 'webhook_limit_reached', ...IDEMPOTENCY_ERRORS]
+} as const satisfies Route;
+
 export const ROUTES: readonly Route[] = [
 	listRouters,
 	getRouter,
@@ -235,7 +252,8 @@ export const ROUTES: readonly Route[] = [
 	getPaymentStatus,
 	getEarnings,
 	listOwnerUsers,
-	setRouterPrice
+	setRouterPrice,
+	registerWebhook
 ];
 
 const pathPattern = (path: string) =>

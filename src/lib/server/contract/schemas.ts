@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FIRST_DATE, isDate, LAST_DATE } from '../../calendar.ts';
+import { ITEM_CODES } from './problems.ts';
 
 /**
  * The wire format's shapes (snake_case, money in major units, RFC 3339 times in UTC). What goes out is
@@ -20,7 +21,7 @@ const queryInteger = (min: number, max: number) =>
 		.string()
 		.regex(/^\d{1,6}$/, `Use a whole number from ${min} to ${max}.`)
 		.transform(Number)
-		.pipe(z.number().min(min).max(max));
+		.pipe(z.int().min(min).max(max));
 
 /** Any integer; one that names nothing (0, negative, beyond 2^53 - 1) is answered 404 later. */
 const bodyId = z
@@ -33,14 +34,14 @@ export const pathId = z
 	.regex(/^-?\d+$/, 'Use an integer.')
 	.transform(Number);
 
-const timestamp = z.iso.datetime({ precision: 3 });
+export const timestamp = z.iso.datetime({ precision: 3 });
 const currency = z.string().regex(/^[A-Z]{3}$/);
 
 export const phoneText = z.string().regex(/^.{1,64}$/s, 'Use a mobile number, e.g. "+256772123456".');
 
 export const idParams = z.strictObject({ id: pathId });
 
-export const routerStatus = z.enum(['online', 'offline']);
+export const routerStatus = z.enum(['online', 'offline']).meta({ id: 'RouterStatus' });
 
 export const router = z
 	.object({
@@ -83,14 +84,9 @@ export const routerList = z
 	})
 	.meta({ id: 'RouterList' });
 
-export const sessionStatus = z.enum([
-	'pending_payment',
-	'activating',
-	'active',
-	'expired',
-	'ended',
-	'cancelled'
-]);
+export const sessionStatus = z
+	.enum(['pending_payment', 'activating', 'active', 'expired', 'ended', 'cancelled'])
+	.meta({ id: 'SessionStatus' });
 
 export const session = z
 	.object({
@@ -128,28 +124,24 @@ export const sessionCreation = z
 	})
 	.meta({ id: 'SessionCreation' });
 
-export const paymentStatus = z.enum([
-	'pending',
-	'success',
-	'failed',
-	'expired',
-	'refund_pending',
-	'refunded',
-	'refund_failed'
-]);
+export const paymentStatus = z
+	.enum(['pending', 'success', 'failed', 'expired', 'refund_pending', 'refunded', 'refund_failed'])
+	.meta({ id: 'PaymentStatus' });
 
 /** `if_status`: only while the session is still in this state, so that a retry never ends time that was just paid. */
 export const sessionEndQuery = z.object({ if_status: sessionStatus.optional() });
 
-export const failureCode = z.enum([
-	'payer_rejected',
-	'insufficient_funds',
-	'payer_not_found',
-	'payer_limit_reached',
-	'payer_timeout',
-	'provider_unavailable',
-	'provider_error'
-]);
+export const failureCode = z
+	.enum([
+		'payer_rejected',
+		'insufficient_funds',
+		'payer_not_found',
+		'payer_limit_reached',
+		'payer_timeout',
+		'provider_unavailable',
+		'provider_error'
+	])
+	.meta({ id: 'FailureCode' });
 
 export const payment = z
 	.object({
@@ -216,6 +208,12 @@ const earningsFigures = {
 	net: z.number()
 };
 
+export const earningsTotal = z.object(earningsFigures).meta({ id: 'EarningsTotal' });
+
+export const earningsBucket = z
+	.object({ start: z.string(), end: z.string(), ...earningsFigures })
+	.meta({ id: 'EarningsBucket' });
+
 export const earnings = z
 	.object({
 		period: z.enum(['daily', 'weekly', 'monthly']),
@@ -223,13 +221,13 @@ export const earnings = z
 		timezone: z.string(),
 		from: z.string(),
 		to: z.string(),
-		total: z.object(earningsFigures),
-		data: z.array(z.object({ start: z.string(), end: z.string(), ...earningsFigures }))
+		total: earningsTotal,
+		data: z.array(earningsBucket)
 	})
 	.meta({ id: 'Earnings' });
 
 /** The specification's two classes of sessions: the ended ones count as expired. */
-export const sessionGroup = z.enum(['active', 'expired']);
+export const sessionGroup = z.enum(['active', 'expired']).meta({ id: 'SessionGroup' });
 
 export const ownerUsersQuery = z.object({
 	status: sessionGroup.optional(),
@@ -255,12 +253,16 @@ export const ownerUser = z
 	})
 	.meta({ id: 'OwnerUser' });
 
+export const ownerUserCounts = z
+	.object({ active: z.int(), expired: z.int() })
+	.meta({ id: 'OwnerUserCounts' });
+
 export const ownerUserList = z
 	.object({
 		data: z.array(ownerUser),
 		has_more: z.boolean(),
 		next_cursor: z.string().nullable(),
-		counts: z.object({ active: z.int(), expired: z.int() })
+		counts: ownerUserCounts
 	})
 	.meta({ id: 'OwnerUserList' });
 
@@ -272,26 +274,77 @@ export const priceUpdate = z
 	})
 	.meta({ id: 'PriceUpdate' });
 
-export const problem = z
-	.object({
-		type: z.string(),
-		title: z.string(),
-		status: z.int(),
-		detail: z.string(),
-		code: z.string(),
-		request_id: z.string(),
-		errors: z
-			.array(
-				z.object({
-					in: z.enum(['body', 'query', 'path', 'header']),
-					pointer: z.string(),
-					code: z.string(),
-					detail: z.string()
-				})
-			)
-			.optional()
+/**
+ * What may be registered for. `webhook.test` is only sent on demand, whether it was registered for or not; it is a
+ * known name all the same, so a client may list every name that the documentation lists.
+ */
+export const EVENT_NAMES = [
+	'payment.success',
+	'session.expired',
+	'payment.failed',
+	'payment.refunded',
+	'session.created',
+	'session.activated',
+	'session.ended',
+	'session.cancelled',
+	'webhook.test'
+] as const;
+
+const MAX_WEBHOOK_EVENTS = 20;
+
+export const webhookRegistration = z
+	.strictObject({
+		// Which URLs are allowed is a rule of its own (webhook_url_not_allowed); this is only the form.
+		url: z.string().refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), {
+			params: { item: 'invalid_format' },
+			error: 'Use an absolute URL, e.g. "https://app.example.com/hooks/wifi".'
+		}),
+		events: z
+			.array(z.enum(EVENT_NAMES))
+			.min(1)
+			.max(MAX_WEBHOOK_EVENTS)
+			.check(({ value, issues }) => {
+				for (const [index, name] of value.entries()) {
+					if (value.indexOf(name) === index) continue;
+					const message = 'Name each event once.';
+					issues.push({ code: 'custom', input: name, path: [index], params: { item: 'duplicate' }, message });
+				}
+			})
+			.meta({ uniqueItems: true })
 	})
-	.meta({ id: 'Problem' });
+	.meta({ id: 'WebhookRegistration' });
+
+export const webhookEndpoint = z
+	.object({
+		id: z.int(),
+		url: z.string(),
+		events: z.array(z.string()),
+		status: z.enum(['active', 'disabled']),
+		secret: z.string().nullable(),
+		created_at: timestamp,
+		updated_at: timestamp
+	})
+	.meta({ id: 'WebhookEndpoint' });
+
+export const problemItem = z
+	.object({
+		in: z.enum(['body', 'query', 'path', 'header']),
+		pointer: z.string(),
+		code: z.enum(ITEM_CODES),
+		detail: z.string()
+	})
+	.meta({ id: 'ProblemItem' });
+
+/** Any error; contract/openapi-problems.ts has the exact shape of each code. */
+export const problem = z.object({
+	type: z.string(),
+	title: z.string(),
+	status: z.int(),
+	detail: z.string(),
+	code: z.string(),
+	request_id: z.string(),
+	errors: z.array(problemItem).optional()
+});
 
 export type RouterBody = z.infer<typeof router>;
 export type RouterListBody = z.infer<typeof routerList>;
@@ -301,4 +354,6 @@ export type PaymentBody = z.infer<typeof payment>;
 export type PaymentStartBody = z.infer<typeof paymentStart>;
 export type EarningsBody = z.infer<typeof earnings>;
 export type OwnerUserBody = z.infer<typeof ownerUser>;
+export type WebhookRegistrationBody = z.infer<typeof webhookRegistration>;
+export type WebhookBody = z.infer<typeof webhookEndpoint>;
 export type ProblemBody = z.infer<typeof problem> & Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
-import type { Box, Position } from '../../geo.ts';
+import type { Position } from '../../geo.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import type { Schema } from './schema.ts';
@@ -26,8 +26,10 @@ export interface Database {
 	writeBehind(work: (trx: Tx) => Promise<void>): Promise<void>;
 	/** SQL after a sub-select that claims rows, so that two processes never take the same one. */
 	lockClaimed: RawBuilder<unknown>;
-	/** SQL condition: the router's indexed position lies in the box. */
-	insideBox(box: Box): RawBuilder<boolean>;
+	/** Routers that are not disabled, nearest first, then by id. */
+	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
+	/** SQL after `in`: these ids, as one parameter, so that it is one statement whatever their number. */
+	idsIn(ids: readonly number[]): RawBuilder<number>;
 	/** True for an error that says a unique index refused a row. */
 	isUniqueViolation(error: unknown): boolean;
 	/** Several processes may share this database, so changes can come from elsewhere. */
@@ -41,7 +43,21 @@ export interface Database {
 export type Queries = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
-export type { Box, Position };
+export interface NearSearch {
+	centre: Position;
+	radiusMetres: number;
+	/** Place in the order after which the answer begins. */
+	after: NearRouter | null;
+	limit: number;
+}
+
+export interface NearRouter {
+	id: number;
+	/** Metres. */
+	distance: number;
+}
+
+export type { Position };
 
 /**
  * Opens the database that the URL names and brings it to this version's schema.

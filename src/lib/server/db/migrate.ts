@@ -5,6 +5,7 @@ import { rateLimits } from './migrations/0002-rate-limits.ts';
 import { idempotency } from './migrations/0003-idempotency.ts';
 import { owners } from './migrations/0004-owners.ts';
 import { portalPlan } from './migrations/0005-portal-plan.ts';
+import { webhooks } from './migrations/0006-webhooks.ts';
 import { signIn } from './migrations/0007-sign-in.ts';
 import { requestLog } from './migrations/0008-request-log.ts';
 
@@ -21,6 +22,7 @@ const MIGRATIONS: readonly Migration[] = [
 	idempotency,
 	owners,
 	portalPlan,
+	webhooks,
 	signIn,
 	requestLog
 ];

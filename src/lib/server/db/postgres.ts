@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import type { Database } from './database.ts';
+import { boxesAround, EARTH_RADIUS_METRES } from '../../geo.ts';
+import type { Database, NearRouter, NearSearch } from './database.ts';
 import type { Schema } from './schema.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -53,8 +54,8 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 				await work(trx);
 			}),
 		lockClaimed: sql`for update skip locked`,
-		insideBox: (box) => sql<boolean>`point(routers.lon, routers.lat) <@
-			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`,
+		nearestRouters: (search) => nearestRouters(db, search),
+		idsIn: (ids) => sql<number>`(select unnest(${ids}::bigint[]))`,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		shared: true,
 		async ping() {
@@ -62,6 +63,29 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		},
 		close: () => db.destroy()
 	};
+}
+
+/** The GiST index finds what lies in the boxes; distances are worked out where the rows are (haversine). */
+async function nearestRouters(
+	db: Kysely<Schema>,
+	{ centre, radiusMetres, after, limit }: NearSearch
+): Promise<NearRouter[]> {
+	const lat = sql`${centre.lat}::float8`;
+	const lon = sql`${centre.lon}::float8`;
+	const boxes = boxesAround(centre, radiusMetres).map(
+		(box) => sql`point(lon, lat) <@
+			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`
+	);
+	const { rows } = await sql<NearRouter>`
+		select id, distance from (
+			select id, 2 * ${EARTH_RADIUS_METRES}::float8 * asin(sqrt(least(1, power(sin(radians(lat - ${lat}) / 2), 2)
+				+ cos(radians(${lat})) * cos(radians(lat)) * power(sin(radians(lon - ${lon}) / 2), 2)))) as distance
+			from routers where disabled_at is null and (${sql.join(boxes, sql` or `)})
+		) as found
+		where distance <= ${radiusMetres}::float8
+			${after ? sql`and (distance, id) > (${after.distance}::float8, ${after.id}::bigint)` : sql``}
+		order by distance, id limit ${limit}`.execute(db);
+	return rows;
 }
 
 /** Serializable transactions may be refused through no fault of theirs; then they run again, a little later. */

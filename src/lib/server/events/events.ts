@@ -1,16 +1,9 @@
 import type { Clock } from '../clock.ts';
+import type { EventType } from '../contract/events.ts';
 import type { Tx } from '../db/database.ts';
 import { eventId } from '../ids.ts';
 
-export type EventType =
-	| 'payment.success'
-	| 'payment.failed'
-	| 'payment.refunded'
-	| 'session.created'
-	| 'session.activated'
-	| 'session.expired'
-	| 'session.ended'
-	| 'session.cancelled';
+export type { EventType };
 
 export interface NewEvent {
 	type: EventType;
@@ -22,22 +15,43 @@ export interface NewEvent {
 	data: object;
 }
 
-/**
- * Notes a state change in the transaction that makes it, so that the list of events is exactly the list of
- * what happened. Webhooks are delivered from here.
- */
-export async function recordEvent(trx: Tx, clock: Clock, event: NewEvent): Promise<void> {
-	await trx
-		.insertInto('events')
-		.values({
-			id: eventId(),
-			type: event.type,
-			account_id: event.accountId,
-			router_id: event.routerId,
-			session_id: event.sessionId,
-			payment_id: event.paymentId,
-			data: JSON.stringify(event.data),
-			created_at: clock.now()
-		})
-		.execute();
+export interface RecordedEvent extends NewEvent {
+	/** `evt_<ULID>` */
+	id: string;
+	createdAt: number;
+}
+
+/** The list of what happened. */
+export interface Events {
+	/**
+	 * Notes a state change in the transaction that makes it, so that the list of events is exactly the list of what
+	 * happened, and hands it on to whoever wants to hear of it (webhooks).
+	 */
+	record(trx: Tx, event: NewEvent): Promise<void>;
+}
+
+/** @param publish called in the transaction of the event */
+export function createEvents(
+	clock: Clock,
+	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
+): Events {
+	return {
+		async record(trx, event) {
+			const recorded = { ...event, id: eventId(), createdAt: clock.now() };
+			await trx
+				.insertInto('events')
+				.values({
+					id: recorded.id,
+					type: event.type,
+					account_id: event.accountId,
+					router_id: event.routerId,
+					session_id: event.sessionId,
+					payment_id: event.paymentId,
+					data: JSON.stringify(event.data),
+					created_at: recorded.createdAt
+				})
+				.execute();
+			await publish(trx, recorded);
+		}
+	};
 }

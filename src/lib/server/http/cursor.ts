@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { equalSecrets, hmac, type Secrets } from '../secrets.ts';
@@ -21,7 +22,7 @@ const MAX_LENGTH = 512;
 const KEY_BYTES = 32;
 
 export function createCursors(secrets: Secrets): Cursors {
-	const key = secrets.derive('cursor', KEY_BYTES);
+	const key = createSecretKey(secrets.derive('cursor', KEY_BYTES));
 	const sign = (sortValues: SortValues, filters: readonly unknown[]) =>
 		hmac(key, JSON.stringify([sortValues, filters])).slice(0, 22);
 

@@ -27,6 +27,8 @@ export interface Call<R extends Route> {
 	body: Input<R, 'body'>;
 	/** The query as it came, for links to this list's next page. */
 	search: URLSearchParams;
+	/** The host under which the call came in, with its port if it has one. */
+	host: string;
 	/** Aborts when the client goes away. */
 	signal: AbortSignal;
 	/** Stores the answer in the transaction of the effect, for a request with an Idempotency-Key. */
@@ -35,6 +37,8 @@ export interface Call<R extends Route> {
 
 export interface Result<R extends Route> {
 	body: z.input<R['response']>;
+	/** Where it is not the route's own: its `repeated`. */
+	status?: 200 | 201;
 	headers?: Record<string, string>;
 }
 
@@ -72,12 +76,13 @@ async function serve<R extends Route>(
 		query: route.query && parseQuery(route.query, event.url.searchParams),
 		body: route.body && parseJson(route.body, text),
 		search: event.url.searchParams,
+		host: event.request.headers.get('host') ?? event.url.host,
 		signal: event.request.signal
 	} as Call<R>;
 	const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
 	if (key === null) {
-		const { body, headers } = await handle(call);
-		return jsonResponse(wireAnswer(route, body), headers);
+		const { body, status, headers } = await handle(call);
+		return jsonResponse(wireAnswer(route, body, status), headers);
 	}
 	const request = {
 		accountId: caller.accountId,
@@ -87,26 +92,32 @@ async function serve<R extends Route>(
 		body: text
 	};
 	const result = await event.locals.app.idempotency.once(request, async (remember) => {
-		const { body } = await handle({
+		const { body, status } = await handle({
 			...call,
-			remember: (trx, effect) => remember(trx, wireAnswer(route, effect))
+			remember: (trx, effect, effectStatus) => remember(trx, wireAnswer(route, effect, effectStatus))
 		});
-		return wireAnswer(route, body);
+		return wireAnswer(route, body, status);
 	});
 	return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 
 /** An answer as it goes over the wire, and as it is remembered. */
-function wireAnswer(route: Route, body: unknown): Answer {
+function wireAnswer(route: Route, body: unknown, status: 200 | 201 = route.status): Answer {
 	const hasId = typeof body === 'object' && body !== null && 'id' in body;
 	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
-	return { status: route.status, location, body: JSON.stringify(body) };
+	return { status, location, body: JSON.stringify(body) };
 }
 
 function jsonResponse({ status, location, body }: Answer, headers: Record<string, string> = {}): Response {
 	return new Response(body, {
 		status,
-		headers: { ...JSON_HEADERS, ...headers, ...(location === null ? {} : { location }) }
+		headers: {
+			...JSON_HEADERS,
+			// Known here, so that the server needs not send it in chunks.
+			'content-length': String(Buffer.byteLength(body)),
+			...headers,
+			...(location === null ? {} : { location })
+		}
 	});
 }
 

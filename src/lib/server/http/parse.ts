@@ -128,13 +128,22 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 	let length = 0;
 	const reader = request.body.getReader();
 	for (;;) {
-		const { done, value } = await reader.read();
+		const { done, value } = await reader.read().catch(unread);
 		if (done) break;
 		length += value.length;
 		if (length > maxBytes) throw tooLarge();
 		chunks.push(value);
 	}
 	return Buffer.concat(chunks);
+}
+
+/**
+ * A body whose sender went away, or did not keep to its own framing: its mistake, nothing for the log. A body that
+ * is too large for adapter-node keeps its error.
+ */
+function unread(error: unknown): never {
+	if (typeof error === 'object' && error !== null && 'status' in error) throw error;
+	throw new AppError('invalid_json', 'The body broke off.');
 }
 
 const IDEMPOTENCY_KEY = /^[A-Za-z0-9_:.-]{1,255}$/;

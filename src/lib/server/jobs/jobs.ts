@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Database, Queries } from '../db/database.ts';
 import type { Log } from '../log.ts';
+import { createWorker } from '../worker.ts';
 import * as store from './store.ts';
 
 /**
@@ -39,27 +40,10 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 	let handlers: Record<string, JobHandler> = {};
 	/** Latest time that the clock has shown. */
 	let newest = -Infinity;
-	let stopped = false;
-	let nudged = false;
-	let wakeSleeper: (() => void) | null = null;
-	let loop: Promise<void> | null = null;
-
-	function nudge(): void {
-		nudged = true;
-		wakeSleeper?.();
-	}
-
-	async function sleep(milliseconds: number): Promise<void> {
-		if (nudged || stopped) return;
-		await new Promise<void>((resolve) => {
-			const timer = setTimeout(resolve, milliseconds);
-			wakeSleeper = () => {
-				clearTimeout(timer);
-				resolve();
-			};
-		});
-		wakeSleeper = null;
-	}
+	const worker = createWorker(tick, {
+		maxSleepMs: MAX_SLEEP_MS,
+		onError: (error) => log.error({ err: error }, 'jobs cannot be read; trying again')
+	});
 
 	async function run(job: store.Job): Promise<void> {
 		const heartbeat = setInterval(() => {
@@ -104,7 +88,7 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 		for (const job of claimed) {
 			const task = run(job).finally(() => {
 				running.delete(task);
-				nudge();
+				worker.nudge();
 			});
 			running.add(task);
 		}
@@ -114,36 +98,21 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 		return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
 	}
 
-	async function runLoop(): Promise<void> {
-		while (!stopped) {
-			nudged = false;
-			let pause = MAX_SLEEP_MS;
-			try {
-				pause = await tick();
-			} catch (error) {
-				log.error({ err: error }, 'jobs cannot be read; trying again');
-			}
-			if (pause > 0) await sleep(pause);
-		}
-	}
-
 	return {
 		schedule: (queries, kind, subjectId, runAt) =>
 			store.schedule(queries, { kind, subjectId, runAt, now: clock.now() }),
 		async wake(kind, subjectId) {
 			const now = clock.now();
 			await store.schedule(database.db, { kind, subjectId, runAt: now, now });
-			nudge();
+			worker.nudge();
 		},
-		nudge,
+		nudge: worker.nudge,
 		start(given) {
 			handlers = given;
-			loop = runLoop();
+			worker.start();
 		},
 		async stop() {
-			stopped = true;
-			nudge();
-			await loop;
+			await worker.stop();
 			await Promise.allSettled([...running]);
 		}
 	};

@@ -3,6 +3,8 @@ import { isoTime } from '../clock.ts';
 import { failureCode, type PaymentBody } from '../contract/schemas.ts';
 import type { PaymentRow } from './store.ts';
 
+const storedFailure = failureCode.nullable();
+
 /** The API's payment object. */
 export function paymentBody(row: PaymentRow): PaymentBody {
 	return {
@@ -14,7 +16,7 @@ export function paymentBody(row: PaymentRow): PaymentBody {
 		phone: row.phone,
 		payment_method: row.payment_method,
 		applied: row.applied === 1,
-		failure_code: failureCode.nullable().parse(row.failure_code),
+		failure_code: storedFailure.parse(row.failure_code),
 		failure_message: row.failure_message,
 		provider_reference: row.provider_reference,
 		refund_reason: row.refund_reason,

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { Events } from '../events/events.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Operators } from '../operators/registry.ts';
@@ -15,6 +16,7 @@ export interface PaymentsContext {
 	config: Config;
 	secrets: Secrets;
 	jobs: Jobs;
+	events: Events;
 	log: Log;
 	sessions: Sessions;
 	operators: Operators;

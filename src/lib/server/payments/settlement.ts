@@ -1,5 +1,5 @@
 import type { Tx } from '../db/database.ts';
-import { recordEvent, type EventType } from '../events/events.ts';
+import type { EventType } from '../events/events.ts';
 import { operatorReference } from '../ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
 import type { NotApplied } from '../sessions/sessions.ts';
@@ -28,7 +28,7 @@ export async function note(
 ): Promise<void> {
 	const session = await context.sessions.known(trx, row.session_id);
 	const { id, session_id, ...rest } = paymentBody(row);
-	await recordEvent(trx, context.clock, {
+	await context.events.record(trx, {
 		type,
 		accountId: row.account_id,
 		routerId: session.router_id,

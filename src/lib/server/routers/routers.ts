@@ -46,6 +46,7 @@ export interface RouterPage {
 }
 
 const methodList = z.array(z.string());
+const MAX_METHOD_LISTS = 100;
 
 export function createRouters(
 	database: Database,
@@ -53,8 +54,17 @@ export function createRouters(
 	clock: Clock,
 	config: Config
 ): Routers {
-	const paymentMethods = (row: RouterRow) =>
-		operators.methodsOf(methodList.parse(JSON.parse(row.payment_methods)));
+	/** The same few lists stand in all rows. */
+	const methodsOfText = new Map<string, string[]>();
+
+	function paymentMethods({ payment_methods: text }: RouterRow): string[] {
+		const known = methodsOfText.get(text);
+		if (known) return known;
+		const methods = operators.methodsOf(methodList.parse(JSON.parse(text)));
+		if (methodsOfText.size >= MAX_METHOD_LISTS) methodsOfText.clear();
+		methodsOfText.set(text, methods);
+		return methods;
+	}
 
 	function body(row: RouterRow, distance: number | null): RouterBody {
 		return {

@@ -1,6 +1,5 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import { boxesAround, EARTH_RADIUS_METRES } from '../../geo.ts';
-import type { Database, Position, Queries } from '../db/database.ts';
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Database, NearSearch, Queries } from '../db/database.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
@@ -12,43 +11,23 @@ export async function find(queries: Queries, id: number): Promise<RouterRow | nu
 	return row ?? null;
 }
 
-/**
- * Routers that are not disabled within a radius of a position, nearest first, then by id: `limit` rows after
- * the given place in that order.
- */
+/** Routers near a position with their distance in metres, nearest first, then by id. */
 export async function nearby(
 	database: Database,
-	search: {
-		centre: Position;
-		radiusMetres: number;
-		after: { distance: number; id: number } | null;
-		limit: number;
-	}
+	search: NearSearch
 ): Promise<(RouterRow & { distance: number })[]> {
-	const { centre, radiusMetres, after, limit } = search;
-	const lat = sql`cast(${centre.lat} as double precision)`;
-	const lon = sql`cast(${centre.lon} as double precision)`;
-	const halfSquared = sql`(power(sin(radians(routers.lat - ${lat}) / 2), 2)
-		+ cos(radians(${lat})) * cos(radians(routers.lat)) * power(sin(radians(routers.lon - ${lon}) / 2), 2))`;
-	const distance = sql<number>`(2 * ${sql.lit(EARTH_RADIUS_METRES)} *
-		asin(sqrt(case when ${halfSquared} > 1 then 1 else ${halfSquared} end)))`;
-	const inside = database.db
+	const nearest = await database.nearestRouters(search);
+	if (nearest.length === 0) return [];
+	const rows = await database.db
 		.selectFrom('routers')
 		.selectAll()
-		.select(distance.as('distance'))
-		.where('disabled_at', 'is', null)
-		.where((builder) => builder.or(boxesAround(centre, radiusMetres).map((box) => database.insideBox(box))));
-	return database.db
-		.selectFrom(inside.as('found'))
-		.selectAll()
-		.where('distance', '<=', radiusMetres)
-		.$if(after !== null, (query) =>
-			query.where(sql<boolean>`(distance, id) > (${after?.distance ?? 0}, ${after?.id ?? 0})`)
-		)
-		.orderBy('distance')
-		.orderBy('id')
-		.limit(limit)
+		.where('id', 'in', database.idsIn(nearest.map(({ id }) => id)))
 		.execute();
+	const byId = new Map(rows.map((row) => [row.id, row]));
+	return nearest.flatMap(({ id, distance }) => {
+		const row = byId.get(id);
+		return row ? [{ ...row, distance }] : [];
+	});
 }
 
 /** Sets a price and keeps the old one with who changed it. */

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { OwnerUserBody, SessionBody, SessionCreationBody } from '../contract/schemas.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
 import { AppError } from '../errors.ts';
-import { recordEvent, type EventType } from '../events/events.ts';
+import type { Events, EventType } from '../events/events.ts';
 import { wifiPassword } from '../ids.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Routers, RouterRow } from '../routers/routers.ts';
@@ -28,8 +28,8 @@ export type SessionRow = store.SessionRow;
 /** Why a successful payment does not buy its session; the money goes back for this reason. */
 export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment';
 
-/** Stores the answer to a request in the transaction of its effect. */
-export type RememberBody<T> = (trx: Tx, body: T) => Promise<void>;
+/** Stores the answer to a request in the transaction of its effect; `status` where it is not the route's own. */
+export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
 
 export interface Sessions {
 	/** Orders time; charges nothing. @throws AppError, see contract/routes.ts */
@@ -93,6 +93,7 @@ export interface SessionsDependencies {
 	config: Config;
 	secrets: Secrets;
 	jobs: Jobs;
+	events: Events;
 	routers: Routers;
 }
 
@@ -154,7 +155,7 @@ function remainingSeconds(row: SessionRow, now: number): number | null {
 }
 
 export function createSessions(dependencies: SessionsDependencies): Sessions {
-	const { database, clock, config, secrets, jobs, routers } = dependencies;
+	const { database, clock, config, secrets, jobs, events, routers } = dependencies;
 
 	function body(row: SessionRow, options: { withPassword: boolean }): SessionBody {
 		const sealed = options.withPassword && row.status === 'active' ? row.password_sealed : null;
@@ -163,7 +164,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 	}
 
 	async function note(trx: Tx, type: EventType, row: SessionRow): Promise<void> {
-		await recordEvent(trx, clock, {
+		await events.record(trx, {
 			type,
 			accountId: row.account_id,
 			routerId: row.router_id,

@@ -1,0 +1,54 @@
+/** When a delivery that failed is tried again: the table of Standard Webhooks. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** From each failed attempt to the next; after the tenth there is none. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+	5 * SECOND,
+	5 * MINUTE,
+	30 * MINUTE,
+	2 * HOUR,
+	5 * HOUR,
+	10 * HOUR,
+	14 * HOUR,
+	20 * HOUR,
+	24 * HOUR
+];
+
+const JITTER = 0.1;
+/** A receiver may ask for later, but not for never. */
+export const MAX_RETRY_AFTER_MS = HOUR;
+const HEEDED_STATUSES = [429, 503];
+
+export interface FailedAttempt {
+	/** Attempts so far, this one included. */
+	tries: number;
+	/** When it ended. */
+	now: number;
+	statusCode: number | null;
+	/** Header `Retry-After` as it came. */
+	retryAfter: string | null;
+}
+
+/** @returns when to try again, or null when that was the last time. @param random from 0 to below 1 */
+export function nextAttemptAt(
+	{ tries, now, statusCode, retryAfter }: FailedAttempt,
+	random: number
+): number | null {
+	const delay = RETRY_DELAYS_MS[tries - 1];
+	if (delay === undefined) return null;
+	const jittered = now + Math.round(delay * (1 - JITTER + 2 * JITTER * random));
+	const isHeeded = statusCode !== null && HEEDED_STATUSES.includes(statusCode);
+	const asked = isHeeded ? parseRetryAfter(retryAfter, now) : null;
+	return asked === null ? jittered : Math.max(jittered, Math.min(asked, now + MAX_RETRY_AFTER_MS));
+}
+
+/** Seconds, or an HTTP-date (RFC 9110, 10.2.3). */
+function parseRetryAfter(text: string | null, now: number): number | null {
+	if (text === null) return null;
+	if (/^\d{1,9}$/.test(text.trim())) return now + Number(text) * SECOND;
+	const date = Date.parse(text);
+	return Number.isNaN(date) ? null : date;
+}

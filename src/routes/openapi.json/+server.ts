@@ -1,0 +1,5 @@
+import { openApiResponse } from '#lib/server/http/openapi.ts';
+import type { RequestHandler } from './$types';
+
+/** GET /openapi.json: the description of the API for programs; needs no key. */
+export const GET: RequestHandler = ({ request, locals }) => openApiResponse(request, locals.origin);

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../../src/lib/server/contract/openapi.ts';
+import { EXAMPLE_ORIGIN } from '../../src/lib/server/contract/problem-examples.ts';
+import { useWorld } from '../support/world.ts';
+
+describe('GET /openapi.json', () => {
+	const world = useWorld({ database: 'sqlite' });
+	const get = (headers: Record<string, string> = {}) =>
+		fetch(`${world().server.url}/openapi.json`, { headers: { 'accept-encoding': 'identity', ...headers } });
+
+	it('is the document of the contract with the address of this installation, and needs no key', async () => {
+		const response = await get();
+		expect(response.status).toBe(200);
+		expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+		const { url } = world().server;
+		const text = JSON.stringify(openApiDocument(`${EXAMPLE_ORIGIN}/v1`)).replaceAll(EXAMPLE_ORIGIN, url);
+		expect(await response.json()).toEqual(JSON.parse(text));
+		expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `${url}/v1` }] });
+	});
+
+	it('is not sent again to who has it', async () => {
+		const first = await get();
+		const etag = first.headers.get('etag') ?? '';
+		expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+		expect(first.headers.get('cache-control')).toBe('public, max-age=300');
+		const again = await get({ 'if-none-match': `"other", ${etag}` });
+		expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+		expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
+	});
+
+	it('is compressed where that is understood, under the same tag', async () => {
+		const [plain, packed] = [await get(), await get({ 'accept-encoding': 'gzip' })];
+		expect(packed.headers.get('content-encoding')).toBe('gzip');
+		expect(plain.headers.has('content-encoding')).toBe(false);
+		expect(packed.headers.get('etag')).toBe(plain.headers.get('etag'));
+		expect(await packed.text()).toBe(await plain.text());
+	});
+
+	it('can be read by tools of other sites', async () => {
+		expect((await get({ origin: 'https://tools.example' })).headers.get('access-control-allow-origin')).toBe(
+			'*'
+		);
+	});
+});

@@ -1,0 +1,181 @@
+/**
+ * `npm run bench`: how much slower than an empty SvelteKit route the API answers, with key, rate limit, request log and
+ * database. One process of the built server, 32 connections, the load generator in a process of its own. Absolute
+ * numbers say more about the machine than about Airtill, so the routes take turns in short rounds and what counts is
+ * their ratio within a round: its median and, in brackets, its smallest and largest value.
+ *
+ * Options: --database sqlite|postgres, --rounds N, --seconds N, --routers N, --connections N, --starts N,
+ * --only TEXT (routes whose name holds it), --cpu-prof DIR (writes a profile of the server). It measures the build that is there: `npm run build` first.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { freePort } from '../support/ports.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { addRouters, makePayments, searches } from './data.ts';
+import type { Seen, Task } from './load.ts';
+import { cpuMs, residentMb, startBenchServer, type BenchServer } from './server.ts';
+
+const GOALS = { routers: 0.5, status: 0.7, startMs: 400, idleMb: 80 };
+/** Time after which a server that nobody asks has come to rest. */
+const REST_MS = 2_000;
+const SEARCHES = 2_000;
+const PAYMENTS = 50;
+
+const { values } = parseArgs({
+	options: {
+		database: { type: 'string', default: 'sqlite' },
+		rounds: { type: 'string', default: '7' },
+		seconds: { type: 'string', default: '2' },
+		routers: { type: 'string', default: '100000' },
+		connections: { type: 'string', default: '32' },
+		starts: { type: 'string', default: '5' },
+		only: { type: 'string', default: '' },
+		'cpu-prof': { type: 'string' }
+	}
+});
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+
+interface Subject {
+	name: string;
+	goal: number | null;
+	paths: string[];
+	key: string | null;
+	/** Requests per second in each round. */
+	rates: number[];
+	/** Processor time of the server per request in each round, in microseconds. */
+	costs: number[];
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'airtill-bench-'));
+const postgres = values.database === 'postgres' ? await startPostgres() : null;
+try {
+	const settings = {
+		HOST: '127.0.0.1',
+		DATABASE_URL: postgres ? await postgres.createDatabase() : `file:${folder}/airtill.db`,
+		DATA_DIR: folder,
+		AIRTILL_LOG_LEVEL: 'warn',
+		RATE_LIMIT_DEFAULT: '1000000'
+	};
+	const first = await startBenchServer({ ...settings, PORT: String(await freePort()) });
+	const key = await demoKey(first);
+	await first.stop();
+	await addRouters(settings.DATABASE_URL, Number(values.routers));
+
+	const starts: number[] = [];
+	const idle: number[] = [];
+	for (let start = 0; start < Number(values.starts); start += 1) {
+		const server = await startBenchServer({ ...settings, PORT: String(await freePort()) });
+		starts.push(server.startMs);
+		await sleep(REST_MS);
+		idle.push(residentMb(server.child.pid ?? 0));
+		await server.stop();
+	}
+
+	const profile = values['cpu-prof'];
+	const server = await startBenchServer(
+		{ ...settings, PORT: String(await freePort()) },
+		profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(profile)}`]
+	);
+	const payments = await makePayments(`http://127.0.0.1:${server.port}`, key, PAYMENTS);
+	const subjects: Subject[] = [
+		subject('empty route', null, ['/healthz'], null),
+		subject('GET /v1/routers', GOALS.routers, searches(SEARCHES), key),
+		subject('GET /v1/routers, full pages', null, searches(SEARCHES, '&radius=2000'), key),
+		subject('GET /v1/payments/{id}/status', GOALS.status, payments, key)
+	].filter(({ name }) => name.includes(values.only));
+	const busy = await measure(server, subjects);
+	const loadedMb = residentMb(server.child.pid ?? 0);
+	await server.stop();
+
+	report(subjects);
+	console.log(
+		`\nstart ${spread(starts, 'ms')} (goal ${GOALS.startMs})\nidle memory ${spread(idle, 'MB')} (goal ${GOALS.idleMb}), ` +
+			`after the load ${loadedMb.toFixed(0)} MB\nload generator: at most ${(100 * Math.max(...busy)).toFixed(0)} % of a core`
+	);
+} finally {
+	await postgres?.stop();
+	rmSync(folder, { recursive: true, force: true });
+}
+
+function subject(name: string, goal: number | null, paths: string[], key: string | null): Subject {
+	return { name, goal, paths, key, rates: [], costs: [] };
+}
+
+/** The key of the demo account that buys, as the server prints it at its start. */
+async function demoKey(server: BenchServer): Promise<string> {
+	for (let look = 0; look < 100; look += 1) {
+		const key = /\sapp\s+(atl_test_\w+)/.exec(server.stdout())?.[1];
+		if (key) return key;
+		await sleep(50);
+	}
+	throw new Error(`The server printed no key:\n${server.stdout()}`);
+}
+
+/** @returns how busy the load generator was, in shares of a core */
+async function measure(server: BenchServer, subjects: Subject[]): Promise<number[]> {
+	const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)), { stdio: 'inherit' });
+	const busy: number[] = [];
+	const ask = async ({ paths, key }: Subject, forSeconds: number): Promise<Seen> => {
+		const task: Task = {
+			port: server.port,
+			connections: Number(values.connections),
+			seconds: forSeconds,
+			paths,
+			key
+		};
+		load.send(task);
+		const [seen] = (await once(load, 'message')) as [Seen];
+		return seen;
+	};
+	// The first calls are slow: code that is not compiled yet, statements that are not prepared.
+	for (const one of subjects) await ask(one, seconds);
+	for (let round = 0; round < rounds; round += 1) {
+		for (const one of subjects) {
+			const before = cpuMs(server.child.pid ?? 0);
+			const seen = await ask(one, seconds);
+			const after = cpuMs(server.child.pid ?? 0);
+			one.rates.push(seen.requests / seen.seconds);
+			if (before !== null && after !== null) one.costs.push(((after - before) * 1000) / seen.requests);
+			busy.push(seen.busy);
+		}
+	}
+	load.disconnect();
+	return busy;
+}
+
+function report(subjects: Subject[]) {
+	const [empty] = subjects;
+	if (!empty) return;
+	console.log(
+		`${values.database}, ${values.routers} routers, ${values.connections} connections, ${rounds} rounds of ${seconds} s\n`
+	);
+	for (const { name, goal, rates, costs } of subjects) {
+		const ratios = rates.map((rate, round) => rate / (empty.rates[round] ?? rate));
+		const cost = costs.length > 0 ? `${median(costs).toFixed(0)} µs of processor`.padStart(22) : '';
+		const judged = goal === null ? '' : `, goal ${goal}: ${verdict(ratios, goal)}`;
+		const ratio = `${spread(ratios, 'of the empty route', 2)}${judged}`;
+		console.log(`${name.padEnd(30)} ${`${median(rates).toFixed(0)}/s`.padStart(8)}${cost}   ${ratio}`);
+	}
+}
+
+function verdict(ratios: number[], goal: number): string {
+	return median(ratios) >= goal ? 'met' : 'MISSED';
+}
+
+function median(numbers: number[]): number {
+	const sorted = numbers.toSorted((a, b) => a - b);
+	return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** "0.61 of the empty route (0.58 to 0.63)" */
+function spread(numbers: number[], unit: string, digits = 0): string {
+	const [least, most] = [Math.min(...numbers), Math.max(...numbers)].map((number) => number.toFixed(digits));
+	return `${median(numbers).toFixed(digits)} ${unit} (${least} to ${most})`;
+}

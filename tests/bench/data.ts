@@ -1,0 +1,85 @@
+/** What the measured server has in its database: routers at random places, and payments that were made. */
+import { openSql } from '../support/sql.ts';
+
+const CENTRE = { lat: 0.3476, lon: 32.5825 };
+/** A square of about 200 km: with 100,000 routers about eight lie within a kilometre of any place. */
+const SPREAD_DEGREES = 0.9;
+const ROWS_AT_ONCE = 500;
+
+/** The same places in every run. */
+function createRandom(seed: number): () => number {
+	let state = seed;
+	// Mulberry32, by Tommy Ettinger (public domain).
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+function createPlaces(seed: number): () => { lat: string; lon: string } {
+	const random = createRandom(seed);
+	const near = (middle: number) => (middle + (random() * 2 - 1) * SPREAD_DEGREES).toFixed(6);
+	return () => ({ lat: near(CENTRE.lat), lon: near(CENTRE.lon) });
+}
+
+/** Adds routers to a database that a server has made. */
+export async function addRouters(databaseUrl: string, count: number): Promise<void> {
+	const sql = await openSql(databaseUrl);
+	const owner = await sql.count('select id from accounts where role = ?', 'owner');
+	const place = createPlaces(1);
+	await sql.run('begin');
+	for (let done = 0; done < count; done += ROWS_AT_ONCE) {
+		const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - done) }, (_, index) => {
+			const { lat, lon } = place();
+			const number = done + index;
+			return `(${owner}, 'Place ${number}', 'Street ${number % 97}', 'Place ${number}', 'wpa', ${lat}, ${lon}, 1000,
+				'UGX', 'online', '["mtn_momo","airtel_money"]', '1h', '30d', 1700000000000, 1700000000000)`;
+		});
+		await sql.run(
+			`insert into routers (owner_account_id, name, address, ssid, security, lat, lon, price_minor, currency, status,
+				payment_methods, min_duration, max_duration, created_at, updated_at) values ${rows.join(', ')}`
+		);
+	}
+	await sql.run('commit');
+	await sql.run('analyze');
+	await sql.close();
+}
+
+/** Searches at random places; without `more` as a client without further wishes sends them (1 km, 20 a page). */
+export function searches(count: number, more = ''): string[] {
+	const place = createPlaces(2);
+	return Array.from({ length: count }, () => {
+		const { lat, lon } = place();
+		return `/v1/routers?lat=${lat}&lon=${lon}${more}`;
+	});
+}
+
+/** Buys time and answers the paths at which the payments are read, once they are paid. */
+export async function makePayments(url: string, key: string, count: number): Promise<string[]> {
+	const paths: string[] = [];
+	for (let number = 0; number < count; number += 1) {
+		// The sandbox operator says yes to numbers that end so, at once.
+		const phone = `+25677${String(number).padStart(4, '0')}008`;
+		const order = { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone };
+		const session = await post<{ id: number; amount: number }>(url, key, '/v1/sessions', order);
+		const body = { amount: session.amount, phone, session_id: session.id };
+		const { id } = await post<{ id: number }>(url, key, '/v1/payments/mobile-money', body);
+		const path = `/v1/payments/${id}/status`;
+		const payment = await call<{ status: string }>(`${url}${path}?wait=20`, key);
+		if (payment.status !== 'success') throw new Error(`Payment ${id} is ${payment.status}`);
+		paths.push(path);
+	}
+	return paths;
+}
+
+const post = <T>(url: string, key: string, path: string, body: object) =>
+	call<T>(url + path, key, { method: 'POST', body: JSON.stringify(body) });
+
+async function call<T>(address: string, key: string, init: RequestInit = {}): Promise<T> {
+	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+	const response = await fetch(address, { ...init, headers });
+	if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`);
+	return (await response.json()) as T;
+}

@@ -1,0 +1,96 @@
+/** The built server as it runs in production, for measuring: no test clock, no IPC, one process. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const built = path.join(root, 'build/index.js');
+const startLimitMs = 60_000;
+
+export interface BenchServer {
+	port: number;
+	child: ChildProcess;
+	/** From the spawn until the port takes connections. */
+	startMs: number;
+	stdout(): string;
+	stop(): Promise<void>;
+}
+
+/** Servers end with this process, however it ends. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+	for (const child of running) child.kill('SIGKILL');
+});
+
+/**
+ * @param settings environment of the server; it sees nothing else but PATH and HOME
+ * @param nodeOptions for instance `--cpu-prof`
+ */
+export async function startBenchServer(
+	settings: Record<string, string>,
+	nodeOptions: string[] = []
+): Promise<BenchServer> {
+	if (!existsSync(built)) throw new Error('There is no build to measure: npm run build');
+	const port = Number(settings['PORT']);
+	const started = performance.now();
+	const child = spawn(process.execPath, [...nodeOptions, built], {
+		cwd: root,
+		env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...settings },
+		stdio: ['ignore', 'pipe', 'pipe']
+	});
+	running.add(child);
+	const gone = once(child, 'exit').then(() => running.delete(child));
+	let stdout = '';
+	let stderr = '';
+	child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+	child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+	while (!(await takesConnections(port))) {
+		if (child.exitCode !== null) throw new Error(`The server ended at its start:\n${stdout}${stderr}`);
+		if (performance.now() - started > startLimitMs) throw new Error('The server did not start');
+		await sleep(2);
+	}
+	const startMs = performance.now() - started;
+	return {
+		port,
+		child,
+		startMs,
+		stdout: () => stdout,
+		async stop() {
+			child.kill('SIGTERM');
+			await gone;
+		}
+	};
+}
+
+function takesConnections(port: number): Promise<boolean> {
+	return new Promise((resolve) => {
+		const socket = connect({ port, host: '127.0.0.1' });
+		socket.once('connect', () => {
+			socket.destroy();
+			resolve(true);
+		});
+		socket.once('error', () => resolve(false));
+	});
+}
+
+/** Memory that a process holds now (resident set), in MB. */
+export function residentMb(pid: number): number {
+	const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+	return Number(stdout.trim()) / 1024;
+}
+
+/** Processor time that a process has used, in milliseconds; null where the system does not say (not Linux). */
+export function cpuMs(pid: number): number | null {
+	try {
+		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+		const ticksPerSecond = 100;
+		return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
+	} catch {
+		return null;
+	}
+}

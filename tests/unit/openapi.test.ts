@@ -1,0 +1,190 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../../src/lib/server/contract/openapi.ts';
+import { codesOf } from '../../src/lib/server/contract/openapi-paths.ts';
+import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
+import { ROUTES } from '../../src/lib/server/contract/routes.ts';
+import { asJson, at, createAjv, pointer, resolved } from '../support/document.ts';
+import { committed, made } from '../support/openapi.ts';
+
+const document = asJson(openApiDocument());
+const ajv = createAjv().addSchema(document, 'document');
+
+interface Found {
+	where: string;
+	value: unknown;
+}
+
+/** Every place below `value` that has this member. */
+function having(
+	member: string,
+	value: unknown,
+	where = ''
+): { where: string; object: Record<string, unknown> }[] {
+	if (typeof value !== 'object' || value === null) return [];
+	const inner = Object.entries(value)
+		// Data, not description.
+		.filter(([name]) => !['example', 'examples', 'value', 'default', 'enum'].includes(name))
+		.flatMap(([name, part]) => having(member, part, where + pointer(name)));
+	return member in value ? [{ where, object: value as Record<string, unknown> }, ...inner] : inner;
+}
+
+function invalid(schemaAt: string, { where, value }: Found): string[] {
+	const validate = ajv.getSchema(`document#${schemaAt}`) ?? ajv.compile({ $ref: `document#${schemaAt}` });
+	return validate(value) ? [] : [`${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`];
+}
+
+const operations = ROUTES.map(({ method, path, operationId }) => ({
+	operationId,
+	where: pointer('paths', path, method.toLowerCase()),
+	operation: asJson(at(document, 'paths', path, method.toLowerCase()))
+}));
+
+describe('the committed copies', () => {
+	it.each(['contract/openapi.json', 'api-types.ts'])(
+		'%s is up to date: if not, run `npm run openapi`',
+		async (path) => {
+			expect((await made())[path] === committed(path), `${path} differs: run "npm run openapi"`).toBe(true);
+		}
+	);
+});
+
+describe('the document', () => {
+	it('keeps the strictest rules of Redocly', async () => {
+		const config = await createConfig({
+			extends: ['recommended-strict'],
+			// There is none to name: the package is private.
+			rules: { 'info-license': 'off' }
+		});
+		const source = JSON.stringify(document);
+		const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+		expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+			[]
+		);
+	});
+
+	it('has every route of the table, and no other', () => {
+		const there = Object.entries(asJson(document['paths'])).flatMap(([path, item]) =>
+			Object.keys(asJson(item)).map((method) => `${method.toUpperCase()} ${path}`)
+		);
+		expect(there.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+	});
+
+	it('describes every operation, parameter, field, header and answer', () => {
+		const missing = [
+			...operations.flatMap(({ where, operation }) =>
+				['summary', 'description', 'operationId', 'tags']
+					.filter((name) => !operation[name])
+					.map((name) => where + name)
+			),
+			...having('in', document)
+				.filter(({ object }) => typeof object['in'] === 'string' && !object['description'])
+				.map(({ where }) => where),
+			...having('properties', document).flatMap(({ where, object }) =>
+				Object.entries(asJson(object['properties']))
+					// What every problem has is described there; each of them only says its constants.
+					.filter(([, schema]) => !/Problem\/allOf/.test(where) || !('const' in asJson(schema)))
+					.filter(([name]) => !/Problem\/allOf/.test(where) || name !== 'type')
+					.filter(([, schema]) => !resolved(document, schema)['description'])
+					.map(([name]) => `${where} ${name}`)
+			),
+			...having('headers', document).flatMap(({ where, object }) =>
+				Object.entries(asJson(object['headers']))
+					.filter(([, header]) => !resolved(document, header)['description'])
+					.map(([name]) => `${where} ${name}`)
+			)
+		];
+		expect(missing).toEqual([]);
+	});
+
+	it('allows fields that are added to answers, and refuses unknown ones in requests', () => {
+		for (const name of ['Router', 'Session', 'Payment', 'Problem', 'SessionEventData']) {
+			expect(at(document, 'components', 'schemas', name, 'additionalProperties'), name).toBeUndefined();
+		}
+		for (const name of ['SessionCreation', 'PaymentStart', 'PriceUpdate']) {
+			expect(at(document, 'components', 'schemas', name, 'additionalProperties'), name).toBe(false);
+		}
+	});
+
+	it('marks an operation that goes away', () => {
+		const [route, ...others] = ROUTES;
+		if (!route) throw new Error('No route');
+		const deprecation = { since: '2027-01-01', sunset: '2028-01-01', successor: null };
+		const marked = openApiDocument(null, [{ ...route, deprecation }, ...others]);
+		const operation = asJson(at(marked, 'paths', route.path, route.method.toLowerCase()));
+		expect(operation['deprecated']).toBe(true);
+		expect(Object.keys(asJson(at(operation, 'responses', '200', 'headers')))).toContain('Sunset');
+		expect(JSON.stringify(document)).not.toContain('"deprecated"');
+	});
+
+	it('knows a second success', () => {
+		const [route] = ROUTES.filter(({ operationId }) => operationId === 'createSession');
+		if (!route) throw new Error('No route');
+		const twice = () => openApiDocument(null, [{ ...route, repeated: 200 }]);
+		expect(twice).toThrow('contract/examples.ts has no 200 of createSession');
+	});
+});
+
+describe('examples', () => {
+	it('stand at every answer, one for each error code that an operation can give', () => {
+		for (const route of ROUTES) {
+			const responses = asJson(at(document, 'paths', route.path, route.method.toLowerCase(), 'responses'));
+			const statuses = [
+				route.status,
+				...(route.repeated ? [route.repeated] : []),
+				...codesOf(route).map((code) => PROBLEMS[code].status)
+			];
+			expect(Object.keys(responses), route.operationId).toEqual([...new Set(statuses.map(String))].sort());
+			const named = Object.values(responses).flatMap((response) =>
+				Object.values(asJson(resolved(document, response)['content'])).map((media) =>
+					Object.keys(asJson(asJson(media)['examples']))
+				)
+			);
+			for (const names of named) expect(names.length, route.operationId).toBeGreaterThan(0);
+			expect(named.flat()).toEqual(expect.arrayContaining(codesOf(route)));
+		}
+	});
+
+	it('stand at every request body, required parameter, header and event', () => {
+		const bodies = [...having('requestBody', document)].flatMap(({ where, object }) =>
+			Object.values(asJson(at(object, 'requestBody', 'content')))
+				.filter((media) => Object.keys(asJson(asJson(media)['examples'])).length === 0)
+				.map(() => where)
+		);
+		const parameters = having('in', document)
+			.filter(({ object }) => typeof object['in'] === 'string' && !('example' in object))
+			.map(({ where }) => where);
+		expect([...bodies, ...parameters]).toEqual([]);
+	});
+
+	it('are valid', () => {
+		const media = having('examples', document).flatMap(({ where, object }) =>
+			Object.entries(asJson(object['examples'])).flatMap(([name, example]) =>
+				invalid(`${where}/schema`, { where: `${where} ${name}`, value: asJson(example)['value'] })
+			)
+		);
+		const single = having('example', document).flatMap(({ where, object }) =>
+			invalid(`${where}/schema`, { where, value: object['example'] })
+		);
+		expect([...media, ...single]).toEqual([]);
+		expect(having('examples', document).length).toBeGreaterThan(40);
+	});
+
+	it('of problems are those of their code only', () => {
+		const shapes = Object.keys(asJson(at(document, 'components', 'schemas')))
+			.filter((name) => /.Problem$/.test(name))
+			.map((name) => ajv.compile({ $ref: `document#/components/schemas/${name}` }));
+		const examples = having('examples', document).flatMap(({ object }) =>
+			Object.values(asJson(object['examples']))
+		);
+		const problems = examples
+			.map((example) => asJson(asJson(example)['value']))
+			.filter((value) => 'code' in value);
+		for (const problem of problems) {
+			expect(
+				shapes.filter((isShape) => isShape(problem)),
+				String(problem['code'])
+			).toHaveLength(1);
+		}
+	});
+});
