@@ -6,10 +6,10 @@ export const TEST_OUTCOMES = [
 	{ id: 'success', label: 'Paid', when: 'now' },
 	{ id: 'declined', label: 'Payer declines', when: 'now' },
 	{ id: 'no_funds', label: 'Too little money', when: 'now' },
-	{ id: 'wrong_pin', label: 'Wrong PIN', when: 'now' },
+	{ id: 'no_answer', label: 'Payer does not answer', when: 'now' },
 	{ id: 'wrong_amount', label: 'Paid another amount', when: 'now' },
 	{ id: 'late_success', label: 'Paid too late', when: 'late' },
-	{ id: 'never', label: 'Never answered', when: 'never' }
+	{ id: 'never', label: 'Network never answers', when: 'never' }
 ] as const;
 
 export type TestOutcome = (typeof TEST_OUTCOMES)[number]['id'];

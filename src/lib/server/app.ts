@@ -141,8 +141,7 @@ export async function createApp(
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
-		testPayments:
-			sandbox && createTestPayments({ clock, config, payments, routers, sessions, operator: sandbox }),
+		testPayments: sandbox && createTestPayments({ config, payments, routers, sessions, operator: sandbox }),
 		signIn,
 		api,
 		async openPortal() {

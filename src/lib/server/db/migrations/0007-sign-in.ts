@@ -77,7 +77,6 @@ export const signIn: Migration = {
 			// One form makes one key, however often a browser sends it.
 			`alter table api_keys add column form_token text`,
 			`create unique index api_keys_form on api_keys (account_id, form_token)`,
-			`create index payments_account on payments (account_id, id)`,
 			// What a person decided about a test payment, in place of what its number says.
 			`create table sandbox_instructions (
 				charge_reference text primary key references sandbox_charges (reference),

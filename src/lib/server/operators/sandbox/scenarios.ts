@@ -93,7 +93,7 @@ export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
 	success: { kind: 'succeeded', amountFactor: 1 },
 	declined: { kind: 'failed', reason: 'payer_declined' },
 	no_funds: { kind: 'failed', reason: 'insufficient_funds' },
-	wrong_pin: { kind: 'failed', reason: 'wrong_pin' },
+	no_answer: { kind: 'failed', reason: 'payer_timeout' },
 	wrong_amount: { kind: 'succeeded', amountFactor: 2 },
 	late_success: { kind: 'succeeded', amountFactor: 1 },
 	never: null
