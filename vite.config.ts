@@ -5,6 +5,8 @@ export default defineConfig({
 	plugins: [sveltekit()],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: { target: ['chrome87', 'safari14', 'firefox78'], cssTarget: ['chrome61', 'safari12', 'firefox60'] },
+	// It names Svelte among the frameworks it can serve, and would be taken for a Svelte library and bundled.
+	ssr: { external: ['better-auth', '@better-auth/passkey'] },
 	server: { port: Number(process.env.PORT ?? 3000) },
 	test: {
 		// A server and PostgreSQL work beside each test; more workers than this only wait for each other.

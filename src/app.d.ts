@@ -1,4 +1,5 @@
 import type { App as AirtillApp } from '#lib/server/app.ts';
+import type { Visitor } from '#lib/server/http/sign-in.ts';
 
 declare global {
 	namespace App {
@@ -13,6 +14,8 @@ declare global {
 			requestId: string;
 			/** Public address of this installation, without a slash at the end. */
 			origin: string;
+			/** Who is signed in to the developer area, once somebody has asked. */
+			visitor?: Promise<Visitor | null>;
 		}
 	}
 }

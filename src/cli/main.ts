@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './command.ts';
-import { createAccount } from './commands/accounts.ts';
+import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
@@ -12,6 +12,7 @@ const COMMANDS: readonly Command[] = [
 	importRoutersFile,
 	listRouters,
 	createAccount,
+	inviteAccount,
 	createKey,
 	listKeys,
 	revokeKey,

@@ -11,7 +11,7 @@ import { createApi } from '../support/api.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
 import { cli, type CliResult } from '../support/server.ts';
 import { openSql, type Sql } from '../support/sql.ts';
-import { DATABASES, SECRET, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, SECRET, eventually, insertKey, useWorld } from '../support/world.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const hotspots = path.join(root, '../shared/data/nyc-wifi-hotspots.csv');
@@ -484,6 +484,22 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('has the role owner') });
 			const unknown = await run('keys', 'create', '--account', 'who@cli.example');
 			expect(unknown).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('who@cli.example') });
+		});
+
+		it('an account has at most twenty live keys; one that was revoked makes room', async () => {
+			const { run, sql } = place();
+			await run('accounts', 'create', '--email', 'many@cli.example', '--role', 'app');
+			const create = () => run('keys', 'create', '--account', 'many@cli.example');
+			const first = (await create()).stdout.trim();
+			const id = await sql.count("select id from accounts where email = 'many@cli.example'");
+			for (let key = 2; key <= 20; key += 1) await insertKey(sql, { accountId: id });
+			expect(await create()).toEqual({
+				code: 1,
+				stdout: '',
+				stderr: expect.stringContaining('20 live keys')
+			});
+			expect(await run('keys', 'revoke', first)).toMatchObject({ code: 0 });
+			expect((await create()).stdout.trim()).toMatch(KEY);
 		});
 
 		it('keys revoke ends a key by its id, once', async () => {

@@ -294,7 +294,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('a payment succeeds under the same key when the one before it has ended', async () => {
 			const { api, server } = world();
 			const session = await api.createSession({ phone: numberEnding('003') });
-			const { id } = await api.pay(session);
+			const payment = await api.pay(session);
+			const { id } = payment;
+			await world().asked(payment);
 			const key = newKey();
 			const request = { body: paymentFor(session), headers: { 'idempotency-key': key } };
 			await api.refused('400 payment_in_progress', 'POST', PAYMENTS, request);

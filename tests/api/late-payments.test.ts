@@ -215,4 +215,50 @@ describe.each(DATABASES)('on %s', (database) => {
 		await refundedBecause(first, 'duplicate_payment');
 		expect(await api.getSession(session.id)).toEqual(ended);
 	});
+
+	/** From now on the operator, whatever it said before, says that the payer has paid. */
+	const paidAfterAll = (payment: Payment) =>
+		world().sql.run(
+			`update sandbox_charges set phone = ?
+				where reference = (select reference from payments where id = ?)`,
+			numberEnding('123'),
+			payment.id
+		);
+
+	it('a payment that failed and then is paid after all still buys the time', async () => {
+		const { api, decided, events, server } = world();
+		const session = await api.createSession();
+		const payment = await start(session, '001');
+		expect(await decided(payment)).toMatchObject({ status: 'failed', failure_code: 'payer_rejected' });
+		await paidAfterAll(payment);
+		await server.advance(askedAgainMs);
+		expect(await settledAs(payment, 'success')).toMatchObject({
+			applied: true,
+			failure_code: null,
+			failure_message: null,
+			paid_at: expect.any(String)
+		});
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: payment.id });
+		expect(await events(session.id)).toEqual([
+			...['payment.failed', 'payment.success', 'session.activated', 'session.created']
+		]);
+	});
+
+	it('a payment without an answer is asked for through 24 hours', async () => {
+		const { server } = world();
+		const payment = await start(await world().api.createSession(), '003');
+		await server.advance(10 * minute);
+		await settledAs(payment, 'expired');
+		const asked = () =>
+			world().sql.count(
+				"select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?",
+				payment.id
+			);
+		await server.advance(17 * 60 * minute);
+		expect(await asked()).toBe(1);
+		await paidAfterAll(payment);
+		// The longest pause between two looks is six hours and a tenth.
+		await server.advance(6.7 * 60 * minute);
+		await refundedBecause(payment, 'late_payment');
+	});
 });

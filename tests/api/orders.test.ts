@@ -103,6 +103,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await world().api.createSession({ phone })).toMatchObject({ phone: e164 });
 		});
 
+		it('takes a number of one network with the payment method of another: numbers move', async () => {
+			const { api } = world();
+			for (const phone of ['+256772123456', '+256752123456', '+256702123456']) {
+				for (const payment_method of ['mtn_momo', 'airtel_money', 'mobile_money']) {
+					expect(await api.createSession({ phone, payment_method })).toMatchObject({ phone, payment_method });
+				}
+			}
+		});
+
 		it('rounds the price half up, to at least one minor unit', async () => {
 			const { api, sql } = world();
 			for (const [priceMinor, duration, amount] of [

@@ -697,6 +697,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(change?.['changed_at']).toBeLessThanOrEqual(ended);
 		});
 
+		it('needs no Idempotency-Key: sent twice it is one change, and a bad key is nobody’s business', async () => {
+			for (const key of ['a', 'a', 'not a key']) {
+				const request = { body: { price: 650 }, headers: { 'idempotency-key': key } };
+				const { status, headers } = await owner.api.send('PUT', pathOf(router), request);
+				expect([status, headers.has('idempotent-replayed')]).toEqual([200, false]);
+			}
+			expect(await history()).toHaveLength(1);
+		});
+
 		it('that it already has is no change', async () => {
 			const before = await world().api.getRouter(router);
 			expect(await set(owner.api, 500)).toMatchObject({ status: 200, body: before });

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../support/api.ts';
 import { INSTANT } from '../support/wire.ts';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, recorded, useWorld } from '../support/world.ts';
 
 const path = '/v1/payments/mobile-money';
 
@@ -111,6 +111,25 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(server.stderr()).toBe('');
 		});
 
+		it('the database itself holds one open payment, and one that counts, for a session', async () => {
+			const { api, sql, buy } = world();
+			const { payment: applied } = await buy();
+			const copy = async (id: number) => {
+				const [row] = await sql.all('select * from payments where id = ?', id);
+				const columns = Object.entries({ ...row, reference: `copy of ${id}` }).filter(
+					([name]) => name !== 'id'
+				);
+				const names = columns.map(([name]) => name);
+				return sql.run(
+					`insert into payments (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+					...columns.map(([, value]) => value)
+				);
+			};
+			for (const { id } of [await api.pay(session), applied]) {
+				await expect(copy(id)).rejects.toThrow(/unique/i);
+			}
+		});
+
 		it('400 session_already_paid while it runs and after its end', async () => {
 			({ session } = await world().buy());
 			await refused('400 session_already_paid');
@@ -175,6 +194,26 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await world().api.getPayment(payment.id)).toEqual(payment);
 		});
 
+		it('asks the operator nothing: a read is a read of our own', async () => {
+			const { api, sql } = world();
+			const payment = await api.pay(session);
+			await eventually('the operator has it', () =>
+				sql.count("select count(*) from payments where id = ? and submit_state = 'accepted'", payment.id)
+			);
+			// No job asks meanwhile.
+			await sql.run(
+				`update jobs set lease_owner = 'the test', lease_until = 9000000000000 where subject_id = ?`,
+				payment.id
+			);
+			const asked = () => sql.all('select * from operator_messages where payment_id = ?', payment.id);
+			const before = await asked();
+			await world().server.advance(60_000);
+			for (let read = 0; read < 5; read += 1) {
+				expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+			}
+			expect(await asked()).toEqual(before);
+		});
+
 		it('404 payment_not_found for an id that names nothing', async () => {
 			for (const id of ['0', '-1', '999999', '9007199254740993', '1'.repeat(30)]) {
 				await world().api.refused('404 payment_not_found', 'GET', `/v1/payments/${id}/status`);
@@ -204,6 +243,28 @@ describe.each(DATABASES)('on %s', (database) => {
 			const at = `/v1/payments/${payment.id}/status?${query}`;
 			const problem = await world().api.refused('400 validation_failed', 'GET', at);
 			expect(problem.errors).toMatchObject([{ in: 'query', pointer: '/wait', code }]);
+		});
+	});
+
+	describe('in a currency with cents, in another region', () => {
+		const kenya = useWorld({ database, env: { CURRENCY: 'KES', DEFAULT_REGION: 'KE' } });
+
+		it('amounts have two decimals, and numbers are those of the region', async () => {
+			const { api, sql } = kenya();
+			await sql.run('update routers set price_minor = 1999 where id = 3');
+			const order = await api.createSession({ phone: '0712345003', duration: '90m' });
+			expect(order).toMatchObject({ amount: 29.99, currency: 'KES', phone: '+254712345003' });
+			const start = (amount: number) => ({
+				body: { amount, phone: '0712345003', session_id: order.id }
+			});
+			const { errors } = await api.refused('400 validation_failed', 'POST', path, start(29.991));
+			expect(errors).toMatchObject([{ in: 'body', pointer: '/amount', code: 'invalid_format' }]);
+			for (const amount of [2999, 29.98, 30]) {
+				const problem = await api.refused('400 amount_mismatch', 'POST', path, start(amount));
+				expect(problem).toMatchObject({ expected_amount: 29.99, currency: 'KES' });
+			}
+			const { status, body } = await api.send('POST', path, start(29.99));
+			expect([status, body]).toMatchObject([201, { amount: 29.99, currency: 'KES', phone: '+254712345003' }]);
 		});
 	});
 });

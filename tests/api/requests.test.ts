@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
+import { ROUTES } from '../../src/lib/server/contract/routes.ts';
 import { orderOf } from '../support/api.ts';
 import { DATABASES, recorded, useWorld } from '../support/world.ts';
 
@@ -31,6 +33,20 @@ const BAD_BODIES = [
 	].map(
 		(type) => [type, { body: '{}', headers: { 'content-type': type } }, 'unsupported_media_type'] as const
 	)
+] as const;
+
+/** [path, its methods, others] */
+const WRONG_METHODS = [
+	['/v1/routers', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
+	['/v1/routers/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE']],
+	['/v1/sessions', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
+	['/v1/sessions/1', 'GET, HEAD, DELETE', ['POST', 'PUT', 'PATCH']],
+	['/v1/payments/mobile-money', 'POST', ['GET', 'PUT', 'DELETE']],
+	['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+	['/v1/owner/earnings', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+	['/v1/owner/users', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+	['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']],
+	['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']]
 ] as const;
 
 /** A body of unknown length, sent in pieces. */
@@ -125,23 +141,23 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		});
 
-		it.each([
-			['/v1/routers', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
-			['/v1/routers/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE']],
-			['/v1/sessions', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
-			['/v1/sessions/1', 'GET, HEAD, DELETE', ['POST', 'PUT', 'PATCH']],
-			['/v1/payments/mobile-money', 'POST', ['GET', 'PUT', 'DELETE']],
-			['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
-			['/v1/owner/earnings', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
-			['/v1/owner/users', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
-			['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']],
-			['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']]
-		])('404 with Allow for another method of %s', async (path, allow, methods) => {
+		it.each(WRONG_METHODS)('404 with Allow for another method of %s', async (path, allow, methods) => {
 			for (const method of methods) {
 				const { status, headers } = await world().api.send(method, path);
 				expect(`${method} ${status}`).toBe(`${method} 404`);
 				expect(headers.get('allow')).toBe(allow);
 			}
+		});
+
+		it('these are all paths of the contract, with all their methods', () => {
+			const known = new Map<string, string[]>();
+			for (const { method, path } of ROUTES) {
+				const methods = known.get(path) ?? [];
+				known.set(path, [...methods, ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
+			}
+			const tried = WRONG_METHODS.map(([path, allow]) => `${path.replace('/1', '/{id}')} ${allow}`);
+			const paths = [...known].map(([path, methods]) => `/v1${path} ${methods.join(', ')}`);
+			expect(tried.sort()).toEqual(paths.sort());
 		});
 
 		it('serves paths with doubled slashes and with one at the end, without a redirect', async () => {
@@ -189,6 +205,21 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await world().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
 			await world().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
 			await world().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
+		});
+
+		it('the type of every error leads to a page with all codes and their titles', async () => {
+			const entries = Object.entries(PROBLEMS);
+			for (const [code, { title }] of entries) {
+				const response = await fetch(`${world().server.url}/problems/${code}`);
+				expect([code, response.status]).toEqual([code, 200]);
+				expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+				const page = await response.text();
+				expect(page).toContain(title);
+				for (const [other] of entries) expect(page).toContain(other);
+			}
+			expect((await fetch(`${world().server.url}/problems/nothing`)).status).toBe(404);
+			const { type } = await world().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
+			expect(await (await fetch(type)).text()).toContain('validation_failed');
 		});
 
 		it('gives every answer its own request id', async () => {

@@ -37,6 +37,7 @@ const BAD_QUERIES = [
 	['lat=1.&lon=32', 'lat', 'invalid_format'],
 	['lat=NaN&lon=32', 'lat', 'invalid_format'],
 	['lat=0.1234567890123&lon=32', 'lat', 'invalid_format'],
+	['lat=0000001&lon=32', 'lat', 'invalid_format'],
 	['lat=90.000001&lon=32', 'lat', 'out_of_range'],
 	['lat=-91&lon=32', 'lat', 'out_of_range'],
 	['lat=0&lon=180.5', 'lon', 'out_of_range'],

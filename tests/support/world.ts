@@ -31,6 +31,8 @@ export interface World {
 	newKey(options?: KeyOptions): Promise<NewKey>;
 	/** Buys time with a number that pays at once; the session is active. */
 	buy(order?: Partial<Order>): Promise<{ session: Session; payment: Payment }>;
+	/** Waits until the operator has a payment: one whose time is over before that is not asked for at all. */
+	asked(payment: Payment): Promise<void>;
 	/** Waits until the operator has a payment, and moves the clock on until it has decided. */
 	decided(payment: Payment): Promise<Payment>;
 	/** Types of the events of a session, sorted: those of one transaction have one moment. */
@@ -125,6 +127,9 @@ export async function startWorld(options: ServerOptions): Promise<World> {
 		return { ...made, api: createApi(server.url, made.key) };
 	};
 	const [{ api }, { api: other }] = [await newKey(), await newKey()];
+	const asked = async ({ id }: Payment): Promise<void> => {
+		await eventually(`payment ${id} is with the operator`, () => queued(sql, id));
+	};
 	return {
 		server,
 		sql,
@@ -145,8 +150,9 @@ export async function startWorld(options: ServerOptions): Promise<World> {
 			});
 			return { session: await api.getSession(session.id), payment };
 		},
+		asked,
 		async decided(payment) {
-			await eventually(`payment ${payment.id} is with the operator`, () => queued(sql, payment.id));
+			await asked(payment);
 			await server.advance(decisionMs);
 			return api.getPayment(payment.id, 20);
 		},

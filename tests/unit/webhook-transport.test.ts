@@ -75,7 +75,7 @@ describe('a name', () => {
 
 	it('without an address, or that cannot be resolved, is a failure', async () => {
 		const empty = transportFor([[]], () => true);
-		expect(await empty.send(outgoing(url()), never())).toEqual({ failure: 'connection_failed' });
+		expect(await empty.send(outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
 		const unknown = createTransport({
 			allowInsecure: true,
 			ownHosts: [],

@@ -1,13 +1,11 @@
 import { z } from 'zod';
+import { MAX_EMAIL_CHARACTERS } from '#lib/email.ts';
 import { PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
 import { isoTime } from '#lib/server/clock.ts';
 import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { print } from '../output.ts';
 import { withConfiguredApp } from '../services.ts';
-
-/** RFC 5321, 4.5.3.1.3: a path has at most 256 octets, two of them its brackets. */
-const MAX_EMAIL_CHARACTERS = 254;
 
 const email = z.email().max(MAX_EMAIL_CHARACTERS);
 
@@ -38,5 +36,29 @@ export const createAccount: Command = {
 		if (!account) throw new CommandError(`The e-mail address ${address.data} is taken by another account.`);
 		await print(JSON.stringify({ ...account, created_at: isoTime(account.created_at) }));
 		return 0;
+	}
+};
+
+export const inviteAccount: Command = {
+	name: 'accounts invite',
+	parameters: '--email EMAIL',
+	summary: 'Print a link with which the holder of an account chooses a password for /developer.',
+	help: [
+		'For installations without a mail server, and for who cannot read mails there. The link works once, for a day;',
+		'whoever opens it gets the account, so hand it over with care.',
+		'',
+		'  --email EMAIL   the account'
+	].join('\n'),
+	async run(args, context) {
+		const { values, positionals: words } = parseCommand(args, { email: { type: 'string' } });
+		positionals(words, []);
+		const address = required(values.email, '--email');
+		return withConfiguredApp(context, async (app) => {
+			const account = await app.accounts.findByEmail(address);
+			if (!account) throw new CommandError(`There is no account ${address}; make it with "accounts create".`);
+			const origin = app.config.origin ?? `http://localhost:${app.config.port}`;
+			await print(await app.signIn.invite(account, origin));
+			return 0;
+		});
 	}
 };

@@ -3,6 +3,7 @@ import { checkAddresses } from '../checks/addresses.ts';
 import { checkDatabase } from '../checks/database.ts';
 import { checkDisk } from '../checks/disk.ts';
 import { fail, ok, warn, type Finding } from '../checks/finding.ts';
+import { checkMail } from '../checks/mail.ts';
 import { checkOperators } from '../checks/operators.ts';
 import { parseCommand, positionals, type Command, type Context } from '../command.ts';
 import { isExpected, messageOf } from '../errors.ts';
@@ -11,7 +12,8 @@ import { plain, print } from '../output.ts';
 export const doctor: Command = {
 	name: 'doctor',
 	parameters: '',
-	summary: 'Check configuration, database, clock, disk, secret, operators and addresses; say what to do.',
+	summary:
+		'Check configuration, database, clock, disk, secret, operators, addresses and mail; say what to do.',
 	help: 'One line for each check: ok, warn or FAIL, what was found, and what to do. The exit code is 1 after a FAIL.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
@@ -39,6 +41,7 @@ async function* examine({ env }: Context): AsyncGenerator<Finding> {
 	if (isUsable) yield* checkOperators(config);
 	else yield warn('operator', 'not checked', 'first correct what failed above');
 	yield* checkAddresses(config);
+	yield* checkMail(config);
 }
 
 function* configurationFailures(error: unknown): Generator<Finding> {

@@ -5,6 +5,7 @@ import { createApiMemory } from './api-memory.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
+import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './earnings/earnings.ts';
@@ -14,15 +15,18 @@ import { createLog, type Log } from './log.ts';
 import { createOperators, type Operators } from './operators/registry.ts';
 import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
+import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
 import { createDelivery } from './webhooks/delivery.ts';
 import { createFanOut } from './webhooks/fan-out.ts';
+import { mailNotices } from './webhooks/notices.ts';
 import { createTransport } from './webhooks/transport.ts';
 import { createUpkeep, type Notify } from './webhooks/upkeep.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
@@ -46,6 +50,8 @@ export interface App {
 	earnings: Earnings;
 	webhooks: Webhooks;
 	cursors: Cursors;
+	mailer: Mailer;
+	signIn: SignIn;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
 	/** Makes sure of the portal's own key: for the process that serves pages, not for the command line. */
@@ -90,6 +96,17 @@ export async function createApp(
 		operators,
 		changes
 	});
+	const mailer = createMailer(config);
+	const signIn = createSignIn({
+		database,
+		clock,
+		config,
+		log,
+		secrets,
+		accounts,
+		mailer,
+		demoEmails: DEMO_EMAILS
+	});
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
 		allowInsecure: config.webhookAllowInsecure,
@@ -101,7 +118,7 @@ export async function createApp(
 		log,
 		secrets,
 		transport: createTransport(webhookRules),
-		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? null })
+		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? mailNotices(accounts, mailer) })
 	});
 	const api: ApiAccess = config.remoteApi
 		? { ...config.remoteApi, memory: createApiMemory(clock) }
@@ -124,6 +141,8 @@ export async function createApp(
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
+		mailer,
+		signIn,
 		api,
 		async openPortal() {
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
@@ -137,6 +156,7 @@ export async function createApp(
 			changes.stop();
 			sandbox?.stop();
 			await Promise.all([jobs.stop(), delivery.stop()]);
+			await signIn.stop();
 			await requestLog.stop();
 			await database.close();
 		}

@@ -108,6 +108,22 @@ const SETTINGS = {
 		default: 'info',
 		description: 'Least severe log line that is written (JSON, standard error).'
 	},
+	SMTP_URL: {
+		schema: z
+			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
+			.optional(),
+		default: null,
+		description:
+			'Mail server for sign-in links, e.g. `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints mails, and live mode sends none.'
+	},
+	MAIL_FROM: {
+		schema: z
+			.string()
+			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an e-mail address, e.g. "Airtill <till@airtill.example>".')
+			.optional(),
+		default: null,
+		description: 'Sender of those mails, e.g. `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
+	},
 	CURRENCY: {
 		schema: z.enum(CURRENCIES),
 		default: 'UGX',
@@ -228,6 +244,8 @@ export interface Config {
 	secret: string;
 	demo: boolean;
 	logLevel: string;
+	/** null: mails are printed (sandbox) or not sent (live). */
+	smtp: { url: string; from: string } | null;
 	currency: string;
 	defaultRegion: string;
 	/** Networks of routers that say nothing else. */
@@ -290,6 +308,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
 		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
 	}
+	if (settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined) {
+		problems.push('MAIL_FROM: is required with SMTP_URL.');
+	}
 	if (problems.length > 0) throw new ConfigError(problems);
 
 	return {
@@ -304,6 +325,10 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		secret: settings.AIRTILL_SECRET ?? sandboxSecret(settings.DATA_DIR),
 		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
 		logLevel: settings.AIRTILL_LOG_LEVEL,
+		smtp:
+			settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
+				? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
+				: null,
 		currency: settings.CURRENCY,
 		paymentMethods: settings.PAYMENT_METHODS,
 		defaultRegion: settings.DEFAULT_REGION,

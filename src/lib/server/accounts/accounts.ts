@@ -11,6 +11,7 @@ export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[
 export interface Accounts {
 	/** @returns the new account, or null when the e-mail address is taken */
 	create(account: { email: string; role: Role; plan: Account['plan'] }): Promise<Account | null>;
+	find(id: number): Promise<Account | null>;
 	findByEmail(email: string): Promise<Account | null>;
 	/** The first accounts of a role, by id. */
 	withRole(role: Role, limit: number): Promise<Account[]>;
@@ -29,6 +30,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 				status: 'active',
 				created_at: clock.now()
 			}),
+		find: (id) => store.find(database.db, id),
 		findByEmail: (email) => store.findByEmail(database.db, normalise(email)),
 		withRole: (role, limit) => store.withRole(database.db, role, limit)
 	};

@@ -15,6 +15,11 @@ export async function insert(queries: Queries, account: Omit<Account, 'id'>): Pr
 	return row ?? null;
 }
 
+export async function find(queries: Queries, id: number): Promise<Account | null> {
+	const row = await queries.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
 export async function findByEmail(queries: Queries, email: string): Promise<Account | null> {
 	const row = await queries.selectFrom('accounts').selectAll().where('email', '=', email).executeTakeFirst();
 	return row ?? null;

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { SCOPES, type Role, type Scope } from '../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
+import { randomCharacters } from '../ids.ts';
 import { sha256, type Secrets } from '../secrets.ts';
 import { generateKey, keyFromBytes, keyHint, keyMode, type KeyMode } from './key-format.ts';
 import * as store from './store.ts';
@@ -21,8 +22,8 @@ export interface Caller {
 }
 
 export interface ApiKeys {
-	/** Makes a key; the returned text is shown this once and never again. @throws Error beyond 20 live keys */
-	create(key: { accountId: number; name: string; role: Role; scopes?: Scope[] }): Promise<string>;
+	/** Makes a key; the returned text is shown this once and never again. @throws KeyRefused */
+	create(key: NewKey): Promise<string>;
 	/**
 	 * Makes sure that a key which Airtill derives from its secret is alive, and the only one of its name: a key of
 	 * an earlier secret ends here, and comes back should that secret.
@@ -33,12 +34,49 @@ export interface ApiKeys {
 	 * @throws AppError `missing_api_key` or `invalid_api_key`
 	 */
 	authenticate(authorization: string | null): Promise<Caller>;
+	/** Revokes a key of an account, one that it made itself. @returns false when it has no such live key */
+	revokeOwn(accountId: number, id: number): Promise<boolean>;
 	/** Revokes a key by its text or its id. @returns false when there is no such live key */
 	revoke(keyOrId: string): Promise<boolean>;
 	list(accountId: number): Promise<store.ApiKey[]>;
+	/** Scopes of a listed key; none: all of its role. */
+	scopesIn(key: store.ApiKey): Scope[];
+	/** Whether Airtill made a key for itself. */
+	isOwn(key: store.ApiKey): boolean;
+	/** Names one form that makes a key. */
+	formToken(): string;
+	/** What keys of an account of this role may have. */
+	choices(role: Role): { roles: Role[]; scopes: Scope[] };
+	/** Keys of this kind work here; those of the other kind do not. */
+	readonly mode: KeyMode;
+}
+
+export interface NewKey {
+	accountId: number;
+	name: string;
+	/** At most the account's own. */
+	role: Role;
+	/** None: all of the role. */
+	scopes?: readonly Scope[];
+	/** Epoch milliseconds; null: it works until it is revoked. */
+	expiresAt?: number | null;
+	/** A form makes one key, however often it is sent (see `formToken()`). */
+	formToken?: string;
+}
+
+/** Why a key is not made. */
+export class KeyRefused extends Error {
+	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'made_already';
+
+	constructor(reason: KeyRefused['reason'], message: string) {
+		super(message);
+		this.name = 'KeyRefused';
+		this.reason = reason;
+	}
 }
 
 export const MAX_LIVE_KEYS = 20;
+export const MAX_KEY_NAME = 100;
 /** Begins the names of keys that Airtill makes for itself. */
 export const OWN_PREFIX = 'airtill:';
 
@@ -47,8 +85,17 @@ const CACHE_MS = 5_000;
 const CACHE_SIZE = 10_000;
 const TOUCH_EVERY_MS = 60_000;
 const DERIVED_BYTES = 64;
+const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
+const FORM_TOKEN_LENGTH = 28;
 
+const ROLES = ['app', 'owner', 'admin'] as const;
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
+/** What a scope is about is closed to lesser roles, whatever the key says. */
+const neededRole = (scope: Scope): Role => (scope.startsWith('owner:') ? 'owner' : 'app');
+
+/** Scopes that a key of a role can use. */
+const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, neededRole(scope)));
+
 const scopeList = z.array(z.enum(SCOPES));
 
 export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
@@ -83,20 +130,40 @@ export function createApiKeys(
 
 	const rowFor = (
 		key: string,
-		owner: { accountId: number; name: string; role: Role },
-		scopes: Scope[] = []
+		{ accountId, name, role, scopes = [], expiresAt = null, formToken }: NewKey
 	) => ({
-		account_id: owner.accountId,
-		name: owner.name,
+		account_id: accountId,
+		name,
 		hash: sha256(key),
 		hint: keyHint(key),
-		role: owner.role,
+		role,
 		scopes: JSON.stringify(scopes),
 		created_at: clock.now(),
-		expires_at: null,
+		expires_at: expiresAt,
 		last_used_at: null,
-		revoked_at: null
+		revoked_at: null,
+		form_token: formToken ?? null
 	});
+
+	/** @throws KeyRefused */
+	function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey): void {
+		if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
+		if (name.length > MAX_KEY_NAME) {
+			throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
+		}
+		if (name.startsWith(OWN_PREFIX)) {
+			throw new KeyRefused('name', `Names that begin with ${OWN_PREFIX} are Airtill's own.`);
+		}
+		if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
+			throw new KeyRefused('form', 'This form is broken. Open it again.');
+		}
+		if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
+			throw new KeyRefused('scopes', `A key of role ${role} cannot use these scopes.`);
+		}
+		if (expiresAt !== null && expiresAt <= clock.now()) {
+			throw new KeyRefused('expiry', 'Choose a day that is still to come.');
+		}
+	}
 
 	async function find(hash: string): Promise<KnownKey | null> {
 		const now = clock.now();
@@ -122,16 +189,32 @@ export function createApiKeys(
 	}
 
 	return {
-		async create({ accountId, name, role, scopes }) {
-			if (name.startsWith(OWN_PREFIX))
-				throw new Error(`Names that begin with ${OWN_PREFIX} are Airtill's own.`);
+		mode: keyModeHere,
+		async create(wanted) {
+			check(wanted);
+			const { accountId, role, formToken } = wanted;
 			const key = generateKey(keyModeHere);
-			await database.transact(async (trx) => {
-				if ((await store.countLive(trx, accountId, clock.now())) >= MAX_LIVE_KEYS) {
-					throw new Error(`An account may have ${MAX_LIVE_KEYS} live keys; revoke one first.`);
-				}
-				await store.insert(trx, rowFor(key, { accountId, name, role }, scopes));
-			});
+			try {
+				await database.transact(async (trx) => {
+					const accountRole = await store.roleOfAccount(trx, accountId);
+					if (!accountRole || !hasRole(accountRole, role)) {
+						throw new KeyRefused('role', `This account's keys cannot have the role ${role}.`);
+					}
+					if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken)))
+						throw madeAlready();
+					if ((await store.countLive(trx, accountId, clock.now(), OWN_PREFIX)) >= MAX_LIVE_KEYS) {
+						throw new KeyRefused(
+							'too_many',
+							`An account may have ${MAX_LIVE_KEYS} live keys; revoke one first.`
+						);
+					}
+					await store.insert(trx, rowFor(key, wanted));
+				});
+			} catch (error) {
+				// The same form at the same moment: the index let one of them pass.
+				if (formToken !== undefined && database.isUniqueViolation(error)) throw madeAlready();
+				throw error;
+			}
 			return key;
 		},
 		async ensureDerived({ accountId, name, role }) {
@@ -159,6 +242,12 @@ export function createApiKeys(
 			await touch(found.row.id);
 			return found.caller;
 		},
+		async revokeOwn(accountId, id) {
+			const key = { accountId, id, now: clock.now(), except: OWN_PREFIX };
+			const revoked = await store.revokeOwn(database.db, key);
+			cache.clear();
+			return revoked > 0;
+		},
 		async revoke(keyOrId) {
 			const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
 			const id = hash ? (await store.findByHash(database.db, hash))?.id : Number(keyOrId);
@@ -166,6 +255,13 @@ export function createApiKeys(
 			cache.clear();
 			return (await store.revoke(database.db, id, clock.now())) > 0;
 		},
-		list: (accountId) => store.list(database.db, accountId)
+		list: (accountId) => store.list(database.db, accountId),
+		scopesIn: ({ scopes }) => scopeList.parse(JSON.parse(scopes)),
+		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
+		choices: (role) => ({ roles: ROLES.filter((one) => hasRole(role, one)), scopes: scopesOf(role) }),
+		isOwn: ({ name }) => name.startsWith(OWN_PREFIX)
 	};
 }
+
+const madeAlready = () =>
+	new KeyRefused('made_already', 'This form was sent before, and the key was made then.');

@@ -27,15 +27,54 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 	return row ?? null;
 }
 
-export async function countLive(queries: Queries, accountId: number, now: number): Promise<number> {
+/** Keys of an account that work, without those whose name begins with `except`. */
+export async function countLive(
+	queries: Queries,
+	accountId: number,
+	now: number,
+	except: string
+): Promise<number> {
 	const row = await queries
 		.selectFrom('api_keys')
 		.select((builder) => builder.fn.countAll<number>().as('count'))
 		.where('account_id', '=', accountId)
 		.where('revoked_at', 'is', null)
+		.where('name', 'not like', `${except}%`)
 		.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
 		.executeTakeFirstOrThrow();
 	return row.count;
+}
+
+export async function roleOfAccount(queries: Queries, id: number): Promise<AccountRow['role'] | null> {
+	const row = await queries.selectFrom('accounts').select('role').where('id', '=', id).executeTakeFirst();
+	return row?.role ?? null;
+}
+
+/** Whether a form has made its key. */
+export async function findByForm(queries: Queries, accountId: number, formToken: string): Promise<boolean> {
+	const row = await queries
+		.selectFrom('api_keys')
+		.select('id')
+		.where('account_id', '=', accountId)
+		.where('form_token', '=', formToken)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
+/** Revokes a live key of an account, unless its name begins with `except`. @returns how many were revoked */
+export async function revokeOwn(
+	queries: Queries,
+	key: { accountId: number; id: number; now: number; except: string }
+): Promise<number> {
+	const result = await queries
+		.updateTable('api_keys')
+		.set({ revoked_at: key.now })
+		.where('id', '=', key.id)
+		.where('account_id', '=', key.accountId)
+		.where('name', 'not like', `${key.except}%`)
+		.where('revoked_at', 'is', null)
+		.executeTakeFirst();
+	return Number(result.numUpdatedRows);
 }
 
 /** Revokes a live key by its id or hint. @returns how many were revoked */

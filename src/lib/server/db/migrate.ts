@@ -6,6 +6,7 @@ import { idempotency } from './migrations/0003-idempotency.ts';
 import { owners } from './migrations/0004-owners.ts';
 import { portalPlan } from './migrations/0005-portal-plan.ts';
 import { webhooks } from './migrations/0006-webhooks.ts';
+import { signIn } from './migrations/0007-sign-in.ts';
 import { requestLog } from './migrations/0008-request-log.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
 	owners,
 	portalPlan,
 	webhooks,
+	signIn,
 	requestLog
 ];
 

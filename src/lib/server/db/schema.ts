@@ -3,7 +3,7 @@ import type { Generated } from 'kysely';
 /**
  * The tables as Kysely sees them, the same on SQLite and PostgreSQL: integers for ids, money (minor units),
  * instants (`*_at`, milliseconds since the epoch) and flags (0 or 1); text for everything else; lists and
- * documents as JSON in text.
+ * documents as JSON in text. The tables `sign_in_*` are better-auth's alone (sign-in/auth.ts) and not listed.
  */
 export interface Schema {
 	accounts: AccountsTable;
@@ -25,6 +25,7 @@ export interface Schema {
 	webhook_attempts: WebhookAttemptsTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
+	sandbox_instructions: SandboxInstructionsTable;
 }
 
 export interface AccountsTable {
@@ -50,6 +51,8 @@ export interface ApiKeysTable {
 	expires_at: number | null;
 	last_used_at: number | null;
 	revoked_at: number | null;
+	/** Names the form that made it; null for keys made in other ways. */
+	form_token: string | null;
 }
 
 export interface RoutersTable {
@@ -337,4 +340,11 @@ export interface SandboxRefundsTable {
 	amount_minor: number;
 	currency: string;
 	created_at: number;
+}
+
+export interface SandboxInstructionsTable {
+	charge_reference: string;
+	/** One of the outcomes in operators/sandbox/scenarios.ts. */
+	outcome: string;
+	instructed_at: number;
 }

@@ -3,26 +3,17 @@ import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../operators/sandbox/scenarios.ts';
 import { OWN_PREFIX } from '../api-keys/api-keys.ts';
 import { countRouters, insertRouter } from '../routers/routers.ts';
+import { DEMO_ACCOUNTS, DEMO_OWNER, type DemoAccount } from './accounts.ts';
 import { DEMO_ROUTERS } from './routers.ts';
 
 /** What a sandbox shows to someone who has just started it. */
 
-interface DemoAccount {
-	email: string;
-	role: 'owner' | 'app' | 'admin';
-}
-
 export interface DemoSignIn extends DemoAccount {
 	/** A test key derived from the sandbox's secret, the same at every start. */
 	key: string;
+	/** For the developer area, derived like the key. */
+	password: string;
 }
-
-const OWNER: DemoAccount = { email: 'owner@airtill.example', role: 'owner' };
-const ACCOUNTS: readonly DemoAccount[] = [
-	OWNER,
-	{ email: 'app@airtill.example', role: 'app' },
-	{ email: 'admin@airtill.example', role: 'admin' }
-];
 
 /**
  * Loads demo accounts and routers into a sandbox whose database has no router yet.
@@ -30,7 +21,7 @@ const ACCOUNTS: readonly DemoAccount[] = [
  */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
-	const existing = await app.accounts.findByEmail(OWNER.email);
+	const existing = await app.accounts.findByEmail(DEMO_OWNER.email);
 	if (!existing && (await countRouters(app.database.db)) > 0) return [];
 	const signIns = await demoAccounts(app);
 	await insertDemoRouters(app);
@@ -40,7 +31,7 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 /** Makes the demo accounts of a sandbox where they are missing. */
 export async function demoAccounts(app: App): Promise<DemoSignIn[]> {
 	const signIns: DemoSignIn[] = [];
-	for (const { email, role } of ACCOUNTS) {
+	for (const { email, role } of DEMO_ACCOUNTS) {
 		const account =
 			(await app.accounts.findByEmail(email)) ??
 			(await app.accounts.create({ email, role, plan: 'default' })) ??
@@ -52,13 +43,13 @@ export async function demoAccounts(app: App): Promise<DemoSignIn[]> {
 			name: `${OWN_PREFIX}demo ${role}`,
 			role
 		});
-		signIns.push({ email, role, key });
+		signIns.push({ email, role, key, password: app.signIn.demoPassword(email) });
 	}
 	return signIns;
 }
 
 async function insertDemoRouters(app: App): Promise<void> {
-	const owner = await app.accounts.findByEmail(OWNER.email);
+	const owner = await app.accounts.findByEmail(DEMO_OWNER.email);
 	if (!owner) return;
 	await app.database.transact(async (trx) => {
 		if ((await countRouters(trx)) > 0) return;
@@ -89,13 +80,16 @@ async function insertDemoRouters(app: App): Promise<void> {
 /** Says on standard output where the application is and how to try it. */
 export function printWelcome(app: App, signIns: readonly DemoSignIn[]): void {
 	const { config } = app;
-	const lines = [`Airtill is ready: ${config.origin ?? `http://localhost:${config.port}`}`];
+	const address = config.origin ?? `http://localhost:${config.port}`;
+	const lines = [`Airtill is ready: ${address}`];
 	if (config.mode === 'sandbox') {
 		lines.push('', 'Test mode: no real money moves.');
 		if (signIns.length > 0) {
 			lines.push('', 'Demo sign-ins (API keys of this sandbox):');
 			for (const { email, role, key } of signIns)
 				lines.push(`  ${email.padEnd(22)} ${role.padEnd(6)} ${key}`);
+			lines.push('', `Developer area, with keys and test payments: ${address}/developer`);
+			for (const { email, password } of signIns) lines.push(`  ${email.padEnd(22)} password ${password}`);
 		}
 		lines.push('', 'Test numbers: any valid mobile number; its last three digits decide.');
 		for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);

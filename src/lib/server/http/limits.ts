@@ -71,7 +71,7 @@ function limitHeaders(
 }
 
 /** Requests that came around the proxy that names addresses (ADDRESS_HEADER) are counted together. */
-function networkOf(event: RequestEvent): string {
+export function networkOf(event: RequestEvent): string {
 	try {
 		return network(event.getClientAddress());
 	} catch {

@@ -46,8 +46,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 const KEPT_RESPONSE_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** An address that is not of the public internet. */
 class AddressNotAllowed extends Error {}
+class NameNotFound extends Error {}
 
 export function createTransport(
 	rules: UrlRules & { resolve?: Resolve; isAllowed?: (address: string) => boolean }
@@ -98,14 +98,14 @@ export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => 
 		resolve(hostname).then(
 			(addresses) => {
 				const [first] = addresses;
-				if (!first) return callback(new Error('The name has no address'), '', 0);
+				if (!first) return callback(new NameNotFound('The name has no address'), '', 0);
 				if (!addresses.every(({ address }) => isAllowed(address))) {
 					return callback(new AddressNotAllowed('An address of the name is not allowed'), '', 0);
 				}
 				if (options.all) callback(null, addresses);
 				else callback(null, first.address, first.family);
 			},
-			(error: NodeJS.ErrnoException) => callback(error, '', 0)
+			(cause: unknown) => callback(new NameNotFound('The name cannot be resolved', { cause }), '', 0)
 		);
 	};
 }
@@ -145,12 +145,10 @@ async function beginning(body: AsyncIterable<Buffer>): Promise<string> {
 	return new TextDecoder().decode(Buffer.concat(kept));
 }
 
-const NAME_ERRORS = ['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'EAI_AGAIN', 'EBADNAME'];
-
 function failureOf(error: unknown): Failure {
 	if (error instanceof AddressNotAllowed) return 'address_not_allowed';
+	if (error instanceof NameNotFound) return 'name_not_found';
 	const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-	if (NAME_ERRORS.includes(code)) return 'name_not_found';
 	if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(code)) {
 		return 'certificate_invalid';
 	}

@@ -1,5 +1,5 @@
 import type { Caller } from '../api-keys/api-keys.ts';
-import { isoTime, type Clock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { TEST_MESSAGE } from '../contract/events.ts';
 import type { WebhookBody, WebhookRegistrationBody } from '../contract/schemas.ts';
 import type { Database, Tx } from '../db/database.ts';
@@ -12,6 +12,18 @@ import { redactBody } from './redact.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
+import {
+	attemptView,
+	deliveryView,
+	endpointView,
+	webhookBody,
+	type Delivery,
+	type DeliveryDetail,
+	type DeliveryPage,
+	type WebhookEndpoint
+} from './views.ts';
+
+export type { Delivery, DeliveryAttempt, DeliveryDetail, DeliveryPage, WebhookEndpoint } from './views.ts';
 
 /**
  * Webhooks as their account manages them (Standard Webhooks 1.0): registration, secrets, the delivery log, replay.
@@ -53,63 +65,6 @@ export interface Webhooks {
 }
 
 export type RememberRegistration = (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>;
-
-export interface WebhookEndpoint {
-	id: number;
-	url: string;
-	events: string[];
-	status: 'active' | 'disabled';
-	/** `gone`: it answered 410; `failing`: five days without a success; `manual`. */
-	disabledReason: store.DisabledReason | null;
-	createdAt: number;
-	updatedAt: number;
-	/** Exact to a minute. */
-	lastSuccessAt: number | null;
-	/** First failure since the last success. */
-	failingSince: number | null;
-	/** Until when the secret before the last rotation signs too; null when it does not. */
-	hasOldSecretUntil: number | null;
-}
-
-export interface DeliveryPage {
-	before: number | null;
-	limit: number;
-	status?: store.DeliveryStatus;
-}
-
-export interface Delivery {
-	id: number;
-	endpointId: number;
-	/** `webhook-id` */
-	eventId: string;
-	type: string;
-	status: store.DeliveryStatus;
-	attempts: number;
-	createdAt: number;
-	/** null when no attempt is due. */
-	nextAttemptAt: number | null;
-	lastAttemptAt: number | null;
-	lastStatusCode: number | null;
-	/** See Failure in transport.ts, or `endpoint_disabled`; null when there was a status. */
-	lastFailure: string | null;
-}
-
-export interface DeliveryDetail extends Delivery {
-	/** As it was last sent, or will be; phone numbers are masked, the signature is left out. */
-	request: { url: string; headers: Record<string, string>; body: string };
-	/** Oldest first. */
-	log: DeliveryAttempt[];
-}
-
-export interface DeliveryAttempt {
-	startedAt: number;
-	durationMs: number;
-	statusCode: number | null;
-	/** Why there is no status. */
-	failure: string | null;
-	/** The first kilobyte, redacted; null when nothing was answered. */
-	response: string | null;
-}
 
 export interface WebhooksDependencies {
 	database: Database;
@@ -189,11 +144,11 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 			}
 		},
 		async list(accountId) {
-			return (await store.list(db, accountId)).map((row) => view(row, clock.now()));
+			return (await store.list(db, accountId)).map((row) => endpointView(row, clock.now()));
 		},
 		async find(accountId, id) {
 			const row = await store.find(db, accountId, id);
-			return row && view(row, clock.now());
+			return row && endpointView(row, clock.now());
 		},
 		async rotateSecret(accountId, id) {
 			const secret = newSecret();
@@ -256,13 +211,7 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 					headers: headersOf(row.event_id, Math.floor(sentAt / 1000)),
 					body: redactBody(body)
 				},
-				log: (await store.attempts(db, deliveryId)).map((attempt) => ({
-					startedAt: attempt.started_at,
-					durationMs: attempt.duration_ms,
-					statusCode: attempt.status_code,
-					failure: attempt.failure,
-					response: attempt.response
-				}))
+				log: (await store.attempts(db, deliveryId)).map(attemptView)
 			};
 		},
 		async replay(accountId, deliveryId) {
@@ -279,46 +228,3 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 		}
 	};
 }
-
-/** The API's webhook object. */
-function webhookBody(row: store.EndpointRow, secret: string | null): WebhookBody {
-	return {
-		id: row.id,
-		url: row.url,
-		events: JSON.parse(row.events) as string[],
-		status: row.status,
-		secret,
-		created_at: isoTime(row.created_at),
-		updated_at: isoTime(row.updated_at)
-	};
-}
-
-function view(row: store.EndpointRow, now: number): WebhookEndpoint {
-	const until = row.old_secret_until;
-	return {
-		id: row.id,
-		url: row.url,
-		events: JSON.parse(row.events) as string[],
-		status: row.status,
-		disabledReason: row.disabled_reason,
-		createdAt: row.created_at,
-		updatedAt: row.updated_at,
-		lastSuccessAt: row.last_success_at,
-		failingSince: row.failing_since,
-		hasOldSecretUntil: until !== null && until > now ? until : null
-	};
-}
-
-const deliveryView = (row: store.DeliveryRow): Delivery => ({
-	id: row.id,
-	endpointId: row.endpoint_id,
-	eventId: row.event_id,
-	type: row.type,
-	status: row.status,
-	attempts: row.attempts,
-	createdAt: row.created_at,
-	nextAttemptAt: row.next_attempt_at,
-	lastAttemptAt: row.last_attempt_at,
-	lastStatusCode: row.last_status_code,
-	lastFailure: row.last_failure
-});

@@ -1,0 +1,2 @@
+/** For passkeys; everything else works without. */
+export const csr = true;

@@ -1,0 +1,26 @@
+import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { keysOf } from './keys.ts';
+import type { PageServerLoad } from './$types';
+
+/** Ended keys are shown for a while, so that people find out why a key is refused. */
+const MAX_ENDED = 20;
+
+/** /developer/keys: the account's API keys and how much each is used. */
+export const load: PageServerLoad = async (event) => {
+	const visitor = await requireVisitor(event);
+	const { config, requestLog, apiKeys } = event.locals.app;
+	const [all, usage] = await Promise.all([keysOf(event, visitor), requestLog.usage(visitor.account.id)]);
+	const keys = all.filter(({ isOwn }) => !isOwn);
+	const revoked = Number(event.url.searchParams.get('revoked'));
+	return {
+		mode: apiKeys.mode,
+		plan: visitor.account.plan,
+		perMinute: config.rateLimits[visitor.account.plan],
+		live: keys
+			.filter(({ state }) => state === 'live')
+			.map((key) => ({ ...key, usage: usage.get(key.id) ?? { minute: 0, day: 0 } })),
+		otherMode: keys.filter(({ state }) => state === 'other-mode'),
+		ended: keys.filter(({ state }) => state === 'expired' || state === 'revoked').slice(0, MAX_ENDED),
+		revoked: keys.find(({ id, state }) => id === revoked && state === 'revoked')?.name ?? null
+	};
+};

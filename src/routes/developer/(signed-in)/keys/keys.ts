@@ -1,0 +1,52 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { Visitor } from '#lib/server/http/sign-in.ts';
+
+export type KeyState = 'live' | 'expired' | 'revoked' | 'other-mode';
+
+/** A key as pages show it: never the key itself. */
+export interface KeyEntry {
+	id: number;
+	name: string;
+	hint: string;
+	role: string;
+	scopes: string[];
+	state: KeyState;
+	createdAt: number;
+	expiresAt: number | null;
+	lastUsedAt: number | null;
+	revokedAt: number | null;
+	/** Airtill made it for itself (a demo key): it is not for people to revoke. */
+	isOwn: boolean;
+}
+
+/** All keys of the visitor's account, the newest first. */
+export async function keysOf({ locals }: RequestEvent, { account }: Visitor): Promise<KeyEntry[]> {
+	const { apiKeys, clock } = locals.app;
+	const now = clock.now();
+	const keys = await apiKeys.list(account.id);
+	return keys
+		.map((key) => ({
+			id: key.id,
+			name: key.name,
+			hint: key.hint,
+			role: key.role,
+			scopes: apiKeys.scopesIn(key),
+			state: stateOf(key, apiKeys.mode, now),
+			createdAt: key.created_at,
+			expiresAt: key.expires_at,
+			lastUsedAt: key.last_used_at,
+			revokedAt: key.revoked_at,
+			isOwn: apiKeys.isOwn(key)
+		}))
+		.toReversed();
+}
+
+function stateOf(
+	key: { hint: string; revoked_at: number | null; expires_at: number | null },
+	mode: string,
+	now: number
+): KeyState {
+	if (key.revoked_at !== null) return 'revoked';
+	if (key.expires_at !== null && key.expires_at <= now) return 'expired';
+	return key.hint.startsWith(`atl_${mode}_`) ? 'live' : 'other-mode';
+}

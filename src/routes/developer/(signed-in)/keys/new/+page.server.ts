@@ -1,0 +1,79 @@
+import { fail, type RequestEvent } from '@sveltejs/kit';
+import { KeyRefused } from '#lib/server/api-keys/api-keys.ts';
+import { readFields } from '#lib/server/http/form.ts';
+import { requireVisitor, type Visitor } from '#lib/server/http/sign-in.ts';
+import { expiryOf, LIFETIMES, today } from './entry.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /developer/keys/new: makes a key and shows it, this once. */
+export const load: PageServerLoad = async (event) => {
+	const { account } = await requireVisitor(event);
+	const { apiKeys, clock, config } = event.locals.app;
+	return {
+		...apiKeys.choices(account.role),
+		mode: apiKeys.mode,
+		lifetimes: LIFETIMES,
+		today: today(clock.now(), config.reportTimezone),
+		formToken: apiKeys.formToken(),
+		origin: event.locals.origin,
+		centre: config.centre
+	};
+};
+
+const SUSPENDED = 'This account is suspended. It cannot have new keys.';
+
+export const actions: Actions = {
+	default: async (event) => {
+		const visitor = await requireVisitor(event);
+		const entry = await readEntry(event);
+		const refused = (status: number, field: string, problem: string) =>
+			fail(status, { entry, field, problem });
+		if (visitor.account.status === 'suspended') return refused(403, 'form', SUSPENDED);
+		try {
+			const key = await make(event, visitor, entry);
+			return key === null
+				? refused(400, 'expiry', 'Choose when the key expires.')
+				: { key, name: entry.name };
+		} catch (error) {
+			if (!(error instanceof KeyRefused)) throw error;
+			const field = ['too_many', 'made_already'].includes(error.reason) ? 'form' : error.reason;
+			return refused(error.reason === 'made_already' ? 409 : 400, field, error.message);
+		}
+	}
+};
+
+type Entry = Awaited<ReturnType<typeof readEntry>>;
+
+async function readEntry({ request }: RequestEvent) {
+	const { field, all } = await readFields(request);
+	return {
+		name: field('name').trim(),
+		role: field('role'),
+		scopes: all('scope'),
+		lifetime: field('lifetime'),
+		date: field('date'),
+		formToken: field('form')
+	};
+}
+
+/** @returns null when nobody can tell when the key should end @throws KeyRefused */
+async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Promise<string | null> {
+	const { apiKeys, clock, config } = event.locals.app;
+	const expiresAt = expiryOf(entry.lifetime, entry.date, clock.now(), config.reportTimezone);
+	if (expiresAt === undefined) return null;
+	const choices = apiKeys.choices(account.role);
+	const role = choices.roles.find((one) => one === entry.role);
+	if (!role) throw new KeyRefused('role', 'Choose a role that your account has.');
+	const scopes = choices.scopes.filter((scope) => entry.scopes.includes(scope));
+	if (scopes.length < new Set(entry.scopes).size) {
+		throw new KeyRefused('scopes', 'Choose among the scopes that your account has.');
+	}
+	return apiKeys.create({
+		accountId: account.id,
+		name: entry.name,
+		role,
+		scopes,
+		expiresAt,
+		formToken: entry.formToken
+	});
+}

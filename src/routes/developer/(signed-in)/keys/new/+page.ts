@@ -1,0 +1,2 @@
+/** For the copy button beside a new key. */
+export const csr = true;

@@ -1,0 +1,8 @@
+import { redirect } from '@sveltejs/kit';
+import { FIRST_PATH, SIGN_IN_PATH, visitor } from '#lib/server/http/sign-in.ts';
+import type { PageServerLoad } from './$types';
+
+/** GET /developer: to the keys, or to the sign-in. */
+export const load: PageServerLoad = async (event) => {
+	redirect(303, (await visitor(event)) ? FIRST_PATH : SIGN_IN_PATH);
+};

@@ -1,0 +1,28 @@
+import { fail, redirect } from '@sveltejs/kit';
+import { readFields } from '#lib/server/http/form.ts';
+import { FIRST_PATH, setPasswordByLink, waitToTry } from '#lib/server/http/sign-in.ts';
+import { passwordProblem } from '#lib/password-rule.ts';
+import { tooOften } from '../waiting.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /developer/password?token=…: where a mailed link leads. Opening it uses nothing up: mail scanners do that. */
+export const load: PageServerLoad = async ({ locals, url }) => {
+	const token = url.searchParams.get('token') ?? '';
+	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const { field } = await readFields(event.request);
+		const token = event.url.searchParams.get('token') ?? '';
+		const email = await event.locals.app.signIn.linkOwner(token, event.locals.origin);
+		if (email === null) return fail(400, { problem: '' });
+		const password = field('password');
+		const problem = passwordProblem(password);
+		if (problem !== null) return fail(400, { problem });
+		const wait = await waitToTry(event, email);
+		if (wait !== null) return tooOften(event, wait, {});
+		if (!(await setPasswordByLink(event, { token, email, password }))) return fail(400, { problem: '' });
+		redirect(303, FIRST_PATH);
+	}
+};

@@ -1,0 +1,28 @@
+import { fail, redirect } from '@sveltejs/kit';
+import { readFields } from '#lib/server/http/form.ts';
+import { nextPath, signInByPassword, visitor, waitToTry } from '#lib/server/http/sign-in.ts';
+import { tooOften } from '../waiting.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /developer/sign-in: e-mail and password, or a passkey. */
+export const load: PageServerLoad = async (event) => {
+	const next = nextPath(event.url.searchParams.get('next'));
+	if (await visitor(event)) redirect(303, next);
+	return { next };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const { field } = await readFields(event.request);
+		const [email, password] = [field('email').trim(), field('password')];
+		if (email === '' || password === '') {
+			return fail(400, { email, problem: 'Type your e-mail address and your password.' });
+		}
+		const wait = await waitToTry(event, email);
+		if (wait !== null) return tooOften(event, wait, { email });
+		if (!(await signInByPassword(event, { email, password }))) {
+			return fail(400, { email, problem: 'The e-mail address or the password is wrong.' });
+		}
+		redirect(303, nextPath(field('next')));
+	}
+};

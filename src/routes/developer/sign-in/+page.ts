@@ -1,0 +1,2 @@
+/** For passkeys; e-mail and password work without. */
+export const csr = true;

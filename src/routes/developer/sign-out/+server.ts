@@ -1,0 +1,9 @@
+import { redirect } from '@sveltejs/kit';
+import { SIGN_IN_PATH, signOut } from '#lib/server/http/sign-in.ts';
+import type { RequestHandler } from './$types';
+
+/** POST /developer/sign-out */
+export const POST: RequestHandler = async (event) => {
+	await signOut(event);
+	redirect(303, SIGN_IN_PATH);
+};
