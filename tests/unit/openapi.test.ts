@@ -113,13 +113,25 @@ describe('the document', () => {
 		const marked = openApiDocument(null, [{ ...route, deprecation }, ...others]);
 		const operation = asJson(at(marked, 'paths', route.path, route.method.toLowerCase()));
 		expect(operation['deprecated']).toBe(true);
-		expect(Object.keys(asJson(at(operation, 'responses', '200', 'headers')))).toContain('Sunset');
+		for (const [status, response] of Object.entries(asJson(operation['responses']))) {
+			expect(Object.keys(asJson(asJson(response)['headers'])), status).toContain('Sunset');
+		}
 		expect(JSON.stringify(document)).not.toContain('"deprecated"');
 	});
 
-	it('knows a second success', () => {
+	it('knows a second success, and says when an example is missing', () => {
 		const [route] = ROUTES.filter(({ operationId }) => operationId === 'createSession');
 		if (!route) throw new Error('No route');
+		const path = '/webhooks/register';
+		const registers = { ...route, path, operationId: 'registerWebhook', repeated: 200 } as const;
+		const responses = asJson(at(openApiDocument(null, [registers]), 'paths', path, 'post', 'responses'));
+		for (const [status, example] of [
+			['200', 'again'],
+			['201', 'registered']
+		] as const) {
+			const examples = at(responses, status, 'content', 'application/json', 'examples');
+			expect(Object.keys(asJson(examples)), status).toEqual([example]);
+		}
 		const twice = () => openApiDocument(null, [{ ...route, repeated: 200 }]);
 		expect(twice).toThrow('contract/examples.ts has no 200 of createSession');
 	});

@@ -101,9 +101,23 @@ export function headersOf(status: number, route: Route | null): HeaderMap {
 		...(isSuccess && route && isList(route) ? [sometimes('Link')] : []),
 		...(isSuccess && route?.idempotent ? [sometimes('Idempotent-Replayed')] : []),
 		...(status === 400 && route?.idempotent ? [sometimes('Retry-After')] : []),
-		...(isSuccess && route?.deprecation ? [always('Deprecation'), always('Sunset')] : [])
+		...(route?.deprecation ? deprecation(isSuccess) : [])
 	]);
 }
+
+/** A refusal may come before the operation is known to be one that goes away. */
+const deprecation = (isSuccess: boolean): HeaderMap[] => [
+	...(['Deprecation', 'Sunset'] as const).map((name) => (isSuccess ? always(name) : sometimes(name))),
+	{
+		Link: {
+			...HEADERS.Link,
+			required: false,
+			description:
+				'`rel="deprecation"`: what is deprecated and why; `rel="successor-version"`: what to use instead; `rel="next"`: the next page of a list.',
+			example: '</docs/deprecations>; rel="deprecation"'
+		}
+	}
+];
 
 const isList = (route: Route) => route.errors.includes('invalid_cursor');
 

@@ -83,7 +83,9 @@ function refusals(route: Route): ZodOpenApiResponsesObject {
 	return Object.fromEntries(
 		[...byStatus].map(([status, codes]) => [
 			String(status),
-			SHARED[status] ? { $ref: `#/components/responses/${SHARED[status]}` } : refusal(status, codes, route)
+			SHARED[status] && !route.deprecation
+				? { $ref: `#/components/responses/${SHARED[status]}` }
+				: refusal(status, codes, route)
 		])
 	);
 }
