@@ -3,6 +3,11 @@ import type { Visitor } from '#lib/server/http/sign-in.ts';
 
 declare global {
 	namespace App {
+		interface Error {
+			message: string;
+			/** The service takes no calls for so long; the page tries again by itself. */
+			retryAfterSeconds?: number;
+		}
 		interface Locals {
 			app: AirtillApp;
 			/** `req_<ULID>`, in answers and logs. */

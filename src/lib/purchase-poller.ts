@@ -16,6 +16,8 @@ export interface Watch {
 	onNews: () => void;
 	/** Told whenever asking begins to fail or works again. */
 	onLink: (works: boolean) => void;
+	/** Told when the service wants to be asked again only after so many seconds. */
+	onBusy: (seconds: number) => void;
 }
 
 const HOLD_SECONDS = 20;
@@ -28,6 +30,8 @@ const HELD_MS = 5_000;
 const MAX_WATCH_MS = 60 * 60 * 1000;
 /** Held requests that were cut before plain asking takes over for good. */
 const MAX_CUTS = 2;
+/** Pages that were told to wait do not all come back at the same moment. */
+const SPREAD_MS = 3_000;
 export const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
 
 export const backoffMs = (attempt: number): number =>
@@ -117,6 +121,13 @@ export function watchPurchase(watch: Watch): () => void {
 				cache: 'no-store'
 			});
 			if (response.status === 404) return stop();
+			const waitSeconds = Number(response.headers.get('retry-after') ?? 0);
+			if (response.status === 503 && waitSeconds > 0) {
+				if (running !== request) return;
+				watch.onLink(true);
+				watch.onBusy(waitSeconds);
+				return later(waitSeconds * 1000 + Math.random() * SPREAD_MS);
+			}
 			if (!response.ok) throw new Error(`Status ${response.status}`);
 			const { state } = (await response.json()) as { state: unknown };
 			if (running !== request) return;

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 const output = fileURLToPath(new URL('../output', import.meta.url));
 const browser = process.env['AIRTILL_CHROMIUM'];
 
+/** Starts a service and a portal of its own. */
+const REMOTE_ONLY = 'limited.spec.ts';
+
 /** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
 export default defineConfig<object, { setUp: SetUp }>({
 	testDir: '.',
@@ -17,8 +20,8 @@ export default defineConfig<object, { setUp: SetUp }>({
 	timeout: 60_000,
 	forbidOnly: true,
 	projects: [
-		{ name: 'sqlite', use: { setUp: 'sqlite' } },
-		{ name: 'postgres', use: { setUp: 'postgres' } },
+		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
+		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: REMOTE_ONLY },
 		{ name: 'remote', use: { setUp: 'remote' } }
 	],
 	use: {

@@ -1,3 +1,4 @@
+import type { ApiMemory, Calls } from './api-memory.ts';
 import type { paths } from './api-types.ts';
 import type { Log } from './log.ts';
 import type { ProblemItem } from './contract/problems.ts';
@@ -45,7 +46,14 @@ type Call = <M extends Method, P extends PathOf<M>>(
 
 type Session = Answer<'get', '/sessions/{id}'>;
 
+/** What the pages of a purchase read. */
+export type ReadsOfPurchases = Pick<ApiClient, 'getRouter' | 'getSession'> & {
+	getPayment(id: number): ReturnType<ApiClient['getPayment']>;
+};
+
 export interface ApiClient {
+	/** Reads for pages: what the service said moments ago will do, where asking it again has a price. */
+	recent: ReadsOfPurchases;
 	listRouters(query: Parameters<'get', '/routers', 'query'>): Promise<Answer<'get', '/routers'>>;
 	getRouter(id: number): Promise<Answer<'get', '/routers/{id}'>>;
 	createSession(order: Body<'post', '/sessions'>): Promise<Session>;
@@ -87,10 +95,23 @@ export class ApiUnavailable extends Error {
 	}
 }
 
+/** The service refuses calls for a while because there were too many; it did nothing with this one. */
+export class ApiLimited extends ApiUnavailable {
+	readonly retryAfterSeconds: number;
+
+	constructor(retryAfterSeconds: number) {
+		super(`limited for ${retryAfterSeconds} s`);
+		this.name = 'ApiLimited';
+		this.retryAfterSeconds = retryAfterSeconds;
+	}
+}
+
 export interface ApiAccess {
 	/** null: this process. */
 	url: string | null;
 	key: string;
+	/** For a service that is not this process. */
+	memory?: ApiMemory;
 }
 
 interface Carrier {
@@ -100,6 +121,8 @@ interface Carrier {
 }
 
 const TIMEOUT_MS = 10_000;
+const SHORTEST_WAIT_SECONDS = 2;
+const LONGEST_WAIT_SECONDS = 60;
 /** Statuses that say that the question was wrong; every other failure says nothing about it. */
 const REFUSALS: readonly number[] = [400, 404];
 
@@ -140,13 +163,18 @@ export function apiClient(event: Carrier): ApiClient {
 		if (REFUSALS.includes(response.status) && typeof body === 'object' && body !== null && 'code' in body) {
 			throw new ApiProblem({ ...body }, response.status);
 		}
+		if (response.status === 429) {
+			const limited = new ApiLimited(secondsToWait(response.headers.get('retry-after')));
+			log.warn({ method, path, seconds: limited.retryAfterSeconds }, 'the API limits the portal');
+			throw limited;
+		}
 		log.error({ method, path, status: response.status }, 'the API refused the portal');
 		throw new ApiUnavailable(`status ${response.status}`);
 	}
 
 	// Here, and nowhere else, the types of the document are believed of what comes over the wire.
 	const call = send as Call;
-	return {
+	const calls: Calls = {
 		listRouters: (query) => call('get', '/routers', { query }),
 		getRouter: (id) => call('get', '/routers/{id}', { path: { id } }),
 		createSession: (body) => call('post', '/sessions', { body }),
@@ -158,6 +186,13 @@ export function apiClient(event: Carrier): ApiClient {
 		getPayment: (id, wait = 0) =>
 			call('get', '/payments/{id}/status', { path: { id }, ...(wait > 0 ? { query: { wait } } : {}) }, wait)
 	};
+	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };
+}
+
+/** `Retry-After` in whole seconds; a minute, the window of the limit, where it says nothing that can be used. */
+function secondsToWait(header: string | null): number {
+	const seconds = /^\d{1,6}$/.test(header ?? '') ? Number(header) : LONGEST_WAIT_SECONDS;
+	return Math.min(Math.max(seconds, SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
 }
 
 /** A request as it is sent, whatever the operation. */

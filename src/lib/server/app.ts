@@ -1,6 +1,7 @@
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
 import type { ApiAccess } from './api-client.ts';
+import { createApiMemory } from './api-memory.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -119,7 +120,9 @@ export async function createApp(
 		transport: createTransport(webhookRules),
 		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? mailNotices(accounts, mailer) })
 	});
-	const api: ApiAccess = config.remoteApi ?? { url: null, key: '' };
+	const api: ApiAccess = config.remoteApi
+		? { ...config.remoteApi, memory: createApiMemory(clock) }
+		: { url: null, key: '' };
 	return {
 		config,
 		clock,

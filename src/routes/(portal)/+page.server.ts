@@ -10,8 +10,7 @@ import type { PageServerLoad } from './$types';
 
 /** Around the corner this many make a choice; across town one place is better than none. */
 const CHOICE = 4;
-const UNREACHABLE =
-	'The list of Wi-Fi cannot be read at the moment. Nothing was taken. Try again in a minute.';
+const UNREACHABLE = 'The list of Wi-Fi cannot be read at the moment. Nothing was taken.';
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;

@@ -1,5 +1,5 @@
 import { error } from '@sveltejs/kit';
-import { ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 
 /**
  * Waits for the service; when it cannot be asked, the buyer gets a calm page instead of a fault.
@@ -9,10 +9,19 @@ export async function orCalmly<T>(work: Promise<T>, words: string): Promise<T> {
 	try {
 		return await work;
 	} catch (problem) {
+		if (problem instanceof ApiLimited) {
+			error(503, { message: words, retryAfterSeconds: problem.retryAfterSeconds });
+		}
 		if (problem instanceof ApiUnavailable) error(503, words);
 		throw problem;
 	}
 }
+
+/** Why an order could not be sent, when the service could not be asked. It stays one purchase, however often it comes. */
+export const notSent = (problem: ApiUnavailable, again: string): string =>
+	problem instanceof ApiLimited
+		? `Many people are buying right now. Wait ${problem.retryAfterSeconds} seconds, then ${again}`
+		: `We cannot reach the till. In a minute, ${again}`;
 
 /** The fields of a form that was sent; a body that is none is the sender's mistake. */
 export async function readForm(request: Request): Promise<FormData> {

@@ -23,8 +23,11 @@ export interface Purchases {
 	 * nothing is kept and nothing was charged
 	 */
 	buy(api: ApiClient, token: string, form: PurchaseForm): Promise<string>;
-	/** @returns null when the token names nothing */
-	find(api: ApiClient, token: string): Promise<PurchaseView | null>;
+	/**
+	 * @param waitSeconds how long an answer may be held back while the payment is pending
+	 * @returns null when the token names nothing
+	 */
+	find(api: ApiClient, token: string, waitSeconds?: number): Promise<PurchaseView | null>;
 	/**
 	 * Pays again: for the same session while it can be paid with that network, else for a new one.
 	 * @returns the token of the page to go to
@@ -88,25 +91,33 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 
 	async function makeMissing(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
 		const fresh = (await store.find(db, row.token_hash)) ?? row;
-		const withSession = fresh.session_id === null ? await makeSession(api, fresh) : fresh;
+		const made = fresh.session_id === null ? await makeSession(api, fresh) : null;
+		const withSession = made?.row ?? fresh;
 		if (store.paymentIds(withSession).length > 0 || withSession.session_id === null) return withSession;
-		const session = await api.getSession(withSession.session_id);
+		// Another process may have been faster, and then it is that one's session.
+		const isOwn = made?.session.id === withSession.session_id;
+		const session = made && isOwn ? made.session : await api.getSession(withSession.session_id);
 		// Sent already, and the answer was lost: that payment is this purchase's; never ask twice.
 		if (session.payment_id !== null) return adopt(withSession, session.payment_id);
 		if (toMinor(session.amount, session.currency) !== row.amount_minor || session.currency !== row.currency) {
+			// The page shows what the price is now.
+			await api.getRouter(row.router_id);
 			throw new PriceChanged();
 		}
 		return pay(api, withSession, session, withSession.phone);
 	}
 
-	async function makeSession(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
+	async function makeSession(
+		api: ApiClient,
+		row: store.PurchaseRow
+	): Promise<{ row: store.PurchaseRow; session: SessionBody }> {
 		const session = await api.createSession({
 			router_id: row.router_id,
 			duration: row.duration,
 			payment_method: row.payment_method,
 			phone: row.phone
 		});
-		return store.setSession(db, row.id, session.id, clock.now());
+		return { row: await store.setSession(db, row.id, session.id, clock.now()), session };
 	}
 
 	const adopt = (row: store.PurchaseRow, paymentId: number) =>
@@ -136,13 +147,18 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 
 	async function view(api: ApiClient, token: string, row: store.PurchaseRow): Promise<PurchaseView | null> {
 		if (row.session_id === null) return null;
-		const [router, session] = await Promise.all([
-			api.getRouter(row.router_id),
-			api.getSession(row.session_id)
-		]);
-		const own = [...store.paymentIds(row), ...(session.payment_id === null ? [] : [session.payment_id])];
+		const read = api.recent;
 		const earlier = await replacedPayments(row);
-		const payments = await Promise.all([...new Set([...own, ...earlier])].map((id) => api.getPayment(id)));
+		const noted = [...new Set([...store.paymentIds(row), ...earlier])];
+		// Payments first: what they say decides whether the session has to be asked for again.
+		const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
+		const [router, session] = await Promise.all([
+			read.getRouter(row.router_id),
+			read.getSession(row.session_id)
+		]);
+		const bought = session.payment_id;
+		if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
+		const own = [...store.paymentIds(row), bought];
 		payments.sort((a, b) => b.id - a.id);
 		const payment =
 			payments.find(({ id }) => id === session.payment_id) ??
@@ -150,6 +166,17 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			null;
 		const otherPayments = payments.filter((other) => other !== payment);
 		return { router, session, payment, otherPayments, successor: await successorOf(token, row) };
+	}
+
+	async function afterWaiting(
+		api: ApiClient,
+		token: string,
+		row: store.PurchaseRow,
+		waitSeconds: number
+	): Promise<PurchaseView | null> {
+		const latest = store.paymentIds(row).at(-1);
+		if (latest !== undefined && waitSeconds > 0) await api.getPayment(latest, waitSeconds);
+		return view(api, token, row);
 	}
 
 	/** Payments of the purchases that this one replaced. */
@@ -288,11 +315,11 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 	return {
 		newToken: purchaseToken,
 		buy,
-		async find(api, token) {
+		async find(api, token, waitSeconds = 0) {
 			const row = await load(api, token);
 			if (!row) return null;
-			const young = clock.now() - row.created_at < COMPLETE_WITHIN_MS;
-			if (store.paymentIds(row).length > 0 || !young) return view(api, token, row);
+			if (store.paymentIds(row).length > 0) return afterWaiting(api, token, row, waitSeconds);
+			if (clock.now() - row.created_at >= COMPLETE_WITHIN_MS) return view(api, token, row);
 			try {
 				return await view(api, token, await complete(api, row));
 			} catch (error) {
@@ -304,10 +331,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		retry,
 		async wait(api, token, waitSeconds) {
 			const row = await load(api, token);
-			if (!row) return null;
-			const latest = store.paymentIds(row).at(-1);
-			if (latest !== undefined && waitSeconds > 0) await api.getPayment(latest, waitSeconds);
-			return view(api, token, row);
+			return row && afterWaiting(api, token, row, waitSeconds);
 		}
 	};
 }

@@ -6,69 +6,83 @@ import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
-import { orCalmly, orNull, readForm } from '../../calm.ts';
+import { notSent, orCalmly, orNull, readForm } from '../../calm.ts';
 import { paymentRefusal } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-const UNREACHABLE = 'Prices cannot be read at the moment. Nothing was taken. Try again in a minute.';
+const UNREACHABLE = 'Prices cannot be read at the moment. Nothing was taken.';
 
-const NOT_SENT =
-	'We cannot reach the till. Go back and press Pay again in a minute: it stays one purchase, paid once.';
+const PRESS_PAY = 'press Pay again: it stays one purchase, paid once.';
 
-async function findRouter(
-	event: RequestEvent<{ router: string }>,
-	unreachable = UNREACHABLE
-): Promise<RouterBody> {
+async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
 	const { router: id } = event.params;
-	const router = /^\d{1,15}$/.test(id)
-		? await orCalmly(orNull(apiClient(event).getRouter(Number(id))), unreachable)
-		: null;
+	const router = /^\d{1,15}$/.test(id) ? await orNull(apiClient(event).recent.getRouter(Number(id))) : null;
 	if (!router)
 		error(404, 'This address belongs to no Wi-Fi that is sold here. Look at the list for one near you.');
 	return router;
 }
 
+/** @returns null when the service cannot be asked and a form was sent: that is shown instead */
+async function routerToShow(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
+	if (event.request.method !== 'POST') return orCalmly(findRouter(event), UNREACHABLE);
+	try {
+		return await findRouter(event);
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return null;
+		throw problem;
+	}
+}
+
 export const load: PageServerLoad = async (event) => {
-	const router = await findRouter(event);
+	const router = await routerToShow(event);
 	const { config, purchases } = event.locals.app;
-	const {
-		id,
-		name,
-		address,
-		ssid,
-		lat,
-		lon,
-		status,
-		price,
-		currency,
-		min_duration,
-		max_duration,
-		payment_methods
-	} = router;
 	return {
-		router: {
-			id,
-			name,
-			address,
-			ssid,
-			lat,
-			lon,
-			price,
-			currency,
-			min_duration,
-			max_duration,
-			payment_methods
-		},
-		online: status === 'online',
+		router: router && shownOf(router),
+		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()
 	};
 };
 
+/** What the page shows of a router, and no more. */
+const shownOf = ({
+	id,
+	name,
+	address,
+	ssid,
+	lat,
+	lon,
+	price,
+	currency,
+	min_duration,
+	max_duration,
+	payment_methods
+}: RouterBody) => ({
+	id,
+	name,
+	address,
+	ssid,
+	lat,
+	lon,
+	price,
+	currency,
+	min_duration,
+	max_duration,
+	payment_methods
+});
+
 export const actions: Actions = {
 	default: async (event) => {
-		const router = await findRouter(event, NOT_SENT);
 		const entry = readPayEntry(await readForm(event.request));
+		const unsent = (problem: ApiUnavailable) =>
+			fail(503, { entry, errors: { form: notSent(problem, PRESS_PAY) } });
+		let router: RouterBody;
+		try {
+			router = await findRouter(event);
+		} catch (problem) {
+			if (problem instanceof ApiUnavailable) return unsent(problem);
+			throw problem;
+		}
 
 		const wanted = wantedTime(router, entry);
 		const errors = {
@@ -92,11 +106,7 @@ export const actions: Actions = {
 				currency: router.currency
 			});
 		} catch (problem) {
-			if (problem instanceof ApiUnavailable) {
-				const form =
-					'We cannot reach the till. Press Pay again in a minute: it stays one purchase, paid once.';
-				return fail(503, { entry, errors: { form } });
-			}
+			if (problem instanceof ApiUnavailable) return unsent(problem);
 			if (problem instanceof PriceChanged) {
 				const form = 'The price has just changed. Look at it, then press Pay again.';
 				return fail(400, { entry, errors: { form } });

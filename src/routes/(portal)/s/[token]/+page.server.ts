@@ -12,18 +12,28 @@ import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
-import { orCalmly, readForm } from '../../calm.ts';
+import { notSent, orCalmly, readForm } from '../../calm.ts';
 import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { otherNotes, receiptLines, stateOf, type Purchase } from './view.ts';
 
 const UNREACHABLE = 'Your purchase cannot be read at the moment. It is recorded and your payment is safe.';
 
+/**
+ * A page that loads itself again without script is answered when there is news, or after this time: the browser shows
+ * the old page meanwhile, the news is there at once, and the service is asked a few times a minute instead of twenty.
+ */
+const HOLD_SECONDS = 10;
+
 const PRICE_CHANGED = 'The price has changed. Look at it, then press the button again.';
 
 async function findPurchase(event: RequestEvent<{ token: string }>): Promise<Purchase> {
 	const { purchases } = event.locals.app;
-	const found = await orCalmly(purchases.find(apiClient(event), event.params.token), UNREACHABLE);
+	const holds = event.request.method === 'GET' && event.url.searchParams.has('held');
+	const found = await orCalmly(
+		purchases.find(apiClient(event), event.params.token, holds ? HOLD_SECONDS : 0),
+		UNREACHABLE
+	);
 	if (!found) error(404, 'This address belongs to no purchase. Check that it is complete.');
 	return found;
 }
@@ -114,7 +124,7 @@ export const actions: Actions = {
 			});
 		} catch (problem) {
 			if (problem instanceof ApiUnavailable) {
-				const form = 'We cannot reach the till. Try again in a minute: you will not be charged twice.';
+				const form = notSent(problem, 'try again: you will not be charged twice.');
 				return fail(503, { entry, errors: { form } });
 			}
 			if (problem instanceof PriceChanged) return fail(400, { entry, errors: { form: PRICE_CHANGED } });

@@ -1,12 +1,12 @@
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { stateOf } from '../view.ts';
 import type { RequestHandler } from './$types';
 
 /** Longest time that an answer is held back until there is news; as the API's own limit. */
 const MAX_WAIT_SECONDS = 20;
 
-const answer = (body: object, status = 200) =>
-	Response.json(body, { status, headers: { 'cache-control': 'no-store' } });
+const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
+	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
 
 /** Tells the page's script whether there is something new to show: `{ state }`, and nothing else. */
 export const GET: RequestHandler = async (event) => {
@@ -19,6 +19,9 @@ export const GET: RequestHandler = async (event) => {
 		if (found.successor !== null) return answer({ state: 'replaced' });
 		return answer({ state: stateOf(found, new Date(clock.now()), config.reportTimezone).kind });
 	} catch (problem) {
+		if (problem instanceof ApiLimited) {
+			return answer({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });
+		}
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem)
 			return answer({ state: null }, 503);
 		throw problem;
