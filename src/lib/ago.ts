@@ -4,7 +4,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const count = (value: number, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`;
 
-/** "5 minutes ago"; beyond a month the day, "12 March 2026". */
+/** "5 minutes ago"; beyond a month the day, "12 Mar 2026". */
 export function agoText(at: number, now: number, timeZone: string): string {
 	const passed = now - at;
 	if (passed < MINUTE_MS) return 'just now';
@@ -14,9 +14,9 @@ export function agoText(at: number, now: number, timeZone: string): string {
 	return dayText(at, timeZone);
 }
 
-/** "12 March 2026" */
+/** "12 Mar 2026" */
 export const dayText = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'long', year: 'numeric' }).format(at);
+	new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' }).format(at);
 
 /** "12 Mar, 16:40:05" */
 export const secondText = (at: number, timeZone: string): string =>

@@ -576,7 +576,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				'ok disk',
 				'ok operator',
 				'ok address',
-				'ok callbacks'
+				'ok callbacks',
+				'ok mail'
 			]);
 			expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 			expect(stdout).toMatch(/^ok database: .* schema version \d+, /m);

@@ -328,6 +328,7 @@ describe('in live mode', () => {
 			expect(page.path).toBe('/developer/keys');
 			const key = keyIn(await make(visitor, { role: 'owner' }));
 			expect(key).toMatch(/^atl_live_/);
+			expect((await visitor.get('/developer/payments')).status).toBe(404);
 			const accountId = await sql.count('select id from accounts where email = ?', email);
 			await insertKey(sql, { accountId, mode: 'test' });
 			const { text } = await visitor.get('/developer/keys');

@@ -83,6 +83,9 @@ describe('rule 2: routes and hooks', () => {
 				'routes/(portal)/s/[token]/+page.server.ts -> lib/server/wifi-qr-svg.ts',
 				// Refusals that the page turns into words beside the field.
 				'routes/developer/(signed-in)/keys/new/+page.server.ts -> lib/server/api-keys/api-keys.ts',
+				'routes/developer/(signed-in)/payments/+page.server.ts -> lib/server/errors.ts',
+				'routes/developer/(signed-in)/webhooks/new/+page.server.ts -> lib/server/errors.ts',
+				'routes/developer/(signed-in)/webhooks/[id]/+page.server.ts -> lib/server/errors.ts',
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])

@@ -24,6 +24,7 @@ import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
+import { createTestPayments, type TestPayments } from './test-payments/test-payments.ts';
 import { createDelivery } from './webhooks/delivery.ts';
 import { createFanOut } from './webhooks/fan-out.ts';
 import { mailNotices } from './webhooks/notices.ts';
@@ -51,6 +52,8 @@ export interface App {
 	webhooks: Webhooks;
 	cursors: Cursors;
 	mailer: Mailer;
+	/** Settles payments by hand; null in live mode. */
+	testPayments: TestPayments | null;
 	signIn: SignIn;
 	/** How the portal reaches the API; its key exists once `openPortal` has run. */
 	api: ApiAccess;
@@ -142,6 +145,7 @@ export async function createApp(
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
+		testPayments: sandbox && createTestPayments({ config, payments, routers, sessions, operator: sandbox }),
 		signIn,
 		api,
 		async openPortal() {

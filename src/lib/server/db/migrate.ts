@@ -8,6 +8,7 @@ import { portalPlan } from './migrations/0005-portal-plan.ts';
 import { webhooks } from './migrations/0006-webhooks.ts';
 import { signIn } from './migrations/0007-sign-in.ts';
 import { requestLog } from './migrations/0008-request-log.ts';
+import { accountPayments } from './migrations/0009-account-payments.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -24,7 +25,8 @@ const MIGRATIONS: readonly Migration[] = [
 	portalPlan,
 	webhooks,
 	signIn,
-	requestLog
+	requestLog,
+	accountPayments
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -28,6 +28,8 @@ export interface Payments {
 	 * @throws AppError `payment_not_found`
 	 */
 	read(caller: Caller, id: number, wait?: { seconds: number; signal: AbortSignal }): Promise<PaymentBody>;
+	/** The newest payments that an account started, open ones first, with our references at the operator. */
+	newest(accountId: number, limit: number): Promise<{ reference: string; payment: PaymentBody }[]>;
 	/**
 	 * Notes a callback and asks the operator. Changes nothing by itself.
 	 * @returns false when the address was not made by us
@@ -170,6 +172,17 @@ export function createPayments(context: PaymentsContext): Payments {
 				row = await find(caller, id);
 			}
 			return paymentBody(row);
+		},
+		async newest(accountId, limit) {
+			const [open, all] = await Promise.all(
+				(['pending', null] as const).map((status) =>
+					store.newestOfAccount(database.db, accountId, { status, limit })
+				)
+			);
+			const rows = new Map([...(open ?? []), ...(all ?? [])].map((row) => [row.id, row]));
+			return [...rows.values()]
+				.slice(0, limit)
+				.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 		},
 		async receiveCallback({ operator, reference, token, method, headers, body }) {
 			if (!equalSecrets(token, callbackToken(context, reference))) return false;

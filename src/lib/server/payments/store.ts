@@ -39,6 +39,22 @@ export async function ofSession(queries: Queries, sessionId: number): Promise<Pa
 		.execute();
 }
 
+/** The newest payments of an account, of one status or of all. */
+export async function newestOfAccount(
+	queries: Queries,
+	accountId: number,
+	search: { status: PaymentStatus | null; limit: number }
+): Promise<PaymentRow[]> {
+	return queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.$if(search.status !== null, (query) => query.where('status', '=', search.status))
+		.orderBy('id', 'desc')
+		.limit(search.limit)
+		.execute();
+}
+
 export async function countPromptsSince(queries: Queries, phone: string, since: number): Promise<number> {
 	const row = await queries
 		.selectFrom('payments')

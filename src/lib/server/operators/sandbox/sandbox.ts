@@ -1,3 +1,4 @@
+import { isTestOutcome, TEST_OUTCOMES, type TestOutcome } from '../../../test-outcomes.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../log.ts';
@@ -8,12 +9,13 @@ import type {
 	RefundRequest,
 	StatusOutcome
 } from '../operator.ts';
-import { scenarioFor } from './scenarios.ts';
+import { INSTRUCTED, scenarioFor, type Scenario } from './scenarios.ts';
 import * as store from './store.ts';
 
 /**
  * The sandbox operator: test money with books of its own. It goes through the same outbox, callback route and
- * status reads as any operator; what it answers is decided by the payer's number (scenarios.ts).
+ * status reads as any operator; what it answers is decided by the payer's number (scenarios.ts), or by a person in
+ * the developer area as long as nothing was answered.
  */
 
 const OUTAGE_MS = 30_000;
@@ -25,6 +27,13 @@ const CALLBACK_TIMEOUT_MS = 5_000;
 const MAX_TIMER_MS = 20 * 60 * 1000;
 
 export interface SandboxOperator extends OperatorAdapter {
+	/**
+	 * Decides what becomes of a charge, and calls back as any operator does.
+	 * @returns false when the operator does not have it, or has given its final word
+	 */
+	instruct(reference: string, outcome: TestOutcome): Promise<boolean>;
+	/** What was decided about a charge; null while it is open to a decision, `undefined` when it is not. */
+	openTo(reference: string): Promise<TestOutcome | null | undefined>;
 	/** Drops callbacks that are still to come, as a crash would. */
 	stop(): void;
 }
@@ -32,20 +41,30 @@ export interface SandboxOperator extends OperatorAdapter {
 export function createSandboxOperator(database: Database, clock: Clock, log: Log): SandboxOperator {
 	const timers = new Set<NodeJS.Timeout>();
 
-	/** Moment of the operator's final word, or null when it never comes. */
-	function resultAt(charge: store.Charge): number | null {
+	/** The operator's final word and the moment from which it is given; null when it never comes. */
+	function wordOn(charge: store.Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
 		const scenario = scenarioFor(charge.phone);
-		if (charge.queued_at === null || scenario.result === null) return null;
-		if (scenario.resultAfter === 'at_once') return charge.queued_at;
-		if (scenario.resultAfter === 'one_second') return charge.queued_at + RESULT_DELAY_MS;
-		return charge.payment_expires_at + LATE_MS;
+		const instruction = TEST_OUTCOMES.find(({ id }) => id === charge.outcome);
+		const result = instruction ? INSTRUCTED[instruction.id] : scenario.result;
+		if (result === null) return null;
+		const late = charge.payment_expires_at + LATE_MS;
+		if (instruction)
+			return { result, at: (instruction.when === 'late' ? late : charge.instructed_at) ?? late };
+		if (charge.queued_at === null) return null;
+		if (scenario.resultAfter === 'at_once') return { result, at: charge.queued_at };
+		if (scenario.resultAfter === 'one_second') return { result, at: charge.queued_at + RESULT_DELAY_MS };
+		return { result, at: late };
 	}
 
+	const isFinal = (charge: store.Charge) => {
+		const word = wordOn(charge);
+		return word !== null && word.at <= clock.now();
+	};
+
 	function statusOf(charge: store.Charge): StatusOutcome {
-		const at = resultAt(charge);
-		const { result } = scenarioFor(charge.phone);
-		if (at === null || result === null || clock.now() < at)
-			return { kind: 'pending', raw: '{"status":"pending"}' };
+		const word = wordOn(charge);
+		if (word === null || clock.now() < word.at) return { kind: 'pending', raw: '{"status":"pending"}' };
+		const { result, at } = word;
 		if (result.kind === 'failed') {
 			return {
 				kind: 'failed',
@@ -83,8 +102,8 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 	}
 
 	function callBackLater(charge: store.Charge): void {
-		const at = resultAt(charge);
-		if (at === null || at - clock.now() > MAX_TIMER_MS) return;
+		const at = wordOn(charge)?.at;
+		if (at === undefined || at - clock.now() > MAX_TIMER_MS) return;
 		const timer = setTimeout(
 			() => {
 				timers.delete(timer);
@@ -133,6 +152,24 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 				: { kind: 'not_found', raw: '{"status":"not_found"}' };
 		}
 		return statusOf(charge);
+	}
+
+	async function instruct(reference: string, outcome: TestOutcome): Promise<boolean> {
+		const charge = await store.findCharge(database, reference);
+		if (!charge || isFinal(charge)) return false;
+		const now = clock.now();
+		await store.queueCharge(database, reference, now);
+		await store.instruct(database, { reference, outcome, now });
+		const instructed = await store.findCharge(database, reference);
+		if (instructed && isFinal(instructed)) await callBack(instructed);
+		else if (instructed) callBackLater(instructed);
+		return true;
+	}
+
+	async function openTo(reference: string): Promise<TestOutcome | null | undefined> {
+		const charge = await store.findCharge(database, reference);
+		if (!charge || isFinal(charge)) return undefined;
+		return charge.outcome !== null && isTestOutcome(charge.outcome) ? charge.outcome : null;
 	}
 
 	async function refund(request: RefundRequest): ReturnType<OperatorAdapter['submit']> {
@@ -187,6 +224,8 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 		refund,
 		readRefund,
 		health: async () => ({ ok: true, reason: null }),
+		instruct,
+		openTo,
 		stop() {
 			for (const timer of timers) clearTimeout(timer);
 			timers.clear();

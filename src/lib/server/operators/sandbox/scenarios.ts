@@ -1,3 +1,4 @@
+import type { TestOutcome } from '../../../test-outcomes.ts';
 import type { FailureReason } from '../operator.ts';
 
 /**
@@ -86,3 +87,14 @@ export const TEST_NUMBERS: readonly { digits: string; description: string }[] = 
 export function scenarioFor(phone: string): Scenario {
 	return SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
 }
+
+/** The operator's final word where a person decides in place of the number; null when none will come. */
+export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
+	success: { kind: 'succeeded', amountFactor: 1 },
+	declined: { kind: 'failed', reason: 'payer_declined' },
+	no_funds: { kind: 'failed', reason: 'insufficient_funds' },
+	no_answer: { kind: 'failed', reason: 'payer_timeout' },
+	wrong_amount: { kind: 'succeeded', amountFactor: 2 },
+	late_success: { kind: 'succeeded', amountFactor: 1 },
+	never: null
+};

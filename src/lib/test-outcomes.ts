@@ -1,0 +1,18 @@
+/**
+ * What a person can make of a test payment that is still open. `when`: the operator says so now, only after the
+ * time to pay is over here, or never.
+ */
+export const TEST_OUTCOMES = [
+	{ id: 'success', label: 'Paid', when: 'now' },
+	{ id: 'declined', label: 'Payer declines', when: 'now' },
+	{ id: 'no_funds', label: 'Too little money', when: 'now' },
+	{ id: 'no_answer', label: 'Payer does not answer', when: 'now' },
+	{ id: 'wrong_amount', label: 'Paid another amount', when: 'now' },
+	{ id: 'late_success', label: 'Paid too late', when: 'late' },
+	{ id: 'never', label: 'Network never answers', when: 'never' }
+] as const;
+
+export type TestOutcome = (typeof TEST_OUTCOMES)[number]['id'];
+
+export const isTestOutcome = (text: string): text is TestOutcome =>
+	TEST_OUTCOMES.some(({ id }) => id === text);

@@ -1,0 +1,53 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { isTestOutcome, TEST_OUTCOMES } from '#lib/test-outcomes.ts';
+import { AppError } from '#lib/server/errors.ts';
+import { readFields } from '#lib/server/http/form.ts';
+import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+const HERE = '/developer/payments';
+
+/** There are no test payments where money is real. */
+function testPaymentsOf({ locals }: RequestEvent) {
+	const { testPayments } = locals.app;
+	if (!testPayments) error(404, 'This installation is live: its payments are settled by people who pay.');
+	return testPayments;
+}
+
+/** /developer/payments: the account's test payments, and what is to become of them. */
+export const load: PageServerLoad = async (event) => {
+	const { account } = await requireVisitor(event);
+	const payments = await testPaymentsOf(event).recent(account.id);
+	return {
+		outcomes: TEST_OUTCOMES,
+		payments: payments.map((payment) => ({ ...payment, createdAt: Date.parse(payment.created_at) })),
+		settled: Number(event.url.searchParams.get('settled')) || null
+	};
+};
+
+export const actions: Actions = {
+	settle: async (event) => {
+		const { account } = await requireVisitor(event);
+		const testPayments = testPaymentsOf(event);
+		const { field } = await readFields(event.request);
+		const [id, outcome] = [Number(field('payment')), field('outcome')];
+		if (!isTestOutcome(outcome)) return fail(400, { problem: 'Choose what is to become of the payment.' });
+		if (!(await testPayments.settle(account, id, outcome))) {
+			return fail(409, { problem: 'This payment is settled already, or is not among your newest ones.' });
+		}
+		redirect(303, `${HERE}?settled=${id}`);
+	},
+	start: async (event) => {
+		const { account } = await requireVisitor(event);
+		const testPayments = testPaymentsOf(event);
+		if (account.status === 'suspended') return fail(403, { problem: 'This account is suspended.' });
+		try {
+			const payment = await testPayments.start(account);
+			if (!payment) return fail(409, { problem: 'No router near the centre of the map sells time now.' });
+		} catch (problem) {
+			if (!(problem instanceof AppError)) throw problem;
+			return fail(problem.status, { problem: problem.message });
+		}
+		redirect(303, HERE);
+	}
+};

@@ -1,0 +1,11 @@
+import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import type { PageServerLoad } from './$types';
+
+/** /developer/webhooks: where events of the account are sent. */
+export const load: PageServerLoad = async (event) => {
+	const { account } = await requireVisitor(event);
+	return {
+		endpoints: await event.locals.app.webhooks.list(account.id),
+		removed: event.url.searchParams.has('removed')
+	};
+};

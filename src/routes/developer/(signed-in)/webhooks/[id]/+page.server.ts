@@ -1,0 +1,110 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { AppError } from '#lib/server/errors.ts';
+import { readFields } from '#lib/server/http/form.ts';
+import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { endpointOf, EVENT_CHOICES, idOf, knownEvents, outcomeText } from '../webhooks.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+const PAGE_SIZE = 50;
+const STATUSES = ['pending', 'delivered', 'failed'] as const;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Days back for "send all failed again"; the log is kept for 30. */
+const REPLAY_DAYS = [1, 7, 30];
+
+/** /developer/webhooks/{id}?status=…&before=ID: one webhook, what can be done with it, and its deliveries. */
+export const load: PageServerLoad = async (event) => {
+	const visitor = await requireVisitor(event);
+	const endpoint = await endpointOf(event, visitor);
+	const search = event.url.searchParams;
+	const status = STATUSES.find((one) => one === search.get('status')) ?? null;
+	const before = idOf(search.get('before') ?? undefined) || null;
+	const found = await event.locals.app.webhooks.deliveries(visitor.account.id, endpoint.id, {
+		before,
+		// One more than is shown tells whether there is another page.
+		limit: PAGE_SIZE + 1,
+		...(status === null ? {} : { status })
+	});
+	const deliveries = found.slice(0, PAGE_SIZE);
+	return {
+		endpoint,
+		choices: EVENT_CHOICES,
+		deliveries: deliveries.map((delivery) => ({
+			...delivery,
+			outcome: outcomeText({ statusCode: delivery.lastStatusCode, failure: delivery.lastFailure })
+		})),
+		older: found.length > PAGE_SIZE ? (deliveries.at(-1)?.id ?? null) : null,
+		isFirst: before === null,
+		status,
+		done: doneText(search)
+	};
+};
+
+const DONE: Readonly<Record<string, string>> = {
+	events: 'The events are saved.',
+	enabled: 'The webhook is enabled.',
+	disabled: 'The webhook is disabled. Nothing is sent until you enable it again.'
+};
+
+function doneText(search: URLSearchParams): string | null {
+	const replayed = search.get('replayed');
+	if (replayed !== null && /^\d+$/.test(replayed)) {
+		return replayed === '1' ? '1 delivery is sent again.' : `${replayed} deliveries are sent again.`;
+	}
+	return DONE[search.get('done') ?? ''] ?? null;
+}
+
+/** Who sent the form, and for which of their webhooks. */
+async function sentBy(event: RequestEvent<{ id: string }>) {
+	const visitor = await requireVisitor(event);
+	const endpoint = await endpointOf(event, visitor);
+	const { webhooks, clock } = event.locals.app;
+	return { account: visitor.account, endpoint, webhooks, clock, here: `/developer/webhooks/${endpoint.id}` };
+}
+
+const SUSPENDED = 'This account is suspended.';
+
+export const actions: Actions = {
+	events: async (event) => {
+		const { account, endpoint, webhooks, here } = await sentBy(event);
+		const events = knownEvents((await readFields(event.request)).all('event'));
+		if (account.status === 'suspended') return fail(403, { problem: SUSPENDED });
+		if (events.length === 0) return fail(400, { eventsProblem: 'Tick at least one event.' });
+		try {
+			await webhooks.register({ accountId: account.id }, { url: endpoint.url, events }, event.url.host);
+		} catch (problem) {
+			if (!(problem instanceof AppError)) throw problem;
+			return fail(problem.status, { eventsProblem: problem.message });
+		}
+		redirect(303, `${here}?done=events`);
+	},
+	secret: async (event) => {
+		const { account, endpoint, webhooks } = await sentBy(event);
+		const { field } = await readFields(event.request);
+		// A page that is loaded again sends its form again, and must not end the secret that it has just shown.
+		if (field('version') !== String(endpoint.updatedAt)) {
+			return fail(409, { problem: 'This form was sent before. A new secret was made then, and shown once.' });
+		}
+		return { secret: await webhooks.rotateSecret(account.id, endpoint.id) };
+	},
+	status: async (event) => {
+		const { account, endpoint, webhooks, here } = await sentBy(event);
+		const wanted = (await readFields(event.request)).field('status') === 'active' ? 'active' : 'disabled';
+		if (wanted === 'active' && account.status === 'suspended') return fail(403, { problem: SUSPENDED });
+		await webhooks.setStatus(account.id, endpoint.id, wanted);
+		redirect(303, `${here}?done=${wanted === 'active' ? 'enabled' : 'disabled'}`);
+	},
+	test: async (event) => {
+		const { account, endpoint, webhooks, here } = await sentBy(event);
+		const delivery = await webhooks.sendTest(account.id, endpoint.id);
+		if (delivery === null) return fail(409, { problem: 'Enable the webhook first.' });
+		redirect(303, `${here}/deliveries/${delivery}`);
+	},
+	replay: async (event) => {
+		const { account, endpoint, webhooks, clock, here } = await sentBy(event);
+		const days = Number((await readFields(event.request)).field('days'));
+		if (!REPLAY_DAYS.includes(days)) return fail(400, { problem: 'Choose how far back.' });
+		if (endpoint.status !== 'active') return fail(409, { problem: 'Enable the webhook first.' });
+		const count = await webhooks.replayFailed(account.id, endpoint.id, clock.now() - days * DAY_MS);
+		redirect(303, `${here}?replayed=${count}`);
+	}
+};

@@ -1,0 +1,2 @@
+/** For the copy button beside a new secret. */
+export const csr = true;

@@ -1,0 +1,46 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { requireVisitor, type Visitor } from '#lib/server/http/sign-in.ts';
+import { endpointOf, idOf, outcomeText } from '../../../webhooks.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+async function deliveryOf(event: RequestEvent<{ id: string; delivery: string }>, visitor: Visitor) {
+	const endpoint = await endpointOf(event, visitor);
+	const id = idOf(event.params.delivery);
+	const delivery = await event.locals.app.webhooks.delivery(visitor.account.id, id);
+	if (delivery?.endpointId !== endpoint.id) error(404, 'This webhook has no such delivery.');
+	return { endpoint, delivery };
+}
+
+/** /developer/webhooks/{id}/deliveries/{id}: what was sent and what came back, try by try. */
+export const load: PageServerLoad = async (event) => {
+	const { endpoint, delivery } = await deliveryOf(event, await requireVisitor(event));
+	return {
+		endpoint: { id: endpoint.id, url: endpoint.url, active: endpoint.status === 'active' },
+		delivery: {
+			...delivery,
+			log: delivery.log.map((attempt) => ({ ...attempt, outcome: outcomeText(attempt) ?? 'no answer' }))
+		},
+		body: readable(delivery.request.body),
+		replayed: event.url.searchParams.has('replayed')
+	};
+};
+
+/** JSON with a line for each member; anything else as it is. */
+function readable(text: string): string {
+	try {
+		return JSON.stringify(JSON.parse(text), null, 2);
+	} catch {
+		return text;
+	}
+}
+
+export const actions: Actions = {
+	default: async (event) => {
+		const visitor = await requireVisitor(event);
+		const { delivery } = await deliveryOf(event, visitor);
+		if (!(await event.locals.app.webhooks.replay(visitor.account.id, delivery.id))) {
+			return fail(409, { problem: 'Enable the webhook first.' });
+		}
+		redirect(303, `${event.url.pathname}?replayed`);
+	}
+};

@@ -1,0 +1,18 @@
+import { redirect } from '@sveltejs/kit';
+import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { endpointOf } from '../../webhooks.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /developer/webhooks/{id}/remove: asks once more, then removes the webhook with its log. */
+export const load: PageServerLoad = async (event) => ({
+	endpoint: await endpointOf(event, await requireVisitor(event))
+});
+
+export const actions: Actions = {
+	default: async (event) => {
+		const visitor = await requireVisitor(event);
+		const { id } = await endpointOf(event, visitor);
+		await event.locals.app.webhooks.remove(visitor.account.id, id);
+		redirect(303, '/developer/webhooks?removed');
+	}
+};

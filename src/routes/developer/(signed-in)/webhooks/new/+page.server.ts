@@ -1,0 +1,38 @@
+import { fail } from '@sveltejs/kit';
+import { AppError } from '#lib/server/errors.ts';
+import { readFields } from '#lib/server/http/form.ts';
+import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { EVENT_CHOICES, knownEvents } from '../webhooks.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /developer/webhooks/new: registers a webhook and shows its secret, this once. */
+export const load: PageServerLoad = async (event) => {
+	await requireVisitor(event);
+	return { choices: EVENT_CHOICES };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const { account } = await requireVisitor(event);
+		const { field, all } = await readFields(event.request);
+		const entry = { url: field('url').trim(), events: knownEvents(all('event')) };
+		const refused = (status: number, at: 'url' | 'events' | 'form', problem: string) =>
+			fail(status, { entry, at, problem });
+		if (account.status === 'suspended') return refused(403, 'form', 'This account is suspended.');
+		if (!URL.canParse(entry.url) || /[\s\p{Cc}]/u.test(entry.url)) {
+			return refused(400, 'url', 'Type a whole address, e.g. https://app.example.com/hooks/wifi.');
+		}
+		if (entry.events.length === 0) return refused(400, 'events', 'Tick at least one event.');
+		try {
+			const { created, body } = await event.locals.app.webhooks.register(
+				{ accountId: account.id },
+				entry,
+				event.url.host
+			);
+			return { made: { id: body.id, url: body.url, created, secret: body.secret } };
+		} catch (problem) {
+			if (!(problem instanceof AppError)) throw problem;
+			return refused(problem.status, 'url', problem.message);
+		}
+	}
+};

@@ -1,0 +1,43 @@
+import { error, type RequestEvent } from '@sveltejs/kit';
+import { EVENT_TEXTS } from '#lib/server/contract/events.ts';
+import { EVENT_NAMES } from '#lib/server/contract/schemas.ts';
+import type { Visitor } from '#lib/server/http/sign-in.ts';
+
+export type EventName = (typeof EVENT_NAMES)[number];
+
+/** Events that one can ask for, with what each means; the test event comes to every endpoint. */
+export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => ({
+	name,
+	text: EVENT_TEXTS[name].replaceAll('`', '')
+}));
+
+/** The known ones among names that a form sent, each once. */
+export const knownEvents = (names: readonly string[]): EventName[] =>
+	EVENT_CHOICES.map(({ name }) => name).filter((name) => names.includes(name));
+
+export const idOf = (text: string | undefined): number => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0);
+
+/** The visitor's endpoint that an address names. @throws a page that says that there is none */
+export async function endpointOf({ locals, params }: RequestEvent<{ id: string }>, { account }: Visitor) {
+	const endpoint = await locals.app.webhooks.find(account.id, idOf(params.id));
+	if (!endpoint) error(404, 'You have no such webhook.');
+	return endpoint;
+}
+
+/** Why nothing came of an attempt, in words. */
+const FAILURES: Readonly<Record<string, string>> = {
+	timeout: 'no answer within 15 seconds',
+	address_not_allowed: 'the address is not a public one',
+	name_not_found: 'the host name is not found',
+	connection_failed: 'no connection',
+	certificate_invalid: 'the certificate is not valid',
+	response_invalid: 'the answer was no HTTP',
+	interrupted: 'interrupted here; it is tried again',
+	endpoint_disabled: 'the webhook was disabled'
+};
+
+/** "HTTP 500", or why there was no status; null before the first attempt. */
+export function outcomeText(attempt: { statusCode: number | null; failure: string | null }): string | null {
+	if (attempt.statusCode !== null) return `HTTP ${attempt.statusCode}`;
+	return attempt.failure === null ? null : (FAILURES[attempt.failure] ?? attempt.failure);
+}
