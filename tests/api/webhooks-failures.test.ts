@@ -197,6 +197,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(receiver.at(path)).toHaveLength(length);
 	});
 
+	it('an endpoint that has failed for a minute is tried one at a time, until it works again', async () => {
+		const { receiver } = hooks();
+		receiver.reply(path, { status: 500 });
+		for (let count = 0; count < 8; count += 1) await api.createSession();
+		await arrived(receiver, path, 8);
+		await quiet(world(), endpoint.id);
+		await world().server.advance(2 * minute);
+		receiver.reply(path, { status: 500, afterMs: 30 });
+		const again = (await arrived(receiver, path, 16)).slice(8);
+		expect(Math.max(...again.map(({ atOnce }) => atOnce))).toBe(1);
+		receiver.reply(path, { status: 200, afterMs: 30 });
+		await quiet(world(), endpoint.id);
+		await world().server.advance(6 * minute);
+		const better = (await arrived(receiver, path, 24)).slice(16);
+		expect(Math.max(...better.map(({ atOnce }) => atOnce))).toBeGreaterThan(1);
+	});
+
 	describe('a receiver that hangs, with sixty events waiting for it on each of sixteen URLs,', () => {
 		it('delays nobody: not the account’s other URL, not another account, not a payment', async () => {
 			const { receiver, webhooks } = hooks();
@@ -227,7 +244,6 @@ describe.each(DATABASES)('on %s', (database) => {
 
 			for (const one of slow) {
 				expect(Math.max(...receiver.at(one).map(({ atOnce }) => atOnce))).toBe(5);
-				expect(receiver.at(one)).toHaveLength(5);
 			}
 			// They are left after 15 seconds, and that is what the log says.
 			const [first] = await webhooks.list(accountId);
@@ -239,7 +255,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(timedOut).toMatchObject({ lastFailure: 'timeout', lastStatusCode: null, status: 'pending' });
 			const [attempt] = (await webhooks.delivery(accountId, timedOut?.id ?? 0))?.log ?? [];
 			expect(attempt?.durationMs).toBeGreaterThan(14_900);
-			expect(attempt?.durationMs).toBeLessThan(17_000);
+			// Generous: seventy-five of them end at once, beside other tests.
+			expect(attempt?.durationMs).toBeLessThan(25_000);
 		});
 	});
 });

@@ -6,7 +6,7 @@ import { newSecret } from '../../src/lib/server/webhooks/signature.ts';
 it('an answer that repeats numbers and secrets is kept without them', () => {
 	const secret = newSecret();
 	const kept = redactResponse(`phone +256772123456 or 0772123456, ${secret} and atl_test_abcDEF123\0`);
-	expect(kept).toBe('phone +…3456 or …3456, whsec_… and atl_test_…\uFFFD');
+	expect(kept).toBe('phone … or …, whsec_… and atl_test_…\uFFFD');
 });
 
 it('an ordinary answer is kept as it is', () => {

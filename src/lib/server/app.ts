@@ -29,7 +29,7 @@ import { createDelivery } from './webhooks/delivery.ts';
 import { createFanOut } from './webhooks/fan-out.ts';
 import { mailNotices } from './webhooks/notices.ts';
 import { createTransport } from './webhooks/transport.ts';
-import { createUpkeep, type Notify } from './webhooks/upkeep.ts';
+import { createUpkeep } from './webhooks/upkeep.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** The composition root: every service, built once from the configuration. */
@@ -70,10 +70,7 @@ export interface App {
 /** The account in whose name the portal buys. */
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-export async function createApp(
-	config: Config,
-	options: { clock?: Clock; log?: Log; notify?: Notify } = {}
-): Promise<App> {
+export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}): Promise<App> {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
@@ -121,7 +118,12 @@ export async function createApp(
 		log,
 		secrets,
 		transport: createTransport(webhookRules),
-		sweep: createUpkeep({ database, clock, log, notify: options.notify ?? mailNotices(accounts, mailer) })
+		sweep: createUpkeep({
+			database,
+			clock,
+			log,
+			notify: mailNotices({ accounts, mailer, origin: config.origin })
+		})
 	});
 	const api: ApiAccess = config.remoteApi
 		? { ...config.remoteApi, memory: createApiMemory(clock) }

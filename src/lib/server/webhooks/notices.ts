@@ -1,27 +1,41 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { isoTime } from '../clock.ts';
-import type { Mailer } from '../mail/mail.ts';
+import type { Mail, Mailer } from '../mail/mail.ts';
 import type { Notify, WebhookNotice } from './upkeep.ts';
 
-/** Mails an account that its endpoint fails, or is disabled. Without a mail server nobody is told. */
+/** Mails an account that its endpoint fails, or is disabled. Without a mail server nobody is told: the log is all. */
 export const mailNotices =
-	(accounts: Accounts, mailer: Mailer): Notify =>
+	({ accounts, mailer, origin }: { accounts: Accounts; mailer: Mailer; origin: string | null }): Notify =>
 	async (accountId, notice) => {
 		const account = await accounts.find(accountId);
 		if (!account || mailer.problem !== null) return;
-		const subject =
-			notice.kind === 'disabled' ? 'A webhook endpoint was disabled' : 'A webhook endpoint keeps failing';
-		await mailer.send({ to: account.email, subject, text: textOf(notice) });
+		await mailer.send(noticeMail(notice, { email: account.email, origin }));
 	};
 
-function textOf({ kind, url, failingSince, reason }: WebhookNotice): string {
-	const since = failingSince === null ? '' : ` since ${isoTime(failingSince)}`;
-	if (kind === 'failing') {
-		return `Deliveries to\n\n\t${url}\n\nhave failed${since}. After five days the endpoint is disabled.\n`;
-	}
-	const why = reason === 'gone' ? 'It answered 410.' : `Deliveries to it have failed${since}.`;
-	return (
-		`The endpoint\n\n\t${url}\n\nis disabled. ${why} ` +
-		'Its events are kept for 30 days; register it again to enable it.\n'
-	);
+/** The mail about a webhook that does not work. @param origin where the developer area is, if that is known */
+export function noticeMail(notice: WebhookNotice, to: { email: string; origin: string | null }): Mail {
+	const { host } = new URL(notice.url);
+	const where =
+		to.origin === null ? 'the developer area' : `${to.origin}/developer/webhooks/${notice.endpointId}`;
+	const isDisabled = notice.kind === 'disabled';
+	return {
+		to: to.email,
+		subject: isDisabled ? `Webhook to ${host} is disabled` : `Webhook to ${host} has failed for three days`,
+		text: [
+			`Your webhook number ${notice.endpointId} does not take our events:`,
+			'',
+			// The whole address may have a secret of the receiver in it, which a mail would spread.
+			`${host}${notice.url === new URL(notice.url).origin ? '' : '/…'}`,
+			'',
+			...(notice.reason === 'gone' ? ['It answered 410 Gone, so we have stopped.'] : []),
+			...(notice.failingSince === null || notice.reason === 'gone'
+				? []
+				: [`No attempt has succeeded since ${isoTime(notice.failingSince)}.`]),
+			isDisabled
+				? 'It is disabled now. Its events are kept for 30 days and not sent.'
+				: 'If that goes on, it will be disabled after five days.',
+			'',
+			`What was sent and answered, and how to ${isDisabled ? 'enable it and send it again' : 'test it'}: ${where}`
+		].join('\n')
+	};
 }

@@ -223,7 +223,13 @@ async function noteHealth(queries: Queries, id: number, attempt: Attempt): Promi
 			)
 			.execute();
 	} else if (attempt.counts) {
-		await update.set({ failing_since: attempt.startedAt }).where('failing_since', 'is', null).execute();
+		// The earliest of several that fail at once, whichever of them ends first: all of them count.
+		await update
+			.set({ failing_since: attempt.startedAt })
+			.where((where) =>
+				where.or([where('failing_since', 'is', null), where('failing_since', '>', attempt.startedAt)])
+			)
+			.execute();
 	}
 }
 

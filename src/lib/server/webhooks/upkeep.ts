@@ -40,7 +40,7 @@ export interface UpkeepDependencies {
 	database: Database;
 	clock: Clock;
 	log: Log;
-	notify: Notify | null;
+	notify: Notify;
 }
 
 /** @returns the sweep: does its work once a minute, whenever it is called */
@@ -96,7 +96,7 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 			if (notice === null) continue;
 			try {
 				const about = { kind: notice, endpointId: id, url, failingSince: failing_since };
-				await notify?.(account_id, { ...about, reason: disabled_reason });
+				await notify(account_id, { ...about, reason: disabled_reason });
 				log.warn({ endpoint: id, account: account_id, notice }, 'a webhook does not work');
 				await db
 					.updateTable('webhook_endpoints')
