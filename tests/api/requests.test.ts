@@ -207,17 +207,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			await world().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
 		});
 
-		it('the type of every error leads to a page with all codes and their titles', async () => {
+		it('the type of every error leads to its page, and that to the page of all codes and titles', async () => {
+			const { url } = world().server;
 			const entries = Object.entries(PROBLEMS);
 			for (const [code, { title }] of entries) {
-				const response = await fetch(`${world().server.url}/problems/${code}`);
+				const response = await fetch(`${url}/problems/${code}`);
 				expect([code, response.status]).toEqual([code, 200]);
 				expect(response.headers.get('content-type')).toMatch(/^text\/html/);
 				const page = await response.text();
+				expect(page).toContain(`<code>${code}</code>`);
 				expect(page).toContain(title);
-				for (const [other] of entries) expect(page).toContain(other);
+				expect(page).toContain(`href="/docs/errors#${code}"`);
 			}
-			expect((await fetch(`${world().server.url}/problems/nothing`)).status).toBe(404);
+			const catalogue = await (await fetch(`${url}/docs/errors`)).text();
+			for (const [code, { title }] of entries) {
+				expect(catalogue).toContain(`id="${code}"`);
+				expect(catalogue).toContain(title);
+			}
+			expect((await fetch(`${url}/problems/nothing`)).status).toBe(404);
 			const { type } = await world().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
 			expect(await (await fetch(type)).text()).toContain('validation_failed');
 		});

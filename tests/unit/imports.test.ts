@@ -89,9 +89,7 @@ describe('rule 2: routes and hooks', () => {
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])
-				.filter(
-					(one) => !/^routes\/(v1|developer|\(portal\))\/.* -> lib\/server\/contract\//.test(one)
-				)
+				.filter((one) => !/^routes\/(v1|developer|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
 				// The reference shows what is; there is nothing to call.
 				.filter((one) => !/^routes\/\(reference\)\/.* -> lib\/server\/docs\//.test(one))
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
