@@ -12,6 +12,7 @@ import { createEarnings, type Earnings } from './earnings/earnings.ts';
 import { createCursors, type Cursors } from './http/cursor.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createLog, type Log } from './log.ts';
+import { createOperatorHttp } from './operators/http.ts';
 import { createOperators, type Operators } from './operators/registry.ts';
 import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
@@ -77,7 +78,16 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const secrets = createSecrets(config.secret);
 	const jobs = createJobs(database, clock, log);
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
-	const operators = createOperators(sandbox);
+	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
+	const { mode, currency, callbackUrl } = config;
+	const operators = createOperators(sandbox, config.operators, {
+		mode,
+		currency,
+		callbackUrl,
+		clock,
+		log,
+		http
+	});
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const routers = createRouters(database, operators, clock, config);
@@ -164,6 +174,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			await Promise.all([jobs.stop(), delivery.stop()]);
 			await signIn.stop();
 			await requestLog.stop();
+			await http.stop();
 			await database.close();
 		}
 	};

@@ -5,19 +5,15 @@ import process from 'node:process';
 import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { CURRENCIES } from '../money.ts';
+import { configureOperators, operatorTables } from './operators/configure.ts';
+import type { ConfiguredOperator } from './operators/definition.ts';
 import { NETWORK_METHODS } from './operators/registry.ts';
+import { readSetting, settingsTable, type Setting } from './setting.ts';
 
 /**
  * Every environment variable: its shape, default and meaning. The table in the README is made from SETTINGS;
  * nothing else in the application reads process.env.
  */
-
-interface Setting {
-	schema: z.ZodType;
-	/** As the README shows it; null when there is none. */
-	default: string | null;
-	description: string;
-}
 
 const MIN_SECRET_LENGTH = 32;
 
@@ -160,6 +156,12 @@ const SETTINGS = {
 		description:
 			'Address at which mobile-money operators reach this installation. Default: `ORIGIN`, in sandbox mode the loopback address.'
 	},
+	OPERATOR_TIMEOUT_SECONDS: {
+		schema: integer(1, 120),
+		default: '30',
+		description:
+			'Time for one request to a mobile-money operator. A payment request without an answer is then asked for, never sent twice.'
+	},
 	RATE_LIMIT_DEFAULT: {
 		schema: integer(1, 1_000_000),
 		default: '100',
@@ -238,6 +240,10 @@ export interface Config {
 	host: string;
 	origin: string | null;
 	callbackUrl: string;
+	/** Mobile-money operators with their settings, beside the sandbox operator. */
+	operators: readonly ConfiguredOperator[];
+	/** For one request to an operator. */
+	operatorTimeoutMs: number;
 	databaseUrl: string;
 	databasePool: number;
 	dataDir: string;
@@ -289,11 +295,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	const problems: string[] = [];
 	const values: Record<string, unknown> = {};
 	for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
-		// An empty variable is an unset one: that is how compose files and service units leave things out.
-		const text = env[name] === '' ? undefined : env[name];
-		const result = setting.schema.safeParse(text ?? setting.default ?? undefined);
-		if (result.success) values[name] = result.data;
-		else problems.push(`${name}: ${result.error.issues[0]?.message ?? 'is not valid.'}`);
+		const read = readSetting(env, name, setting);
+		if ('value' in read) values[name] = read.value;
+		else problems.push(read.problem);
 	}
 	if (problems.length > 0) throw new ConfigError(problems);
 	const settings = values as Values;
@@ -311,6 +315,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	if (settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined) {
 		problems.push('MAIL_FROM: is required with SMTP_URL.');
 	}
+	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
+	const configured = configureOperators(env, { mode, currency: settings.CURRENCY, callbackUrl });
+	problems.push(...configured.problems);
 	if (problems.length > 0) throw new ConfigError(problems);
 
 	return {
@@ -318,7 +325,9 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		port: settings.PORT,
 		host: settings.HOST,
 		origin: settings.ORIGIN ?? null,
-		callbackUrl: settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`,
+		callbackUrl,
+		operators: configured.operators,
+		operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
 		databaseUrl: settings.DATABASE_URL,
 		databasePool: settings.DATABASE_POOL,
 		dataDir: settings.DATA_DIR,
@@ -383,11 +392,5 @@ function sandboxSecret(dataDir: string): string {
 	return secret;
 }
 
-/** The configuration table of the README, as Markdown. */
-export function configTable(): string {
-	const rows = Object.entries<Setting>(SETTINGS).map(
-		([name, setting]) =>
-			`| \`${name}\` | ${setting.default === null ? '' : `\`${setting.default}\``} | ${setting.description} |`
-	);
-	return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
-}
+/** The configuration tables of the README, as Markdown. */
+export const configTable = (): string => [settingsTable(SETTINGS), operatorTables()].join('\n\n').trim();

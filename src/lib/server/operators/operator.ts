@@ -6,17 +6,22 @@
 export interface OperatorAdapter {
 	readonly id: string;
 	readonly capabilities: OperatorCapabilities;
-	/** Checks a request without the network; an empty list means that it can be sent. */
-	validate(request: PaymentRequest): string[];
+	/** Whether a number (E.164) can be one of its payers, as far as its form tells. */
+	takesNumber(phone: string): boolean;
+	/** Why the operator cannot carry such a payment, in sentences, found without the network; empty when it can. */
+	validate(request: Pick<PaymentRequest, 'amountMinor' | 'currency' | 'payerPhone'>): string[];
 	/** Asks the payer to pay. Exactly one network POST (beside a token); never retries that POST. */
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
 	/** Asks for the state of a payment. Safe to repeat. */
 	readStatus(attempt: AttemptReference): Promise<StatusOutcome>;
-	/** Reads what a callback claims. A callback only wakes the status read; it never moves money. */
-	parseCallback(raw: RawCallback): CallbackHint;
+	/**
+	 * Reads what a callback claims, as permissively as it can. A callback only wakes the status read; it never moves
+	 * money. Never throws.
+	 */
+	parseCallback(raw: RawCallback): Promise<CallbackHint>;
 	/** Sends the money of a settled payment back. Present when capabilities.refund is not `none`. */
 	refund?(request: RefundRequest): Promise<SubmitOutcome>;
-	readRefund?(refund: { reference: string }): Promise<StatusOutcome>;
+	readRefund?(refund: RefundReference): Promise<StatusOutcome>;
 	/** Whether the operator answers; moves no money. */
 	health(): Promise<{ ok: boolean; reason: string | null }>;
 }
@@ -29,7 +34,10 @@ export interface OperatorCapabilities {
 	callback: {
 		methods: readonly ('POST' | 'PUT')[];
 		authenticity: 'none' | 'hmac' | 'signature';
+		/** false: the address is entered in the operator's portal, and the body names the payment. */
 		perRequestUrl: boolean;
+		/** What the operator wants to read; null when any 200 will do. */
+		answer: Readonly<Record<string, unknown>> | null;
 	};
 	refund: 'none' | 'full' | 'partial';
 	payerCheck: boolean;
@@ -59,12 +67,34 @@ export interface AttemptReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
+	/** What we asked for. */
+	amountMinor: number;
+	currency: string;
+	/** What an authentic callback claimed about it, for operators whose status read says less than their callback. */
+	claim: CallbackClaim | null;
+}
+
+export interface CallbackClaim {
+	claimed: 'succeeded' | 'failed';
+	/** The operator's reference that the callback named. */
+	operatorReference: string | null;
+	providerReference: string | null;
+	amountMinor: number | null;
+	currency: string | null;
+}
+
+export interface RefundReference {
+	/** UUID v4 of the refund itself. */
+	reference: string;
+	operatorReference: string | null;
+	submittedAt: number | null;
+	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
 export interface RefundRequest {
 	/** UUID v4 of the refund itself. */
 	reference: string;
-	payment: AttemptReference & { providerReference: string | null };
+	payment: RefundReference['payment'];
 	amountMinor: number;
 	currency: string;
 	payerPhone: string;
@@ -104,16 +134,33 @@ export type StatusOutcome =
 	  }
 	| { kind: 'failed'; reason: FailureReason; message: string; raw: string }
 	| { kind: 'not_found'; raw: string }
+	/** The status read denies what an authentic callback claimed: a person must look. */
+	| { kind: 'contradiction'; message: string; raw: string }
+	/** The operator's reference was lost with its answer, so it cannot be asked; only a callback can tell. */
+	| { kind: 'unreadable'; cause: string }
 	/** Says nothing about the payment. */
 	| { kind: 'unavailable'; cause: string; retryAfterSeconds: number | null };
 
 export interface RawCallback {
 	method: string;
+	/** Path and query as they came. */
+	path: string;
+	/** Host that was called. */
+	authority: string;
+	/** Names in lower case. */
 	headers: Record<string, string>;
+	/** The bytes as UTF-8. */
 	body: string;
 }
 
 export interface CallbackHint {
 	claimed: 'succeeded' | 'failed' | 'pending' | 'unknown';
+	/** `absent`: nothing in it proves the sender (and nothing has to). `invalid`: it changes nothing. */
 	authentic: 'verified' | 'absent' | 'invalid';
+	/** Our reference, where the body names it; the address names it too when it is made per payment. */
+	reference: string | null;
+	operatorReference: string | null;
+	providerReference: string | null;
+	amountMinor: number | null;
+	currency: string | null;
 }

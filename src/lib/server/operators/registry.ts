@@ -1,3 +1,5 @@
+import { guessNetwork } from '../../network-guess.ts';
+import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 
 /** The payment method that leaves the choice of the network to us. */
@@ -10,8 +12,11 @@ export const SANDBOX_METHOD = 'sandbox';
 
 /** The operators of this installation, and which payment method each one carries. */
 export interface Operators {
-	/** The adapter for a payment method, or null when none is configured for it. */
-	forMethod(method: string): OperatorAdapter | null;
+	/**
+	 * The adapter for a payment method, or null when none is configured for it.
+	 * @param phone E.164; for `mobile_money` the network is guessed from it
+	 */
+	forMethod(method: string, phone?: string): OperatorAdapter | null;
 	/** The adapter that carried a stored payment. @throws Error when it is no longer configured */
 	byId(id: string): OperatorAdapter;
 	all(): readonly OperatorAdapter[];
@@ -20,11 +25,35 @@ export interface Operators {
 }
 
 /**
- * @param sandbox the sandbox operator, which carries every method, or null in live mode
+ * @param sandbox the sandbox operator, which carries what nobody else does, or null in live mode
+ * @param configured the operators with settings; the first one that takes a method carries it
  */
-export function createOperators(sandbox: OperatorAdapter | null): Operators {
-	const adapters = sandbox ? [sandbox] : [];
-	const forMethod = (_method: string) => sandbox;
+export function createOperators(
+	sandbox: OperatorAdapter | null,
+	configured: readonly ConfiguredOperator[],
+	dependencies: OperatorDependencies
+): Operators {
+	const real = configured.map((one) => ({ methods: one.methods, adapter: one.create(dependencies) }));
+	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
+
+	const carrier = (method: string): OperatorAdapter | null =>
+		real.find(({ methods }) => methods.includes(method))?.adapter ?? null;
+
+	function forAnyMethod(phone: string | undefined): OperatorAdapter | null {
+		if (phone === undefined) return real[0]?.adapter ?? sandbox;
+		const guess = guessNetwork(phone);
+		const guessed = guess === null ? null : carrier(guess);
+		if (guessed?.takesNumber(phone)) return guessed;
+		// The guess does not know the number, or nobody carries its network: who takes such numbers at all?
+		const taking = real.find(({ adapter }) => adapter.takesNumber(phone));
+		return taking?.adapter ?? sandbox ?? real[0]?.adapter ?? null;
+	}
+
+	function forMethod(method: string, phone?: string): OperatorAdapter | null {
+		if (method === SANDBOX_METHOD) return sandbox;
+		return method === ANY_METHOD ? forAnyMethod(phone) : (carrier(method) ?? sandbox);
+	}
+
 	return {
 		forMethod,
 		byId(id) {

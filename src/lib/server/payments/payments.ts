@@ -44,6 +44,9 @@ export interface Callback {
 	reference: string;
 	token: string;
 	method: string;
+	/** Path and query as they came. */
+	path: string;
+	authority: string;
 	headers: Record<string, string>;
 	body: string;
 }
@@ -100,7 +103,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		const phone = mobileNumber(order.phone, config.defaultRegion);
 		const now = clock.now();
 		await checkPrompts(trx, phone, now);
-		const operator = operators.forMethod(session.payment_method);
+		const operator = operators.forMethod(session.payment_method, phone);
 		if (!operator) throw new Error(`No operator carries ${session.payment_method}`);
 		const payment = await store.insert(trx, {
 			session_id: session.id,
@@ -184,11 +187,11 @@ export function createPayments(context: PaymentsContext): Payments {
 				.slice(0, limit)
 				.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 		},
-		async receiveCallback({ operator, reference, token, method, headers, body }) {
+		async receiveCallback({ operator, reference, token, method, path, authority, headers, body }) {
 			if (!equalSecrets(token, callbackToken(context, reference))) return false;
 			const payment = await store.findByReference(database.db, operator, reference);
 			if (!payment) return false;
-			const hint = operators.byId(operator).parseCallback({ method, headers, body });
+			const hint = await operators.byId(operator).parseCallback({ method, path, authority, headers, body });
 			await jobs.wake(RECONCILE_JOB, payment.id);
 			await keepCallback(context, payment.id, hint.claimed, body);
 			return true;

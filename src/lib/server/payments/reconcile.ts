@@ -61,7 +61,10 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
 		return await context.operators.byId(payment.operator).readStatus({
 			reference: payment.reference,
 			operatorReference: payment.operator_reference,
-			submittedAt: payment.submitted_at
+			submittedAt: payment.submitted_at,
+			amountMinor: payment.amount_minor,
+			currency: payment.currency,
+			claim: null
 		});
 	} catch (error) {
 		// An adapter that throws is a bug of ours, and says nothing about the payment.

@@ -36,7 +36,6 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 					payment: {
 						reference: payment.reference,
 						operatorReference: payment.operator_reference,
-						submittedAt: payment.submitted_at,
 						providerReference: payment.provider_reference
 					},
 					amountMinor: refund.amount_minor,
@@ -61,7 +60,17 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	}
 	const outcome = await attempt<StatusOutcome>(
 		context,
-		() => adapter.readRefund?.({ reference: refund.reference }),
+		() =>
+			adapter.readRefund?.({
+				reference: refund.reference,
+				operatorReference: null,
+				submittedAt: refund.updated_at,
+				payment: {
+					reference: payment.reference,
+					operatorReference: payment.operator_reference,
+					providerReference: payment.provider_reference
+				}
+			}),
 		{
 			kind: 'unavailable',
 			cause: 'adapter error',

@@ -6,6 +6,7 @@ import type {
 	AttemptReference,
 	OperatorAdapter,
 	PaymentRequest,
+	RefundReference,
 	RefundRequest,
 	StatusOutcome
 } from '../operator.ts';
@@ -183,7 +184,7 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 		return { kind: 'accepted', operatorReference: null, raw: '{"status":"queued"}' };
 	}
 
-	async function readRefund({ reference }: { reference: string }): Promise<StatusOutcome> {
+	async function readRefund({ reference }: RefundReference): Promise<StatusOutcome> {
 		const found = await store.findRefund(database, reference);
 		if (!found) return { kind: 'not_found', raw: '{"status":"not_found"}' };
 		const at = found.created_at + RESULT_DELAY_MS;
@@ -204,21 +205,27 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 			clientReference: 'uuid',
 			statusByOurReference: true,
 			statusReturnsAmount: true,
-			callback: { methods: ['POST', 'PUT'], authenticity: 'none', perRequestUrl: true },
+			callback: { methods: ['POST', 'PUT'], authenticity: 'none', perRequestUrl: true, answer: null },
 			refund: 'full',
 			payerCheck: false,
 			approvalWindowSeconds: 5 * 60,
 			minStatusDelaySeconds: 3,
 			resubmitSameReferenceSafe: true
 		},
+		takesNumber: () => true,
 		validate: () => [],
 		submit,
 		readStatus,
-		parseCallback(raw) {
+		async parseCallback(raw) {
 			const claimed = /"status"\s*:\s*"(succeeded|failed|pending)"/.exec(raw.body)?.[1];
 			return {
 				claimed: (claimed as 'succeeded' | 'failed' | 'pending' | undefined) ?? 'unknown',
-				authentic: 'absent'
+				authentic: 'absent',
+				reference: null,
+				operatorReference: null,
+				providerReference: null,
+				amountMinor: null,
+				currency: null
 			};
 		},
 		refund,

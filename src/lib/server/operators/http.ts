@@ -1,0 +1,128 @@
+import { Agent, request } from 'undici';
+
+/**
+ * The way to an operator: one request, no redirect, no retry, everything bounded. Trouble is an outcome and never an
+ * exception, and says whether the request can have arrived: that decides between `refused` and `uncertain`.
+ */
+export interface OperatorHttp {
+	send(outgoing: OperatorRequest): Promise<HttpOutcome>;
+	/** Closes idle connections. */
+	stop(): Promise<void>;
+}
+
+export interface OperatorRequest {
+	method: 'GET' | 'POST' | 'PUT';
+	url: string;
+	headers: Record<string, string>;
+	body?: string;
+}
+
+export type HttpOutcome =
+	| { kind: 'answer'; status: number; headers: Record<string, string>; text: string }
+	/** `sent: false`: no connection was made, so nothing arrived. */
+	| { kind: 'failure'; cause: 'timeout' | 'network' | 'too_large'; sent: boolean };
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const MAX_BODY_BYTES = 1024 * 1024;
+/** Connections to one operator. */
+const MAX_CONNECTIONS = 32;
+
+/** @param timeoutMs for a whole request, answer included */
+export function createOperatorHttp({ timeoutMs }: { timeoutMs: number }): OperatorHttp {
+	const dispatcher = new Agent({
+		connect: { timeout: CONNECT_TIMEOUT_MS },
+		connections: MAX_CONNECTIONS,
+		pipelining: 1,
+		headersTimeout: timeoutMs,
+		bodyTimeout: timeoutMs
+	});
+	return {
+		async send({ method, url, headers, body }) {
+			const limit = AbortSignal.timeout(timeoutMs);
+			try {
+				const answer = await request(url, {
+					dispatcher,
+					method,
+					headers,
+					signal: limit,
+					// Else a connection that breaks may make undici send a request again.
+					idempotent: false,
+					...(body === undefined ? {} : { body })
+				});
+				const text = await read(answer.body);
+				if (text === null) return { kind: 'failure', cause: 'too_large', sent: true };
+				return { kind: 'answer', status: answer.statusCode, headers: flat(answer.headers), text };
+			} catch (error) {
+				const sent = !neverConnected(error);
+				return { kind: 'failure', cause: limit.aborted ? 'timeout' : causeOf(error), sent };
+			}
+		},
+		stop: () => dispatcher.destroy()
+	};
+}
+
+async function read(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
+	const chunks: Buffer[] = [];
+	let length = 0;
+	for await (const chunk of body) {
+		length += chunk.length;
+		if (length > MAX_BODY_BYTES) {
+			body.destroy();
+			return null;
+		}
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString('utf8');
+}
+
+function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(headers).map(([name, value]) => [
+			name,
+			Array.isArray(value) ? value.join(', ') : (value ?? '')
+		])
+	);
+}
+
+const codeOf = (error: unknown): string =>
+	error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** Errors of making a connection: no byte of the request has left. */
+const neverConnected = (error: unknown): boolean =>
+	/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(
+		codeOf(error)
+	);
+
+const causeOf = (error: unknown): 'timeout' | 'network' =>
+	/TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
+
+/** The body as an object; null when it is anything else. */
+export function jsonObject(text: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === 'object' && value !== null && !Array.isArray(value)
+			? (value as Record<string, unknown>)
+			: null;
+	} catch {
+		return null;
+	}
+}
+
+/** A member that is an object; an empty one otherwise. For answers that are read permissively. */
+export function member(object: unknown, name: string): Record<string, unknown> {
+	const value = (object as Record<string, unknown> | null | undefined)?.[name];
+	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** A member that is a text or a number, as text; null otherwise. */
+export function textMember(object: unknown, name: string): string | null {
+	const value = (object as Record<string, unknown> | null | undefined)?.[name];
+	if (typeof value === 'string') return value;
+	return typeof value === 'number' ? String(value) : null;
+}
+
+/** Seconds of a Retry-After header; null when there is none that is a number. */
+export function retryAfterSeconds(headers: Record<string, string>): number | null {
+	const seconds = Number(headers['retry-after'] ?? NaN);
+	return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) : null;
+}

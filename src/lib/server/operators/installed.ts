@@ -1,0 +1,4 @@
+import type { OperatorDefinition } from './definition.ts';
+
+/** The operators that this program can talk to: a new one is a file of this folder and a line here. */
+export const INSTALLED: readonly OperatorDefinition[] = [];

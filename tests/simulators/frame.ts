@@ -1,0 +1,325 @@
+/**
+ * What every simulated operator shares: a server on the loopback, faults, callbacks in time, books, and a way to
+ * direct it from outside (`/_simulator/…`). A protocol says how its operator speaks; it never knows who is asking.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Books, type Ledger, type Match, type SimulatedPayment } from './books.ts';
+import type { CallbackScript, Script } from './script.ts';
+
+export interface SimulatorRequest {
+	method: string;
+	/** Without the query. */
+	path: string;
+	query: URLSearchParams;
+	headers: IncomingHttpHeaders;
+	/** The bytes as text. */
+	body: string;
+}
+
+export interface SimulatorAnswer {
+	status: number;
+	/** An object is sent as JSON, a text as it is; null is an empty body. */
+	body: unknown;
+	headers?: Record<string, string>;
+}
+
+export interface OutgoingCallback {
+	url: string;
+	method: 'POST' | 'PUT';
+	headers: Record<string, string>;
+	body: string;
+}
+
+/** One operator's protocol. */
+export interface Protocol {
+	readonly name: string;
+	/** What the simulator takes; printed at the start. */
+	readonly credentials: Readonly<Record<string, string>>;
+	/** The operator's test numbers: what happens to a number (digits with country code) that no rule is for. */
+	defaults(phone: string): Partial<Script>;
+	/** The settings with which Airtill talks to it. @param url where it listens */
+	environment(url: string): Record<string, string>;
+	/** Answers a request; `null` is a path that the operator does not have. */
+	handle(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer | null>;
+	/** The answer to what is not there. */
+	notFound(request: SimulatorRequest): SimulatorAnswer;
+	/** The operator's answer when all of it is down (`outage`). */
+	down(): SimulatorAnswer;
+	/** A callback as the operator sends it; null when it has no address to send it to. */
+	callback(
+		payment: SimulatedPayment,
+		outcome: string,
+		how: CallbackScript,
+		books: Books
+	): OutgoingCallback | null;
+	/** Makes every token that was given out invalid. */
+	expireTokens(): void;
+}
+
+/** What a protocol works with. */
+export interface Desk {
+	books: Books;
+	/**
+	 * Plays the script's faults around a submit. `queue` puts the payment into the books, `answer` is what is said
+	 * when all is well; `refusals` are the operator's own forms of the faults that have one.
+	 */
+	submit(
+		script: Script,
+		steps: {
+			queue: () => SimulatedPayment;
+			answer: (payment: SimulatedPayment) => SimulatorAnswer;
+			refuse: (code: string) => SimulatorAnswer;
+			rateLimited: () => SimulatorAnswer;
+			serverError: () => SimulatorAnswer;
+		}
+	): Promise<SimulatorAnswer>;
+	/** Counts a status read; says which fault it meets. */
+	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
+}
+
+export interface Simulator {
+	/** `http://127.0.0.1:<port>` */
+	readonly url: string;
+	readonly credentials: Readonly<Record<string, string>>;
+	/** Settings that point Airtill at it. */
+	readonly environment: Record<string, string>;
+	readonly books: Books;
+	script(match: Match, script: Partial<Script>): void;
+	ledger(): Ledger;
+	advance(ms: number): void;
+	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; null: works again. */
+	outage(kind: 'refuse' | 'error' | null): void;
+	expireTokens(): void;
+	/** The payer decides now, and the callbacks of the script follow. */
+	settle(payment: SimulatedPayment, outcome: string): Promise<boolean>;
+	/** Sends a callback now. @returns its HTTP status; null when nobody answered */
+	callBack(payment: SimulatedPayment, how?: Partial<CallbackScript>): Promise<number | null>;
+	/** Requests so far, without the simulator's own. */
+	readonly requests: readonly SimulatorRequest[];
+	stop(): Promise<void>;
+}
+
+/** The answer that closes the connection instead. */
+const DROP: SimulatorAnswer = { status: 0, body: null };
+const CALLBACK_TIMEOUT_MS = 5_000;
+/** How often the clock is looked at for callbacks that are due: tests move it. */
+const LOOK_MS = 20;
+const MAX_KEPT_REQUESTS = 20_000;
+
+export async function startSimulator(
+	protocol: Protocol,
+	options: { port?: number; host?: string } = {}
+): Promise<Simulator> {
+	const books = new Books((phone) => protocol.defaults(phone));
+	const requests: SimulatorRequest[] = [];
+	const stopped = new AbortController();
+	let outage: 'refuse' | 'error' | null = null;
+	let due: { payment: SimulatedPayment; at: number; how: CallbackScript }[] = [];
+
+	const desk: Desk = {
+		books,
+		async submit(script, { queue, answer, refuse, rateLimited, serverError }) {
+			if (script.submit === 'drop_before') return DROP;
+			if (script.submit === 'error_before') return serverError();
+			if (script.submit === 'rate_limited') return rateLimited();
+			if (script.submit === 'refuse') return refuse(script.submitCode);
+			const payment = queue();
+			await plan(payment);
+			if (script.submit === 'drop_after') return DROP;
+			if (script.submit === 'error_after') return serverError();
+			if (script.submit === 'not_json') return { status: 200, body: '<html><body>Gateway</body></html>' };
+			if (script.submit === 'slow')
+				await sleep(script.slowMs, undefined, { signal: stopped.signal }).catch(() => {});
+			return answer(payment);
+		},
+		read(payment) {
+			payment.reads += 1;
+			const { notFoundReads, failedReads } = payment.script;
+			if (payment.reads <= notFoundReads) return 'not_found';
+			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
+		}
+	};
+
+	/** Puts the callbacks of a new payment on the list; those before the answer are sent here. */
+	async function plan(payment: SimulatedPayment): Promise<void> {
+		const outcomeAt = books.outcomeAt(payment);
+		for (const how of payment.script.callbacks) {
+			if (how.when === 'before_answer' && how.afterMs === 0) await send(payment, how);
+			else if (how.when === 'before_answer') due.push({ payment, at: payment.queuedAt + how.afterMs, how });
+			else if (outcomeAt !== null) due.push({ payment, at: outcomeAt + how.afterMs, how });
+		}
+	}
+
+	async function send(payment: SimulatedPayment, how: CallbackScript): Promise<number | null> {
+		let status: number | null = null;
+		for (let count = 0; count < how.times; count += 1) {
+			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
+			const outgoing = protocol.callback(payment, outcome, how, books);
+			if (!outgoing) return null;
+			try {
+				const { url, method, headers, body } = outgoing;
+				const response = await fetch(url, {
+					method,
+					headers,
+					body: how.alter === 'garbage' ? '<oops' : body,
+					redirect: 'error',
+					signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
+				});
+				await response.arrayBuffer();
+				status = response.status;
+			} catch {
+				status = null;
+			}
+		}
+		return status;
+	}
+
+	const looking = setInterval(() => {
+		const now = books.now();
+		const ready = due.filter(({ at }) => at <= now);
+		due = due.filter(({ at }) => at > now);
+		for (const { payment, how } of ready) void send(payment, how);
+	}, LOOK_MS);
+
+	async function settle(payment: SimulatedPayment, outcome: string): Promise<boolean> {
+		if (!books.settle(payment, outcome)) return false;
+		due = due.filter((one) => one.payment !== payment || one.how.when === 'before_answer');
+		for (const how of payment.script.callbacks) {
+			if (how.when === 'at_outcome') due.push({ payment, at: books.now() + how.afterMs, how });
+		}
+		return true;
+	}
+
+	async function answerTo(request: SimulatorRequest): Promise<SimulatorAnswer> {
+		if (request.path.startsWith('/_simulator/')) return direct(request);
+		if (requests.length < MAX_KEPT_REQUESTS) requests.push(request);
+		if (outage === 'refuse') return DROP;
+		if (outage === 'error') return protocol.down();
+		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
+	}
+
+	/** What a test, or a person with curl, directs. */
+	async function direct({ method, path, body }: SimulatorRequest): Promise<SimulatorAnswer> {
+		const told = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
+		const found = () =>
+			books.payments.find(
+				({ reference, operatorReference }) =>
+					told['reference'] === reference || told['reference'] === operatorReference
+			);
+		switch (`${method} ${path.slice('/_simulator'.length)}`) {
+			case 'GET /ledger':
+				return { status: 200, body: books.ledger() };
+			case 'GET /payments':
+				return {
+					status: 200,
+					body: books.payments.map((payment) => ({
+						reference: payment.reference,
+						operator_reference: payment.operatorReference,
+						phone: payment.phone,
+						amount: payment.amount,
+						currency: payment.currency,
+						callback_url: payment.callbackUrl,
+						outcome: books.outcomeOf(payment),
+						taken: books.takenOf(payment)
+					}))
+				};
+			case 'GET /refunds':
+				return {
+					status: 200,
+					body: books.refunds.map((refund) => ({ ...refund, outcome: books.refundOutcome(refund) }))
+				};
+			case 'POST /scripts':
+				books.script((told['match'] ?? {}) as Match, (told['script'] ?? {}) as Partial<Script>);
+				return { status: 200, body: { ok: true } };
+			case 'POST /advance':
+				books.advance(Number(told['ms'] ?? 0));
+				return { status: 200, body: { now: books.now() } };
+			case 'POST /outage':
+				outage = (told['kind'] ?? null) as typeof outage;
+				return { status: 200, body: { outage } };
+			case 'POST /tokens/expire':
+				protocol.expireTokens();
+				return { status: 200, body: { ok: true } };
+			case 'POST /settle': {
+				const payment = found();
+				const settled = payment !== undefined && (await settle(payment, String(told['outcome'])));
+				return { status: payment ? 200 : 404, body: { settled } };
+			}
+			case 'POST /callbacks': {
+				const payment = found();
+				if (!payment) return { status: 404, body: { error: 'no such payment' } };
+				const how = { ...ONE_CALLBACK, ...(told['how'] as Partial<CallbackScript> | undefined) };
+				return { status: 200, body: { status: await send(payment, how) } };
+			}
+			default:
+				return { status: 404, body: { error: `the simulator has no ${method} ${path}` } };
+		}
+	}
+
+	const server = createServer((incoming, outgoing) => {
+		void receive(incoming)
+			.then(answerTo)
+			.then((answer) => write(incoming, outgoing, answer))
+			.catch((error: unknown) => {
+				console.error(error);
+				incoming.socket.destroy();
+			});
+	});
+	server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+	return {
+		url,
+		credentials: protocol.credentials,
+		environment: protocol.environment(url),
+		books,
+		requests,
+		script: (match, script) => books.script(match, script),
+		ledger: () => books.ledger(),
+		advance: (ms) => books.advance(ms),
+		outage(kind) {
+			outage = kind;
+		},
+		expireTokens: () => protocol.expireTokens(),
+		settle,
+		callBack: (payment, how) => send(payment, { ...ONE_CALLBACK, ...how }),
+		async stop() {
+			clearInterval(looking);
+			stopped.abort();
+			server.close();
+			server.closeAllConnections();
+			await once(server, 'close');
+		}
+	};
+}
+
+const ONE_CALLBACK: CallbackScript = { when: 'at_outcome', afterMs: 0, times: 1 };
+
+async function receive(incoming: IncomingMessage): Promise<SimulatorRequest> {
+	const chunks: Buffer[] = [];
+	for await (const chunk of incoming) chunks.push(chunk as Buffer);
+	const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://simulator');
+	return {
+		method: incoming.method ?? 'GET',
+		path: pathname,
+		query: searchParams,
+		headers: incoming.headers,
+		body: Buffer.concat(chunks).toString('utf8')
+	};
+}
+
+function write(incoming: IncomingMessage, outgoing: ServerResponse, answer: SimulatorAnswer): void {
+	if (answer.status === 0) {
+		incoming.socket.destroy();
+		return;
+	}
+	const isText = typeof answer.body === 'string';
+	const body = answer.body === null ? '' : isText ? String(answer.body) : JSON.stringify(answer.body);
+	const type = answer.body === null ? {} : { 'content-type': isText ? 'text/html' : 'application/json' };
+	outgoing.writeHead(answer.status, { ...type, ...answer.headers });
+	outgoing.end(body);
+}
