@@ -95,7 +95,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const routers = createRouters(database, operators, clock, config);
 	const events = createEvents(clock, createFanOut(secrets).publish);
-	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers });
+	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers, operators });
 	const changes = createChanges();
 	const audit = createAudit(clock);
 	const reviews = createReviews(database, clock, log);

@@ -5,6 +5,7 @@ import type { Tx } from '../db/database.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import { operatorReference } from '../ids.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
+import { carrierOf } from '../operators/carriage.ts';
 import type { Review } from '../reviews/reviews.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
@@ -102,8 +103,12 @@ export function createPayments(context: PaymentsContext): Payments {
 		const phone = mobileNumber(order.phone, config.defaultRegion);
 		const now = clock.now();
 		await checkPrompts(trx, phone, now);
-		const operator = operators.forMethod(session.payment_method, phone);
-		if (!operator) throw new Error(`No operator carries ${session.payment_method}`);
+		const operator = carrierOf(operators, {
+			method: session.payment_method,
+			phone,
+			amountMinor: session.amount_minor,
+			currency: session.currency
+		});
 		const payment = await store.insert(trx, {
 			session_id: session.id,
 			account_id: caller.accountId,
