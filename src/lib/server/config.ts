@@ -200,7 +200,8 @@ const SETTINGS = {
 	RECONCILE_HOURS: {
 		schema: integer(24, 30 * 24),
 		default: '72',
-		description: 'How long the operator is asked about a payment before a person must look at it.'
+		description:
+			'How long the operator is asked about a payment that it does not answer, before a person must look at it. (About one that it refused: 24 hours.)'
 	},
 	PAYMENT_ATTEMPTS: {
 		schema: integer(1, 100),
