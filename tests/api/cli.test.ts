@@ -142,12 +142,17 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 	[
 		'a price with decimals that the currency has not',
 		'b,B,,Net,1,32,5.5,,\n',
-		'line 3: price "5.5": a price in UGX is a number above 0, at most 1000000000000, with no decimals'
+		'line 3: price "5.5": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
 	],
 	[
 		'a price of nothing',
 		'b,B,,Net,1,32,0,,\n',
-		'line 3: price "0": a price in UGX is a number above 0, at most 1000000000000, with no decimals'
+		'line 3: price "0": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
+	],
+	[
+		'a price above MAX_PRICE',
+		'b,B,,Net,1,32,1000001,,\n',
+		'line 3: price "1000001": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
 	],
 	['an unknown security', 'b,B,,Net,1,32,5,wep,\n', 'line 3: unknown security "wep" (use wpa or nopass)'],
 	['an unknown status', 'b,B,,Net,1,32,5,,up\n', 'line 3: unknown status "up" (use online or offline)'],
@@ -166,6 +171,12 @@ const BAD_USES: readonly (readonly [string, string[], string, number])[] = [
 	['an unknown field', ['x.csv', '--map', 'ssid=S,bssid=B,lat=A,lon=O'], '--map: unknown field "bssid".', 2],
 	['--map that is none', ['x.csv', '--map', 'SSID'], '--map takes field=Column,..., not "SSID".', 2],
 	['no price at all', ['x.csv', '--map', 'ssid=S,lat=A,lon=O'], 'give --price N, or map a column to it', 2],
+	[
+		'a --price above MAX_PRICE',
+		['x.csv', ...MAP, '--price', '1000001'],
+		'--price "1000001": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE)',
+		2
+	],
 	['a bad --price', ['x.csv', ...MAP, '--price', 'free'], '--price "free": a price in UGX is', 2],
 	['an unknown option', ['x.csv', ...MAP, '--skipbad'], "Unknown option '--skipbad'.", 2],
 	['a file too many', ['x.csv', 'y.csv', ...MAP], 'Unexpected argument "y.csv".', 2],

@@ -29,7 +29,9 @@ async function crawl(path: string): Promise<void> {
 }
 
 beforeAll(async () => {
-	server = await startServer({ env: { RATE_LIMIT_DEFAULT: '123', RATE_LIMIT_FAILED_KEYS: '456' } });
+	server = await startServer({
+		env: { RATE_LIMIT_DEFAULT: '123', RATE_LIMIT_FAILED_KEYS: '456', RECONCILE_HOURS: '48' }
+	});
 	document = asJson(await (await fetch(`${server.url}/openapi.json`)).json());
 	await crawl(START);
 	for (const code of codes()) await crawl(`/problems/${code}`);
@@ -268,6 +270,9 @@ describe('the reference has', () => {
 		const text = plain(get('/docs/limits').text);
 		expect(text).toMatch(/123\s+in any 60 seconds/);
 		expect(text).toMatch(/456\s+in any 60 seconds/);
+		const states = plain(get('/docs/states').text);
+		expect(states).toMatch(/less often, until\s+2 days after its start/);
+		expect(states).toMatch(/failed,\s+until\s+1 day after it/);
 		expect(get('/docs').code.get('base-url')).toBe(`${server.url}/v1`);
 	});
 

@@ -244,21 +244,67 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
+	const asked = (payment: Payment) =>
+		world().sql.count(
+			"select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?",
+			payment.id
+		);
+
+	/** The longest pause between two looks is six hours and a tenth. */
+	const longestPauseMs = 6.7 * 60 * minute;
+
+	it('a payment without an answer is asked for through RECONCILE_HOURS, then a person must look', async () => {
+		const { server, sql } = world();
+		const payment = await start(await world().api.createSession(), '003');
+		const review = async () => {
+			const [row] = await sql.all('select review_reason from payments where id = ?', payment.id);
+			return row?.['review_reason'];
+		};
+		await server.advance(10 * minute);
+		await settledAs(payment, 'expired');
+		for (let hours = 8; hours <= 64; hours += 8) {
+			await server.advance(8 * 60 * minute);
+			await eventually(`a look after ${hours} hours`, () => isLookedAt(payment));
+			expect([hours, await asked(payment), await review()]).toEqual([hours, 1, null]);
+		}
+		await server.advance(8 * 60 * minute);
+		await eventually('nobody is asked any more', async () => (await asked(payment)) === 0);
+		expect(await review()).toBe('no_final_answer');
+	});
+
+	it('a payment that failed is asked for through 24 hours', async () => {
+		const { server } = world();
+		const payment = await start(await world().api.createSession(), '001');
+		await server.advance(5_000);
+		await settledAs(payment, 'failed');
+		await server.advance(17 * 60 * minute);
+		await eventually('a look', () => isLookedAt(payment));
+		expect(await asked(payment)).toBe(1);
+		await server.advance(7 * 60 * minute);
+		await eventually('nobody is asked any more', async () => (await asked(payment)) === 0);
+	});
+
+	/** Whether the next look is still to come: the one that was due is done. */
+	async function isLookedAt({ id }: Payment): Promise<boolean> {
+		const now = Date.now() + Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		const due = await world().sql.count(
+			`select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?
+				and (run_at <= ? or lease_until is not null)`,
+			id,
+			now
+		);
+		return due === 0;
+	}
+
 	it('a payment without an answer is asked for through 24 hours', async () => {
 		const { server } = world();
 		const payment = await start(await world().api.createSession(), '003');
 		await server.advance(10 * minute);
 		await settledAs(payment, 'expired');
-		const asked = () =>
-			world().sql.count(
-				"select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?",
-				payment.id
-			);
 		await server.advance(17 * 60 * minute);
-		expect(await asked()).toBe(1);
+		expect(await asked(payment)).toBe(1);
 		await paidAfterAll(payment);
-		// The longest pause between two looks is six hours and a tenth.
-		await server.advance(6.7 * 60 * minute);
+		await server.advance(longestPauseMs);
 		await refundedBecause(payment, 'late_payment');
 	});
 });

@@ -294,9 +294,8 @@ describe('a database that cannot take the log', () => {
 			expect(performance.now() - started).toBeLessThan(1_000);
 			writer.exec('rollback');
 			expect(await log.recent(1, { before: null, limit: 5 })).toHaveLength(3);
-			// Everything else waits for its turn as before, and is on the disk when it is reported.
+			// Everything else is on the disk when it is reported.
 			const pragma = (name: string) => sql.raw(`pragma ${name}`).execute(database.db);
-			expect((await pragma('busy_timeout')).rows).toEqual([{ timeout: 10_000 }]);
 			expect((await pragma('synchronous')).rows).toEqual([{ synchronous: 2 }]);
 		} finally {
 			writer.close();

@@ -1,6 +1,8 @@
 /** What holds for every request under /v1, whatever it asks for: paths, methods, bodies, and which error wins. */
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/contract/routes.ts';
@@ -190,6 +192,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			answer?.resume();
 			expect(answer?.statusCode).toBe(401);
 			expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+			const { key } = await world().newKey();
+			const headers = { authorization: `Bearer ${key}` };
+			const known = request(`${server.url}/v1/routers`, { method: 'TRACE', headers }).end();
+			const [refusal]: IncomingMessage[] = await once(known, 'response');
+			if (!refusal) throw new Error('TRACE has no answer');
+			expect(refusal.statusCode).toBe(404);
+			expect(await json(refusal)).toMatchObject({
+				code: 'route_not_found',
+				detail: 'There is no TRACE /v1/routers.'
+			});
 		});
 
 		it('HEAD answers as GET does, without the body', async () => {
@@ -227,6 +239,18 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await fetch(`${url}/problems/nothing`)).status).toBe(404);
 			const { type } = await world().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
 			expect(await (await fetch(type)).text()).toContain('validation_failed');
+		});
+
+		it.each([
+			['https', 'https'],
+			['https, http', 'https'],
+			['HTTPS,http', 'https'],
+			['http, https', 'http'],
+			['http', 'http']
+		])('links behind proxies that report %s begin with %s', async (reported, scheme) => {
+			const headers = { 'x-forwarded-proto': reported };
+			const { type } = await world().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
+			expect(type).toMatch(new RegExp(`^${scheme}://`));
 		});
 
 		it('gives every answer its own request id', async () => {
@@ -270,6 +294,27 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await statusOf('POST', '/v1/sessions', 'x'.repeat(size * kib))).toBe(401);
 			expect(await statusOf('GET', '/v1/routers/1', '')).toBe(401);
 			connection.destroy();
+		});
+
+		it.each(['gzip', 'br', 'x-gzip', 'gzip, identity', 'aes128gcm'])(
+			'400 unsupported_media_type for a body with Content-Encoding %s, naming the header',
+			async (encoding) => {
+				const { api } = world();
+				const before = await recorded(world());
+				for (const body of [gzipSync(JSON.stringify(orderOf())), JSON.stringify(orderOf())]) {
+					const request = { body, headers: { 'content-encoding': encoding } };
+					const problem = await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', request);
+					expect(problem.detail).toContain('Content-Encoding');
+				}
+				expect(await recorded(world())).toEqual(before);
+			}
+		);
+
+		it('takes a body that says it is not packed', async () => {
+			for (const encoding of ['identity', 'Identity', '']) {
+				const request = { body: orderOf(), headers: { 'content-encoding': encoding } };
+				expect(await world().api.send('POST', '/v1/sessions', request)).toMatchObject({ status: 201 });
+			}
 		});
 
 		it('takes exactly 16 KiB, and JSON under another name', async () => {

@@ -53,6 +53,14 @@ export async function startAttack({ server, sql, other, newKey }: World): Promis
 			union all select 'routers', sum(price_minor), max(updated_at) from routers
 			union all select 'prices', count(*), max(id) from price_changes
 			union all select 'answers', count(*), max(created_at) from idempotent_answers
+			union all select 'webhooks ' || status || ' ' || events, count(*), max(updated_at) from webhook_endpoints
+				group by status, events
+			union all select 'events', count(*), max(created_at) from events where type = 'session.created'
+			union all select 'deliveries', count(*), max(id) from webhook_deliveries where type = 'session.created'
+			union all select 'purchases', count(*), max(updated_at) from purchases
+			union all select 'accounts ' || role || ' ' || plan || ' ' || status, count(*), max(id) from accounts
+				group by role, plan, status
+			union all select 'keys', count(*), count(revoked_at) + max(id) from api_keys
 			order by 1`);
 		return JSON.stringify(rows.map((row) => Object.values(row).map(String)));
 	}

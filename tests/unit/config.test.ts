@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { durationSeconds, MAX_DURATION } from '../../src/lib/duration.ts';
+import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '../../src/lib/money.ts';
 import { ConfigError, configTable, loadConfig } from '../../src/lib/server/config.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
@@ -108,6 +110,18 @@ describe('the configuration', () => {
 		expect(complaint({ AIRTILL_API_KEY: 'x' })).toContain('AIRTILL_API_URL');
 		const remote = load({ AIRTILL_API_URL: 'https://api.example/v1/', AIRTILL_API_KEY: 'x' }).remoteApi;
 		expect(remote).toEqual({ url: 'https://api.example/v1', key: 'x' });
+	});
+
+	it.each([
+		['UGX', '1000000000', null],
+		['KES', '13888888', null],
+		['KES', '13888889', '- MAX_PRICE: nobody could pay 30d of it. Use at most 13888888 with CURRENCY=KES.']
+	])('takes no price in %s of which 30 days are more than an amount may be: %s', (currency, price, said) => {
+		const settings = { CURRENCY: currency, MAX_PRICE: price };
+		if (said !== null) return expect(complaint(settings)).toContain(said);
+		const { maxPrice } = load(settings);
+		const longest = priceForSeconds(toMinor(maxPrice, currency) ?? 0, durationSeconds(MAX_DURATION));
+		expect(longest).toBeLessThanOrEqual(MAX_AMOUNT_MINOR);
 	});
 
 	it('refuses insecure webhooks in live mode', () => {

@@ -39,7 +39,7 @@ export const importRoutersFile: Command = {
 		'                 ssid, lat and lon are needed. Without id a router is known by its network, position and',
 		'                 name. security: wpa (default) or nopass. status: online (default) or offline.',
 		'                 What has no column keeps its value in routers that are there already.',
-		'  --price N      price per hour in units of CURRENCY, for rows without a price in the file',
+		'  --price N      price per hour in units of CURRENCY, at most MAX_PRICE, for rows without a price in the file',
 		'  --owner EMAIL  the account they belong to, an owner or admin; default: the only owner there is',
 		'  --skip-bad     leave bad rows out and import the others',
 		'',
@@ -55,16 +55,17 @@ export const importRoutersFile: Command = {
 		const [name = ''] = positionals(words, ['FILE.csv']);
 		const columns = parseMap(values.map ?? []);
 		const config = loadConfig(env);
-		const { currency } = config;
-		const priceMinor = values.price === undefined ? null : parsePrice(values.price, currency);
+		const { currency, maxPrice } = config;
+		const rules = { currency, maxPrice };
+		const priceMinor = values.price === undefined ? null : parsePrice(values.price, rules);
 		if (values.price !== undefined && priceMinor === null) {
-			throw new UsageError(`--price "${values.price}": ${priceRule(currency)}.`);
+			throw new UsageError(`--price "${values.price}": ${priceRule(rules)}.`);
 		}
 		if (values.price === undefined && !columns.has('price')) {
 			throw new UsageError('A price is missing: give --price N, or map a column to it (price=Column).');
 		}
 
-		const file = readRouters(await readFile(resolve(folder, name)), { columns, currency, priceMinor });
+		const file = readRouters(await readFile(resolve(folder, name)), { columns, ...rules, priceMinor });
 		for (const { line, text } of file.problems) console.error(`line ${line}: ${plain(text)}`);
 		const rows = file.routers.length + file.badRows;
 		if (file.badRows > 0 && !values['skip-bad']) {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
-import { CURRENCIES } from '../money.ts';
+import { durationSeconds, MAX_DURATION } from '../duration.ts';
+import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor } from '../money.ts';
 import { configureOperators, operatorTables } from './operators/configure.ts';
 import type { ConfiguredOperator } from './operators/definition.ts';
 import { NETWORK_METHODS } from './operators/registry.ts';
@@ -201,7 +202,8 @@ const SETTINGS = {
 	RECONCILE_HOURS: {
 		schema: integer(24, 30 * 24),
 		default: '72',
-		description: 'How long the operator is asked about a payment before a person must look at it.'
+		description:
+			'How long the operator is asked about a payment that it does not answer, before a person must look at it. (About one that it refused: 24 hours.)'
 	},
 	PAYMENT_ATTEMPTS: {
 		schema: integer(1, 100),
@@ -216,7 +218,7 @@ const SETTINGS = {
 	MAX_PRICE: {
 		schema: integer(1, 1_000_000_000),
 		default: '1000000',
-		description: 'Highest hourly price that an owner may set.'
+		description: 'Highest hourly price of a router, set or imported. 30 days of it must be payable.'
 	},
 	COMMISSION_BASIS_POINTS: {
 		schema: integer(0, 10_000),
@@ -309,6 +311,12 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	if (mode === 'live' && settings.WEBHOOK_ALLOW_INSECURE === '1') {
 		problems.push('WEBHOOK_ALLOW_INSECURE: is refused in live mode.');
 	}
+	const highest = highestPrice(settings.CURRENCY);
+	if (settings.MAX_PRICE > highest) {
+		problems.push(
+			`MAX_PRICE: nobody could pay ${MAX_DURATION} of it. Use at most ${highest} with CURRENCY=${settings.CURRENCY}.`
+		);
+	}
 	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
 		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
 	}
@@ -363,6 +371,12 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
 		webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE === '1'
 	};
+}
+
+/** Highest whole price per hour at which the longest order is still an amount that the wire can carry. */
+function highestPrice(currency: string): number {
+	const hours = durationSeconds(MAX_DURATION) / 3600;
+	return Math.floor(toMajor(Math.floor(MAX_AMOUNT_MINOR / hours), currency));
 }
 
 /**

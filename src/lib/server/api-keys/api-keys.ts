@@ -184,8 +184,8 @@ export function createApiKeys(
 		const last = touched.get(id);
 		if (last !== undefined && now - last < TOUCH_EVERY_MS) return;
 		touched.set(id, now);
-		// A figure for people; a call must not fail because it could not be written.
-		await store.touch(database.db, id, now).catch(() => {});
+		// A figure for people: a call neither fails because it cannot be written, nor waits for another writer.
+		await database.writeBehind((trx) => store.touch(trx, id, now)).catch(() => touched.delete(id));
 	}
 
 	return {

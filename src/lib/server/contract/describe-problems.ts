@@ -18,9 +18,10 @@ export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<s
 			'Send one JSON object. Let a library write it; a stray comma or a text in another encoding is enough for this.'
 	},
 	unsupported_media_type: {
-		meaning: 'The request has a body, but not the header `Content-Type: application/json`.',
+		meaning:
+			'The request has a body, but not the header `Content-Type: application/json`; or its body is packed (`Content-Encoding`).',
 		advice:
-			'Send the header. With curl: `-H "Content-Type: application/json"`, because `-d` alone announces a form.'
+			'Send the header. With curl: `-H "Content-Type: application/json"`, because `-d` alone announces a form. Send the body unpacked.'
 	},
 	body_too_large: {
 		meaning: 'The body has more than 16 KiB.',

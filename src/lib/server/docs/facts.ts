@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { MAX_BODY_BYTES } from '../http/parse.ts';
 import { TEST_NUMBERS } from '../operators/sandbox/scenarios.ts';
+import { WATCH_FAILED_MS } from '../payments/reconcile.ts';
 import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
 
 /** What this installation is set to, in the words of the reference. */
@@ -17,6 +18,8 @@ export interface Facts {
 	maxBody: string;
 	timeToPay: string;
 	timeToAnswer: string;
+	/** How long the operator is asked on about a payment that it has not answered, and about one that failed. */
+	askedFor: { unanswered: string; failed: string };
 	latePayment: string;
 	paymentAttempts: number;
 	payerPrompts: number;
@@ -58,6 +61,10 @@ export function factsOf(config: Config): Facts {
 		maxBody: `${number(MAX_BODY_BYTES)} bytes`,
 		timeToPay: spanText(config.sessionPaymentMs / 1000),
 		timeToAnswer: spanText(config.paymentTimeoutMs / 1000),
+		askedFor: {
+			unanswered: spanText(config.reconcileMs / 1000),
+			failed: spanText(WATCH_FAILED_MS / 1000)
+		},
 		latePayment: spanText(config.latePaymentMs / 1000),
 		paymentAttempts: config.maxPaymentAttempts,
 		payerPrompts: config.maxPayerPrompts,

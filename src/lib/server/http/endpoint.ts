@@ -145,7 +145,7 @@ export const unknownRoute: RequestHandler = (event) =>
 	});
 
 function routeNotFound(event: RequestEvent): Response {
-	const what = `${event.request.method} ${event.url.pathname}`;
+	const what = `${methodOf(event)} ${event.url.pathname}`;
 	return problemResponse(new AppError('route_not_found', `There is no ${what}.`), event.locals);
 }
 
@@ -169,6 +169,10 @@ async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Resp
 	return response;
 }
 
+/** The method as it was sent: TRACE comes in under another name (server-entry.js), which no client can send. */
+const methodOf = ({ request }: RequestEvent): string =>
+	request.method === 'UNKNOWN' ? 'TRACE' : request.method;
+
 function noteCall(
 	event: RequestEvent,
 	{ accountId, keyId }: Caller,
@@ -177,7 +181,7 @@ function noteCall(
 	event.locals.app.requestLog.note({
 		accountId,
 		keyId,
-		method: event.request.method,
+		method: methodOf(event),
 		pathname: event.url.pathname,
 		status,
 		durationMs: performance.now() - startedAt,

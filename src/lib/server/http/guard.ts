@@ -16,8 +16,9 @@ const isCallbackPath = (path: string) => path.startsWith('/callbacks/');
  */
 export function publicOrigin(event: RequestEvent, config: Config): string {
 	if (config.origin !== null) return config.origin;
-	const forwarded = event.request.headers.get('x-forwarded-proto');
-	return `${forwarded === 'https' ? 'https' : 'http'}://${event.url.host}`;
+	// Of several proxies the first one is the one that the browser talked to.
+	const [forwarded = ''] = (event.request.headers.get('x-forwarded-proto') ?? '').split(',');
+	return `${forwarded.trim().toLowerCase() === 'https' ? 'https' : 'http'}://${event.url.host}`;
 }
 
 /**

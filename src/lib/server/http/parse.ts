@@ -77,7 +77,7 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
 }
 
 /**
- * The text of a request's body that says it is JSON.
+ * The text of a request's body that says it is JSON, and is not packed.
  * @throws AppError `unsupported_media_type | body_too_large | invalid_json`
  */
 export async function readJsonText(request: Request): Promise<string> {
@@ -86,6 +86,13 @@ export async function readJsonText(request: Request): Promise<string> {
 		throw new AppError(
 			'unsupported_media_type',
 			'Send JSON with the header "Content-Type: application/json".'
+		);
+	}
+	const encoding = request.headers.get('content-encoding')?.trim() ?? '';
+	if (!/^(identity)?$/i.test(encoding)) {
+		throw new AppError(
+			'unsupported_media_type',
+			'Send the body as it is, without the header "Content-Encoding": nothing is unpacked here.'
 		);
 	}
 	return decodeUtf8(await readBody(request, MAX_BODY_BYTES));

@@ -84,6 +84,11 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 			newest = now;
 		}
 		newest = Math.max(newest, now);
+		const next = await store.nextRunAt(database);
+		// Looked at first: on SQLite a claim asks for the one lock that all writers share, even when nothing is due.
+		if (next === null || next > now) {
+			return Math.min(MAX_SLEEP_MS, Math.max(1, (next ?? Infinity) - clock.now()));
+		}
 		const claimed = await store.claimDue(database, { owner, now, until: now + LEASE_MS, limit });
 		for (const job of claimed) {
 			const task = run(job).finally(() => {
@@ -92,10 +97,8 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 			});
 			running.add(task);
 		}
-		if (claimed.length > 0) return 0;
-		const next = await store.nextRunAt(database);
-		if (next === null) return MAX_SLEEP_MS;
-		return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
+		// Another process may have been faster.
+		return claimed.length > 0 ? 0 : 1;
 	}
 
 	return {

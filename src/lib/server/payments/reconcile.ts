@@ -15,7 +15,7 @@ import { resubmit } from './submission.ts';
  */
 
 /** How long a failed payment is watched; an unanswered one is watched for config.reconcileMs. */
-const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
+export const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
 /** A process that died while sending: after this time the request counts as uncertain. */
 const SUBMITTING_MAX_MS = 60_000;
 /** An operator that may lag behind its own acceptance gets this many chances, over this time. */

@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_MINOR, currencyExponent, toMajor, toMinor } from '../../money.ts';
+import { currencyExponent, toMinor } from '../../money.ts';
 import { sha256 } from '../secrets.ts';
 import { CsvFileError, readCsv } from '../csv.ts';
 import type { RouterRow } from './store.ts';
@@ -50,10 +50,16 @@ export interface ImportedFile {
 	notes: RowRemark[];
 }
 
-export interface RowSettings {
-	columns: ColumnMap;
-	/** Currency of all prices in the file. */
+/** What a price may be. */
+export interface PriceRules {
+	/** Of all prices in the file. */
 	currency: string;
+	/** Highest price per hour, in major units. */
+	maxPrice: number;
+}
+
+export interface RowSettings extends PriceRules {
+	columns: ColumnMap;
 	/** Price per hour of rows that have none, in minor units. */
 	priceMinor: number | null;
 }
@@ -114,16 +120,15 @@ export function readRouters(bytes: Buffer, settings: RowSettings): ImportedFile 
 	return file;
 }
 
-/** A price as people write it, to minor units; null when it is none in that currency. */
-export function parsePrice(text: string, currency: string): number | null {
-	return AMOUNT.test(text) ? toMinor(Number(text), currency) : null;
+/** A price as people write it, to minor units; null when it is none in that currency, or too high. */
+export function parsePrice(text: string, { currency, maxPrice }: PriceRules): number | null {
+	return AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
 }
 
 /** What `parsePrice` accepts, for an error message. */
-export function priceRule(currency: string): string {
+export function priceRule({ currency, maxPrice }: PriceRules): string {
 	const decimals = currencyExponent(currency);
-	const most = toMajor(MAX_AMOUNT_MINOR, currency);
-	return `a price in ${currency} is a number above 0, at most ${most}, with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
+	return `a price in ${currency} is a number above 0, at most ${maxPrice} (MAX_PRICE), with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
 }
 
 /** Where in a row each field stands. */
@@ -242,11 +247,11 @@ function readDegrees(text: string, what: 'latitude' | 'longitude', limit: number
 	return degrees;
 }
 
-function readPrice(text: string, { currency, priceMinor }: RowSettings): number {
-	if (text === '' && priceMinor !== null) return priceMinor;
+function readPrice(text: string, settings: RowSettings): number {
+	if (text === '' && settings.priceMinor !== null) return settings.priceMinor;
 	if (text === '') throw new RowError('no price');
-	const minor = parsePrice(text, currency);
-	if (minor === null) throw new RowError(`price "${text}": ${priceRule(currency)}`);
+	const minor = parsePrice(text, settings);
+	if (minor === null) throw new RowError(`price "${text}": ${priceRule(settings)}`);
 	return minor;
 }
 
