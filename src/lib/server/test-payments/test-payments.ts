@@ -23,7 +23,10 @@ export interface TestPayments {
 	 * @returns false when the account has no such payment, or the operator has said what became of it
 	 */
 	settle(account: Account, paymentId: number, outcome: TestOutcome): Promise<boolean>;
-	/** Orders an hour and asks a number that never answers by itself. @returns null when no router sells time */
+	/**
+	 * Orders an hour and asks a number that never answers by itself; waits until the operator has the payment.
+	 * @returns null when no router sells time
+	 */
 	start(account: Account): Promise<PaymentBody | null>;
 }
 
@@ -64,6 +67,12 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 		return `${example.slice(0, -6)}${middle}${WAITING_DIGITS}`;
 	}
 
+	/** A page that is about to be shown waits for what is on its way, as long as a person would. */
+	async function soon(isThere: () => Promise<boolean>): Promise<void> {
+		const until = performance.now() + SHOW_WITHIN_MS;
+		while (performance.now() < until && !(await isThere())) await sleep(LOOK_MS);
+	}
+
 	return {
 		async recent(accountId) {
 			const found = await payments.newest(accountId, MAX_PAYMENTS);
@@ -80,12 +89,11 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 			const entry = found.find(({ payment }) => payment.id === paymentId);
 			if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
 			// The callback came before this, and the status read follows at once: the page shows what it led to.
-			const until = performance.now() + SHOW_WITHIN_MS;
-			const isDecidedNow = outcome !== 'never' && outcome !== 'late_success';
-			while (isDecidedNow && performance.now() < until) {
-				const now = await payments.read(callerOf(account), paymentId);
-				if (now.status !== entry.payment.status) break;
-				await sleep(LOOK_MS);
+			if (outcome !== 'never' && outcome !== 'late_success') {
+				await soon(async () => {
+					const now = await payments.read(callerOf(account), paymentId);
+					return now.status !== entry.payment.status;
+				});
 			}
 			return true;
 		},
@@ -106,7 +114,13 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 				payment_method: 'mobile_money',
 				phone
 			});
-			return payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+			const started = await payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+			await soon(async () => {
+				const found = await payments.newest(account.id, MAX_PAYMENTS);
+				const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
+				return reference === undefined || (await operator.openTo(reference)) !== undefined;
+			});
+			return started;
 		}
 	};
 }
