@@ -72,53 +72,57 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByText(/^Ended keys/).click();
 			await expect(page.getByRole('listitem').filter({ hasText: name })).toContainText('revoked');
 		});
-
-		test('a form that cannot be used comes back with its entries and the reason', async ({ page, area }) => {
-			await signUp(page, area);
-			await page.getByRole('link', { name: 'Make a key' }).click();
-			await page.getByLabel('Name').fill('airtill:mine');
-			await page.getByRole('checkbox', { name: /^routers:read/ }).check();
-			await page.getByRole('button', { name: 'Make the key' }).click();
-			await expect(page.getByText(/Airtill's own/)).toBeVisible();
-			await expect(page).toHaveTitle(/^Please check: /);
-			await expect(page.getByLabel('Name')).toHaveValue('airtill:mine');
-			await expect(page.getByRole('checkbox', { name: /^routers:read/ })).toBeChecked();
-			// A day that was typed is never passed over.
-			await page.getByLabel('Name').fill('till');
-			await page.getByLabel('Last day').fill('2099-12-31');
-			await page.getByRole('button', { name: 'Make the key' }).click();
-			await expect(page.getByText('There is a day, but another end is chosen.')).toBeVisible();
-			await page.getByRole('radio', { name: /^At the end of a day/ }).check();
-			await page.getByRole('button', { name: 'Make the key' }).click();
-			await expect(title(page)).toHaveText('Your new key');
-		});
-
-		test('requests are listed without keys, and filtered', async ({ page, area }) => {
-			await signUp(page, area);
-			await page.getByRole('link', { name: 'Requests' }).click();
-			await expect(page.getByText('No calls yet.')).toBeVisible();
-			const key = await makeKey(page, area, 'till');
-			const other = await makeKey(page, area, 'other');
-			await statusWith(area, key);
-			await statusWith(area, other, '/v1/sessions/987654321');
-			await page.getByRole('link', { name: 'Requests' }).click();
-			const rows = page.locator('tbody tr');
-			await reloadUntil(page, () => expect(rows).toHaveCount(2, { timeout: 100 }));
-			await expect(rows.first()).toContainText(/404.*GET \/v1\/sessions\/987654321.*req_\w{26}/s);
-			await expect(rows.last()).toContainText(`atl_test_…${key.slice(-4)}`);
-			expect(await page.content()).not.toContain(key);
-
-			await page.getByLabel('Status').selectOption('4xx refused');
-			await page.getByRole('button', { name: 'Show' }).click();
-			await expect(rows).toHaveCount(1);
-			await page.getByLabel('Key').selectOption({ index: 2 });
-			await page.getByRole('button', { name: 'Show' }).click();
-			await expect(page.getByText('No such calls.')).toBeVisible();
-			await page.getByRole('link', { name: 'See all' }).click();
-			await expect(rows).toHaveCount(2);
-		});
 	});
 }
+
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false });
+
+	test('a form that cannot be used comes back with its entries and the reason', async ({ page, area }) => {
+		await signUp(page, area);
+		await page.getByRole('link', { name: 'Make a key' }).click();
+		await page.getByLabel('Name').fill('airtill:mine');
+		await page.getByRole('checkbox', { name: /^routers:read/ }).check();
+		await page.getByRole('button', { name: 'Make the key' }).click();
+		await expect(page.getByText(/Airtill's own/)).toBeVisible();
+		await expect(page).toHaveTitle(/^Please check: /);
+		await expect(page.getByLabel('Name')).toHaveValue('airtill:mine');
+		await expect(page.getByRole('checkbox', { name: /^routers:read/ })).toBeChecked();
+		// A day that was typed is never passed over.
+		await page.getByLabel('Name').fill('till');
+		await page.getByLabel('Last day').fill('2099-12-31');
+		await page.getByRole('button', { name: 'Make the key' }).click();
+		await expect(page.getByText('There is a day, but another end is chosen.')).toBeVisible();
+		await page.getByRole('radio', { name: /^At the end of a day/ }).check();
+		await page.getByRole('button', { name: 'Make the key' }).click();
+		await expect(title(page)).toHaveText('Your new key');
+	});
+
+	test('requests are listed without keys, and filtered', async ({ page, area }) => {
+		await signUp(page, area);
+		await page.getByRole('link', { name: 'Requests' }).click();
+		await expect(page.getByText('No calls yet.')).toBeVisible();
+		const key = await makeKey(page, area, 'till');
+		const other = await makeKey(page, area, 'other');
+		await statusWith(area, key);
+		await statusWith(area, other, '/v1/sessions/77');
+		await page.getByRole('link', { name: 'Requests' }).click();
+		const rows = page.locator('tbody tr');
+		await reloadUntil(page, () => expect(rows).toHaveCount(2, { timeout: 100 }));
+		await expect(rows.first()).toContainText(/404.*GET \/v1\/sessions\/77.*req_\w{26}/s);
+		await expect(rows.last()).toContainText(`atl_test_…${key.slice(-4)}`);
+		expect(await page.content()).not.toContain(key);
+
+		await page.getByLabel('Status').selectOption('4xx refused');
+		await page.getByRole('button', { name: 'Show' }).click();
+		await expect(rows).toHaveCount(1);
+		await page.getByLabel('Key').selectOption({ index: 2 });
+		await page.getByRole('button', { name: 'Show' }).click();
+		await expect(page.getByText('No such calls.')).toBeVisible();
+		await page.getByRole('link', { name: 'See all' }).click();
+		await expect(rows).toHaveCount(2);
+	});
+});
 
 test('a new key is copied by a button', async ({ page, area }) => {
 	await signUp(page, area);
@@ -128,6 +132,9 @@ test('a new key is copied by a button', async ({ page, area }) => {
 });
 
 test.describe('a form that somebody has changed', () => {
+	// Script would put what was changed right again.
+	test.use({ javaScriptEnabled: false });
+
 	/** What the account has, as its pages show it. */
 	const keysOn = async (page: Page, area: Area) => {
 		await page.goto(`${area.url}/developer/keys`);

@@ -21,6 +21,9 @@ const signIn = async (page: Page, area: Area, email: string, password = PASSWORD
 const wordsWithout = async (page: Page, email: string) =>
 	(await page.locator('main').innerText()).replaceAll(email, 'X');
 
+/** What the account's page says of the form that was sent; its passkey button has a line of its own. */
+const done = (page: Page) => page.getByRole('status').first();
+
 for (const javaScriptEnabled of [true, false]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
 		test.use({ javaScriptEnabled });
@@ -58,75 +61,6 @@ for (const javaScriptEnabled of [true, false]) {
 			await expect(title(page)).toHaveText('This link works no more');
 		});
 
-		test('a forgotten password is replaced by a mailed link, which ends every other sign-in', async ({
-			page,
-			area,
-			browser
-		}) => {
-			const email = await signUp(page, area);
-			await another(browser, async (other) => {
-				await other.goto(`${area.url}/developer/sign-in`);
-				await other.getByRole('link', { name: 'Forgot the password?' }).click();
-				await other.getByLabel('E-mail address').fill(email);
-				await other.getByRole('button', { name: 'Send the link' }).click();
-				await expect(title(other)).toHaveText('Look into your mail');
-				await other.goto(await area.mailedLink(email, 2));
-				await other.getByLabel('New password').fill('another long password');
-				await other.getByRole('button', { name: 'Save and sign in' }).click();
-				await expect(title(other)).toHaveText('API keys');
-			});
-			await page.goto(`${area.url}/developer/keys`);
-			await expect(title(page)).toHaveText('Sign in');
-			await typeSignIn(page, email, PASSWORD);
-			await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is wrong.');
-			await typeSignIn(page, email, 'another long password');
-			await expect(title(page)).toHaveText('API keys');
-		});
-
-		test('nobody learns which addresses are known here', async ({ page, area, browser }) => {
-			let known = '';
-			await another(browser, async (other) => {
-				known = await signUp(other, area);
-			});
-			await area.triesForgotten();
-			const words: Record<string, string[]> = {};
-			for (const email of [known, someone()]) {
-				await signIn(page, area, email, 'not the password');
-				await expect(page.getByRole('alert')).toBeVisible();
-				await expect(page.getByLabel('E-mail address')).toHaveValue(email);
-				(words['sign-in'] ??= []).push(await wordsWithout(page, email));
-				for (const form of ['sign-up', 'forgot']) {
-					await page.goto(`${area.url}/developer/${form}`);
-					await page.getByLabel('E-mail address').fill(email);
-					await page.getByRole('button', { name: 'Send the link' }).click();
-					await expect(title(page)).toHaveText('Look into your mail');
-					(words[form] ??= []).push(await wordsWithout(page, email));
-				}
-			}
-			for (const [a, b] of Object.values(words)) expect(a).toBe(b);
-		});
-
-		test('too many tries lead to a calm page that says how long to wait', async ({ page, area }) => {
-			const email = await signUp(page, area);
-			await page.getByRole('link', { name: 'Account' }).click();
-			await page.getByRole('button', { name: 'Sign out' }).click();
-			await area.triesForgotten();
-			for (let count = 0; count < 6; count += 1) await signIn(page, area, email, `guess number ${count}`);
-			await page.goto(`${area.url}/developer/sign-in`);
-			const [answer] = await Promise.all([
-				page.waitForResponse((response) => response.request().method() === 'POST'),
-				typeSignIn(page, email, PASSWORD)
-			]);
-			expect(answer.status()).toBe(429);
-			await expect(page.getByRole('alert')).toHaveText(
-				/^Too many tries\. Wait \d+ seconds?, then try again\.$/
-			);
-			await expect(page.getByLabel('E-mail address')).toHaveValue(email);
-			await area.triesForgotten();
-			await typeSignIn(page, email, PASSWORD);
-			await expect(title(page)).toHaveText('API keys');
-		});
-
 		test('a sign-in elsewhere is ended from the account', async ({ page, area, browser }) => {
 			const email = await signUp(page, area);
 			await another(browser, async (other) => {
@@ -137,7 +71,7 @@ for (const javaScriptEnabled of [true, false]) {
 				await expect(places.getByRole('listitem')).toHaveCount(2);
 				await expect(places.getByText('this one')).toHaveCount(1);
 				await places.getByRole('button', { name: 'End', exact: true }).click();
-				await expect(page.getByRole('status')).toHaveText('That sign-in has ended.');
+				await expect(done(page)).toHaveText('That sign-in has ended.');
 				await expect(places.getByRole('listitem')).toHaveCount(1);
 				await other.goto(`${area.url}/developer/keys`);
 				await expect(title(other)).toHaveText('Sign in');
@@ -146,7 +80,7 @@ for (const javaScriptEnabled of [true, false]) {
 				await expect(title(other)).toHaveText('API keys');
 				await page.reload();
 				await places.getByRole('button', { name: 'End all others' }).click();
-				await expect(page.getByRole('status')).toHaveText('Every other sign-in has ended.');
+				await expect(done(page)).toHaveText('Every other sign-in has ended.');
 				await other.goto(`${area.url}/developer/keys`);
 				await expect(title(other)).toHaveText('Sign in');
 			});
@@ -155,6 +89,90 @@ for (const javaScriptEnabled of [true, false]) {
 		});
 	});
 }
+
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false });
+
+	test('a forgotten password is replaced by a mailed link, which ends every other sign-in', async ({
+		page,
+		area,
+		browser
+	}) => {
+		const email = await signUp(page, area);
+		await another(browser, async (other) => {
+			await other.goto(`${area.url}/developer/sign-in`);
+			await other.getByRole('link', { name: 'Forgot the password?' }).click();
+			await other.getByLabel('E-mail address').fill(email);
+			await other.getByRole('button', { name: 'Send the link' }).click();
+			await expect(title(other)).toHaveText('Look into your mail');
+			await other.goto(await area.mailedLink(email, 2));
+			await other.getByLabel('New password').fill('another long password');
+			await other.getByRole('button', { name: 'Save and sign in' }).click();
+			await expect(title(other)).toHaveText('API keys');
+		});
+		await page.goto(`${area.url}/developer/keys`);
+		await expect(title(page)).toHaveText('Sign in');
+		await typeSignIn(page, email, PASSWORD);
+		await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is wrong.');
+		await typeSignIn(page, email, 'another long password');
+		await expect(title(page)).toHaveText('API keys');
+	});
+
+	test('nobody learns which addresses are known here', async ({ page, area, browser }) => {
+		let known = '';
+		await another(browser, async (other) => {
+			known = await signUp(other, area);
+		});
+		await area.triesForgotten();
+		const words: Record<string, string[]> = {};
+		for (const email of [known, someone()]) {
+			await signIn(page, area, email, 'not the password');
+			await expect(page.getByRole('alert')).toBeVisible();
+			await expect(page.getByLabel('E-mail address')).toHaveValue(email);
+			(words['sign-in'] ??= []).push(await wordsWithout(page, email));
+			for (const form of ['sign-up', 'forgot']) {
+				await page.goto(`${area.url}/developer/${form}`);
+				await page.getByLabel('E-mail address').fill(email);
+				await page.getByRole('button', { name: 'Send the link' }).click();
+				await expect(title(page)).toHaveText('Look into your mail');
+				(words[form] ??= []).push(await wordsWithout(page, email));
+			}
+		}
+		for (const [a, b] of Object.values(words)) expect(a).toBe(b);
+	});
+
+	test('too many tries lead to a calm page that says how long to wait', async ({ page, area }) => {
+		const email = await signUp(page, area);
+		await page.getByRole('link', { name: 'Account' }).click();
+		await page.getByRole('button', { name: 'Sign out' }).click();
+		await area.triesForgotten();
+		for (let count = 0; count < 6; count += 1) await signIn(page, area, email, `guess number ${count}`);
+		await page.goto(`${area.url}/developer/sign-in`);
+		const [answer] = await Promise.all([
+			page.waitForResponse((response) => response.request().method() === 'POST'),
+			typeSignIn(page, email, PASSWORD)
+		]);
+		expect(answer.status()).toBe(429);
+		await expect(page.getByRole('alert')).toHaveText(
+			/^Too many tries\. Wait \d+ seconds?, then try again\.$/
+		);
+		await expect(page.getByLabel('E-mail address')).toHaveValue(email);
+		await area.triesForgotten();
+		await typeSignIn(page, email, PASSWORD);
+		await expect(title(page)).toHaveText('API keys');
+	});
+
+	test('nothing is offered that needs it', async ({ page, area }) => {
+		await page.goto(`${area.url}/developer/sign-in`);
+		await expect(page.getByRole('button')).toHaveText(['Sign in']);
+		await signUp(page, area);
+		await page.getByRole('link', { name: 'Account' }).click();
+		// Chromium does not draw what is for browsers without script when the tests take script away from it.
+		const html = await (await page.request.get(page.url())).text();
+		expect(html).toContain('<noscript><p class="muted small">Adding one needs a browser with script');
+		await expect(page.getByRole('button', { name: /passkey/ })).toHaveCount(0);
+	});
+});
 
 test.describe('a passkey', () => {
 	/** A device of the person with a finger on it. */
@@ -184,7 +202,7 @@ test.describe('a passkey', () => {
 		const passkeys = page.getByRole('region', { name: 'Passkeys' });
 		await expect(passkeys).toContainText('You have none.');
 		await passkeys.getByRole('button', { name: 'Add a passkey on this device' }).click();
-		await expect(page.getByRole('status').first()).toHaveText(/^The passkey is added\./);
+		await expect(done(page)).toHaveText(/^The passkey is added\./);
 		await expect(passkeys.getByRole('listitem')).toContainText('Chrome on');
 
 		await page.getByRole('button', { name: 'Sign out' }).click();
@@ -194,7 +212,7 @@ test.describe('a passkey', () => {
 		await expect(page.locator('.lines')).toContainText(email);
 
 		await passkeys.getByRole('button', { name: 'Remove' }).click();
-		await expect(page.getByRole('status').first()).toHaveText(/^The passkey is removed\./);
+		await expect(done(page)).toHaveText(/^The passkey is removed\./);
 		await page.getByRole('button', { name: 'Sign out' }).click();
 		await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
 		await expect(page.getByRole('status')).toHaveText('This passkey is not known here. Use your password.');
@@ -211,18 +229,5 @@ test.describe('a passkey', () => {
 		await session.detach();
 		await page.reload();
 		await expect(page.getByText('You have none.')).toBeVisible();
-	});
-});
-
-test.describe('without script', () => {
-	test.use({ javaScriptEnabled: false });
-
-	test('nothing is offered that needs it', async ({ page, area }) => {
-		await page.goto(`${area.url}/developer/sign-in`);
-		await expect(page.getByRole('button')).toHaveText(['Sign in']);
-		await signUp(page, area);
-		await page.getByRole('link', { name: 'Account' }).click();
-		await expect(page.getByText('Adding one needs a browser with script and passkeys.')).toBeVisible();
-		await expect(page.getByRole('button', { name: /passkey/ })).toHaveCount(0);
 	});
 });

@@ -9,7 +9,7 @@ const browser = process.env['AIRTILL_CHROMIUM'];
 /** Starts a service and a portal of its own. */
 const REMOTE_ONLY = 'limited.spec.ts';
 
-/** The developer area is served beside the API, never by a portal that buys from a remote one. */
+/** How the portal reaches the API makes no difference to the developer area, which stands beside the API. */
 const BESIDE_THE_API = /developer.*\.spec\.ts$/;
 
 /** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
 import type { TestOutcome } from '../../test-outcomes.ts';
@@ -10,6 +9,7 @@ import type { PaymentBody } from '../contract/schemas.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Routers } from '../routers/routers.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { soon } from '../soon.ts';
 
 /**
  * Payments of a sandbox, settled by hand: the operator is told what to answer, and everything after that is the
@@ -49,9 +49,6 @@ export interface TestPaymentsDependencies {
 }
 
 const MAX_PAYMENTS = 50;
-/** How long a page waits to show what came of a decision. */
-const SHOW_WITHIN_MS = 3_000;
-const LOOK_MS = 50;
 const ROUTERS_WITHIN_METRES = 50_000;
 const ROUTERS = 100;
 /** Last digits of a number that waits for a decision (operators/sandbox/scenarios.ts). */
@@ -65,12 +62,6 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 		const example = getExampleNumber(config.defaultRegion as CountryCode, examples)?.number ?? '';
 		const middle = String(randomInt(1000)).padStart(3, '0');
 		return `${example.slice(0, -6)}${middle}${WAITING_DIGITS}`;
-	}
-
-	/** A page that is about to be shown waits for what is on its way, as long as a person would. */
-	async function soon(isThere: () => Promise<boolean>): Promise<void> {
-		const until = performance.now() + SHOW_WITHIN_MS;
-		while (performance.now() < until && !(await isThere())) await sleep(LOOK_MS);
 	}
 
 	return {
