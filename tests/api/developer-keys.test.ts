@@ -234,10 +234,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (let count = 0; count < 3; count += 1) await statusWith(key);
 			const page = await eventually('the use is counted', async () => {
 				const { text } = await maker.get('/developer/keys');
-				return text.includes('Last day 3') && text;
+				return text.includes('Calls, last day 3') && text;
 			});
 			expect(page).toContain('Last used just now');
-			expect(page).toMatch(/Last minute 3 of 100,000/);
+			expect(page).toMatch(/Calls, last minute 3 of 100,000/);
 		});
 	});
 

@@ -9,6 +9,9 @@ const browser = process.env['AIRTILL_CHROMIUM'];
 /** Starts a service and a portal of its own. */
 const REMOTE_ONLY = 'limited.spec.ts';
 
+/** How the portal reaches the API makes no difference to the developer area, which stands beside the API. */
+const BESIDE_THE_API = /developer.*\.spec\.ts$/;
+
 /** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
 export default defineConfig<object, { setUp: SetUp }>({
 	testDir: '.',
@@ -22,7 +25,7 @@ export default defineConfig<object, { setUp: SetUp }>({
 	projects: [
 		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
 		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: REMOTE_ONLY },
-		{ name: 'remote', use: { setUp: 'remote' } }
+		{ name: 'remote', use: { setUp: 'remote' }, testIgnore: BESIDE_THE_API }
 	],
 	use: {
 		trace: 'off',

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
 import type { TestOutcome } from '../../test-outcomes.ts';
@@ -10,6 +9,7 @@ import type { PaymentBody } from '../contract/schemas.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Routers } from '../routers/routers.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { soon } from '../soon.ts';
 
 /**
  * Payments of a sandbox, settled by hand: the operator is told what to answer, and everything after that is the
@@ -23,7 +23,10 @@ export interface TestPayments {
 	 * @returns false when the account has no such payment, or the operator has said what became of it
 	 */
 	settle(account: Account, paymentId: number, outcome: TestOutcome): Promise<boolean>;
-	/** Orders an hour and asks a number that never answers by itself. @returns null when no router sells time */
+	/**
+	 * Orders an hour and asks a number that never answers by itself; waits until the operator has the payment.
+	 * @returns null when no router sells time
+	 */
 	start(account: Account): Promise<PaymentBody | null>;
 }
 
@@ -46,9 +49,6 @@ export interface TestPaymentsDependencies {
 }
 
 const MAX_PAYMENTS = 50;
-/** How long a page waits to show what came of a decision. */
-const SHOW_WITHIN_MS = 3_000;
-const LOOK_MS = 50;
 const ROUTERS_WITHIN_METRES = 50_000;
 const ROUTERS = 100;
 /** Last digits of a number that waits for a decision (operators/sandbox/scenarios.ts). */
@@ -80,12 +80,11 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 			const entry = found.find(({ payment }) => payment.id === paymentId);
 			if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
 			// The callback came before this, and the status read follows at once: the page shows what it led to.
-			const until = performance.now() + SHOW_WITHIN_MS;
-			const isDecidedNow = outcome !== 'never' && outcome !== 'late_success';
-			while (isDecidedNow && performance.now() < until) {
-				const now = await payments.read(callerOf(account), paymentId);
-				if (now.status !== entry.payment.status) break;
-				await sleep(LOOK_MS);
+			if (outcome !== 'never' && outcome !== 'late_success') {
+				await soon(async () => {
+					const now = await payments.read(callerOf(account), paymentId);
+					return now.status !== entry.payment.status;
+				});
 			}
 			return true;
 		},
@@ -106,7 +105,13 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 				payment_method: 'mobile_money',
 				phone
 			});
-			return payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+			const started = await payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+			await soon(async () => {
+				const found = await payments.newest(account.id, MAX_PAYMENTS);
+				const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
+				return reference === undefined || (await operator.openTo(reference)) !== undefined;
+			});
+			return started;
 		}
 	};
 }

@@ -62,7 +62,9 @@ export const actions: Actions = {
 		done('password');
 	},
 	session: async (event) => {
-		await endSessions(event, await requireVisitor(event), { id: await idOf(event) });
+		const visitor = await requireVisitor(event);
+		const ended = await endSessions(event, visitor, { id: await idOf(event) });
+		if (ended === 0) return fail(404, { gone: 'You have no such sign-in, or it has ended already.' });
 		done('session');
 	},
 	sessions: async (event) => {
@@ -71,7 +73,8 @@ export const actions: Actions = {
 	},
 	passkey: async (event) => {
 		await requireVisitor(event);
-		await removePasskey(event, await idOf(event));
+		const removed = await removePasskey(event, await idOf(event));
+		if (!removed) return fail(404, { gone: 'You have no such passkey, or it is removed already.' });
 		done('passkey-removed');
 	}
 };

@@ -59,6 +59,12 @@ async function readEntry({ request }: RequestEvent) {
 /** @returns null when nobody can tell when the key should end @throws KeyRefused */
 async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Promise<string | null> {
 	const { apiKeys, clock, config } = event.locals.app;
+	if (entry.date !== '' && entry.lifetime !== 'date') {
+		throw new KeyRefused(
+			'expiry',
+			'There is a day, but another end is chosen. Choose its line, or empty it.'
+		);
+	}
 	const expiresAt = expiryOf(entry.lifetime, entry.date, clock.now(), config.reportTimezone);
 	if (expiresAt === undefined) return null;
 	const choices = apiKeys.choices(account.role);

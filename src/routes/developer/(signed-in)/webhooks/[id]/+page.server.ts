@@ -2,6 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/errors.ts';
 import { readFields } from '#lib/server/http/form.ts';
 import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { soon } from '#lib/server/soon.ts';
 import { endpointOf, EVENT_CHOICES, idOf, knownEvents, outcomeText } from '../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -97,6 +98,7 @@ export const actions: Actions = {
 		const { account, endpoint, webhooks, here } = await sentBy(event);
 		const delivery = await webhooks.sendTest(account.id, endpoint.id);
 		if (delivery === null) return fail(409, { problem: 'Enable the webhook first.' });
+		await soon(async () => (await webhooks.delivery(account.id, delivery))?.attempts !== 0);
 		redirect(303, `${here}/deliveries/${delivery}`);
 	},
 	replay: async (event) => {

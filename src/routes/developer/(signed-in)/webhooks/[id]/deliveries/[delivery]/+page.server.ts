@@ -1,5 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { requireVisitor, type Visitor } from '#lib/server/http/sign-in.ts';
+import { soon } from '#lib/server/soon.ts';
 import { endpointOf, idOf, outcomeText } from '../../../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -38,9 +39,13 @@ export const actions: Actions = {
 	default: async (event) => {
 		const visitor = await requireVisitor(event);
 		const { delivery } = await deliveryOf(event, visitor);
-		if (!(await event.locals.app.webhooks.replay(visitor.account.id, delivery.id))) {
+		const { webhooks } = event.locals.app;
+		if (!(await webhooks.replay(visitor.account.id, delivery.id))) {
 			return fail(409, { problem: 'Enable the webhook first.' });
 		}
+		await soon(
+			async () => (await webhooks.delivery(visitor.account.id, delivery.id))?.attempts !== delivery.attempts
+		);
 		redirect(303, `${event.url.pathname}?replayed`);
 	}
 };
