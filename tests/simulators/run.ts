@@ -12,7 +12,9 @@ const { port = '0', ...options } = readOptions(rest);
 const protocol = makeProtocol();
 if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) usage('A port is a number from 0 to 65535.');
 
-const simulator = await startSimulator(protocol, { port: Number(port) });
+const simulator = await startSimulator(protocol, { port: Number(port) }).catch((error: unknown) =>
+	usage(error instanceof Error ? `${error.message}.` : String(error))
+);
 const { url, credentials, environment } = simulator;
 console.log(JSON.stringify({ operator: name, base_url: url, credentials, environment }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
