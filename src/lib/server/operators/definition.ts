@@ -45,6 +45,8 @@ export interface OperatorDependencies extends Installation {
 export interface StatementColumns {
 	/** Our reference of the payment, where the operator repeats it. */
 	reference: readonly string[];
+	/** How a reference of ours stands in that column, where the operator carries a part of it only. */
+	referenceForm?(reference: string): string;
 	/** The operator's id of the settled transaction. */
 	providerReference: readonly string[];
 	/** In major units. */

@@ -88,6 +88,10 @@ export interface RefundReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
+	/** What an authentic callback claimed about it, for operators that tell the end of a refund in no other way. */
+	claim?: CallbackClaim | null;
+	/** Unguessable, one per refund: where an operator that answers a status read later sends its answer. */
+	callbackUrl?: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
@@ -95,6 +99,8 @@ export interface RefundRequest {
 	/** UUID v4 of the refund itself. */
 	reference: string;
 	payment: RefundReference['payment'];
+	/** Unguessable, one per refund. */
+	callbackUrl?: string;
 	amountMinor: number;
 	currency: string;
 	payerPhone: string;
@@ -115,8 +121,15 @@ export type FailureReason =
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }
-	/** Certainly nothing was queued. `retryable`: the same request may be sent again later. */
-	| { kind: 'refused'; reason: FailureReason; message: string; retryable: boolean; raw: string }
+	/** Certainly nothing was queued. `retryable`: the same request may be sent again later, at the earliest then. */
+	| {
+			kind: 'refused';
+			reason: FailureReason;
+			message: string;
+			retryable: boolean;
+			retryAfterSeconds?: number;
+			raw: string;
+	  }
 	/** It may have been queued or not: only a status read can tell. */
 	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
 
