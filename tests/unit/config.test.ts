@@ -51,6 +51,21 @@ const WRONG: Record<string, string[]> = {
 	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
 };
 
+/** The same for the variables of operators, which are read when all others are right. */
+const WRONG_OF_OPERATORS: Record<string, string[]> = {
+	MPESA_BASE_URL: ['sandbox.safaricom.co.ke', 'ftp://x'],
+	MPESA_CONSUMER_KEY: [' key', 'key '],
+	MPESA_CONSUMER_SECRET: [' secret'],
+	MPESA_SHORTCODE: ['1234', '12345678', '017437', 'PayBill'],
+	MPESA_PASSKEY: ['key '],
+	MPESA_TILL: ['1234', 'till'],
+	MPESA_PULL: ['yes', '1'],
+	MPESA_INITIATOR: [' api'],
+	MPESA_SECURITY_CREDENTIAL: ['password!', ' Zm9v'],
+	MPESA_INITIATOR_PASSWORD: ['password '],
+	MPESA_CERTIFICATE_FILE: ['/nowhere/certificate.cer', '/']
+};
+
 describe('the configuration', () => {
 	it('needs no variable at all', () => {
 		expect(load()).toMatchObject({
@@ -74,22 +89,24 @@ describe('the configuration', () => {
 	});
 
 	it('takes an empty variable for an unset one', () => {
-		const empty = Object.fromEntries(Object.keys(WRONG).map((name) => [name, '']));
+		const names = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		const empty = Object.fromEntries(names.map((name) => [name, '']));
 		expect(load(empty)).toEqual(load());
 	});
 
-	it.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-		'refuses %s=%s and names the variable',
-		(name, value) => {
-			expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
-		}
-	);
+	it.each(
+		Object.entries({ ...WRONG, ...WRONG_OF_OPERATORS }).flatMap(([name, values]) =>
+			values.map((value) => [name, value] as const)
+		)
+	)('refuses %s=%s and names the variable', (name, value) => {
+		expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
+	});
 
-	it('names every wrong variable at once', () => {
-		const wrong = Object.fromEntries(Object.entries(WRONG).map(([name, values]) => [name, values[0] ?? '']));
+	it.each([WRONG, WRONG_OF_OPERATORS])('names every wrong variable at once', (all) => {
+		const wrong = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values[0] ?? '']));
 		const message = complaint(wrong);
-		for (const name of Object.keys(WRONG)) expect(message).toContain(`- ${name}: `);
-		expect(message.split('\n')).toHaveLength(1 + Object.keys(WRONG).length);
+		for (const name of Object.keys(all)) expect(message).toContain(`- ${name}: `);
+		expect(message.split('\n')).toHaveLength(1 + Object.keys(all).length);
 	});
 
 	it('repeats no secret in what it says', () => {
@@ -138,7 +155,8 @@ describe('the configuration', () => {
 
 	it('documents every variable it reads', () => {
 		const table = configTable();
-		for (const name of [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
+		const wrong = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		for (const name of [...wrong, 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
 			expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| .* \\| .{10,} \\|$`, 'm'));
 		}
 	});

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { baseUrl, credential, defineOperator, type Installation } from './definition.ts';
 import { createMpesa } from './mpesa/adapter.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './mpesa/values.ts';
-import { accountReference } from './mpesa/wire.ts';
+import { referenceStart } from './mpesa/wire.ts';
 
 /**
  * Safaricom Daraja, M-Pesa Express. Source: the operator's pages of that name on developer.safaricom.co.ke, as the
@@ -91,7 +91,7 @@ export const mpesa = defineOperator({
 	// The statement of the M-Pesa organisation portal first, then the names of Pull Transactions.
 	statement: {
 		reference: ['A/C No.', 'A/C No', 'Account No.', 'billreference'],
-		referenceForm: accountReference,
+		referenceStart,
 		providerReference: ['Receipt No.', 'Receipt No', 'transactionId'],
 		amount: ['Paid In', 'Paid in', 'Amount', 'amount'],
 		status: { names: ['Transaction Status'], settled: ['Completed'] }

@@ -88,9 +88,12 @@ export interface RefundReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
-	/** What an authentic callback claimed about it, for operators that tell the end of a refund in no other way. */
-	claim?: CallbackClaim | null;
-	/** Unguessable, one per refund: where an operator that answers a status read later sends its answer. */
+	/** What we asked to be sent back. */
+	amountMinor: number;
+	currency: string;
+	/** What an authentic callback claimed about it. */
+	claim: CallbackClaim | null;
+	/** That of the request, for operators that answer a status read later, at an address. */
 	callbackUrl?: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
@@ -100,7 +103,7 @@ export interface RefundRequest {
 	reference: string;
 	payment: RefundReference['payment'];
 	/** Unguessable, one per refund. */
-	callbackUrl?: string;
+	callbackUrl: string;
 	amountMinor: number;
 	currency: string;
 	payerPhone: string;
@@ -176,4 +179,18 @@ export interface CallbackHint {
 	providerReference: string | null;
 	amountMinor: number | null;
 	currency: string | null;
+}
+
+/** Names of the columns of an operator's list of settled payments (CSV), most usual first. */
+export interface StatementColumns {
+	/** Our reference of the payment, where the operator repeats it. */
+	reference: readonly string[];
+	/** The start of our reference that such a cell carries, where it has no room for all of it; null for others. */
+	referenceStart?(cell: string): string | null;
+	/** The operator's id of the settled transaction. */
+	providerReference: readonly string[];
+	/** In major units. */
+	amount: readonly string[];
+	/** Says whether the row settled, where the list has others as well; with the values that mean that it did. */
+	status: { names: readonly string[]; settled: readonly string[] } | null;
 }

@@ -89,26 +89,18 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 	}
 
 	async function refund(request: RefundRequest): Promise<SubmitOutcome> {
-		const { callbackUrl, payment } = request;
+		const { payment } = request;
 		const since = { reference: payment.reference, submittedAt: null };
 		const receipt =
 			payment.providerReference ??
 			(values.MPESA_PULL === 'on'
 				? (await findSettled(daraja, values, since, clock.now()))?.providerReference
 				: undefined);
-		const missing =
-			asking === null
-				? 'MPESA_INITIATOR is not set.'
-				: receipt === undefined
-					? 'The receipt of the payment is not known.'
-					: callbackUrl === undefined
-						? 'There is no address for the result.'
-						: null;
-		if (missing !== null || asking === null || receipt === undefined || callbackUrl === undefined) {
-			const message = missing ?? '';
+		if (asking === null || receipt === undefined) {
+			const message = asking === null ? 'MPESA_INITIATOR is not set.' : 'The receipt is not known.';
 			return { kind: 'refused', reason: 'merchant_error', message, retryable: false, raw: message };
 		}
-		const body = reversalBody(values, asking, { ...request, receipt, callbackUrl });
+		const body = reversalBody(values, asking, { ...request, receipt });
 		const outcome = await daraja.post('/mpesa/reversal/v1/request', body);
 		return submitOutcome(outcome, 'OriginatorConversationID');
 	}

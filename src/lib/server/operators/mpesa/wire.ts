@@ -43,6 +43,12 @@ export function credentials(values: MpesaValues, now: number) {
 export const accountReference = (reference: string): string =>
 	reference.replaceAll('-', '').slice(0, 12).toUpperCase();
 
+/** The start of our reference that an account reference was made of; null when it is none of ours. */
+export function referenceStart(account: string): string | null {
+	const [, first, second] = /^([0-9a-f]{8})([0-9a-f]{4})$/.exec(account.trim().toLowerCase()) ?? [];
+	return first === undefined || second === undefined ? null : `${first}-${second}`;
+}
+
 /** Letters, digits and a few signs that no keyboard or gateway stumbles over, cut to a length. */
 function plainText(text: string, length: number): string {
 	const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '');
