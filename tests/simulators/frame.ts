@@ -79,6 +79,8 @@ export interface Desk {
 	refund<Queued>(script: RefundScript, steps: Steps<Queued>): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
+	/** Sends something that belongs to no payment's callbacks, such as the result of a refund; made when it is due. */
+	later(afterMs: number, make: () => OutgoingCallback | null): void;
 }
 
 export interface Simulator {
@@ -119,6 +121,7 @@ export async function startSimulator(
 	const stopped = new AbortController();
 	let outage: 'refuse' | 'error' | null = null;
 	let due: { payment: SimulatedPayment; at: number; how: CallbackScript }[] = [];
+	let others: { at: number; make: () => OutgoingCallback | null }[] = [];
 
 	const desk: Desk = {
 		books,
@@ -129,6 +132,9 @@ export async function startSimulator(
 			const { notFoundReads, failedReads } = payment.script;
 			if (payment.reads <= notFoundReads) return 'not_found';
 			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
+		},
+		later(afterMs, make) {
+			others.push({ at: books.now() + afterMs, make });
 		}
 	};
 
@@ -167,22 +173,25 @@ export async function startSimulator(
 			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
 			const outgoing = protocol.callback(payment, outcome, how, books);
 			if (!outgoing) return null;
-			try {
-				const { url, method, headers, body } = outgoing;
-				const response = await fetch(url, {
-					method,
-					headers,
-					body: how.alter === 'garbage' ? '<oops' : body,
-					redirect: 'error',
-					signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
-				});
-				await response.arrayBuffer();
-				status = response.status;
-			} catch {
-				status = null;
-			}
+			status = await deliver(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
 		}
 		return status;
+	}
+
+	async function deliver({ url, method, headers, body }: OutgoingCallback): Promise<number | null> {
+		try {
+			const response = await fetch(url, {
+				method,
+				headers,
+				body,
+				redirect: 'error',
+				signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
+			});
+			await response.arrayBuffer();
+			return response.status;
+		} catch {
+			return null;
+		}
 	}
 
 	const looking = setInterval(() => {
@@ -190,6 +199,12 @@ export async function startSimulator(
 		const ready = due.filter(({ at }) => at <= now);
 		due = due.filter(({ at }) => at > now);
 		for (const { payment, how } of ready) void send(payment, how);
+		const readyOthers = others.filter(({ at }) => at <= now);
+		others = others.filter(({ at }) => at > now);
+		for (const { make } of readyOthers) {
+			const outgoing = make();
+			if (outgoing) void deliver(outgoing);
+		}
 	}, LOOK_MS);
 
 	async function settle(payment: SimulatedPayment, outcome: string): Promise<boolean> {

@@ -66,7 +66,18 @@ const WRONG_OF_OPERATORS: Record<string, string[]> = {
 	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: [' key'],
 	MTN_DISBURSEMENT_API_USER: ['me'],
 	MTN_DISBURSEMENT_API_KEY: ['key '],
-	MTN_REFUND_VERSION: ['v3_0', '1']
+	MTN_REFUND_VERSION: ['v3_0', '1'],
+	MPESA_BASE_URL: ['sandbox.safaricom.co.ke', 'ftp://x'],
+	MPESA_CONSUMER_KEY: [' key', 'key '],
+	MPESA_CONSUMER_SECRET: [' secret'],
+	MPESA_SHORTCODE: ['1234', '12345678', '017437', 'PayBill'],
+	MPESA_PASSKEY: ['key '],
+	MPESA_TILL: ['1234', 'till'],
+	MPESA_PULL: ['yes', '1'],
+	MPESA_INITIATOR: [' api'],
+	MPESA_SECURITY_CREDENTIAL: ['password!', ' Zm9v'],
+	MPESA_INITIATOR_PASSWORD: ['password '],
+	MPESA_CERTIFICATE_FILE: ['/nowhere/certificate.cer', '/']
 };
 
 describe('the configuration', () => {

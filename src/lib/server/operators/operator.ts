@@ -93,6 +93,8 @@ export interface RefundReference {
 	currency: string;
 	/** What an authentic callback claimed about it. */
 	claim: CallbackClaim | null;
+	/** That of the request, for operators that answer a status read later, at an address. */
+	callbackUrl?: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
@@ -122,8 +124,15 @@ export type FailureReason =
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }
-	/** Certainly nothing was queued. `retryable`: the same request may be sent again later. */
-	| { kind: 'refused'; reason: FailureReason; message: string; retryable: boolean; raw: string }
+	/** Certainly nothing was queued. `retryable`: the same request may be sent again later, at the earliest then. */
+	| {
+			kind: 'refused';
+			reason: FailureReason;
+			message: string;
+			retryable: boolean;
+			retryAfterSeconds?: number;
+			raw: string;
+	  }
 	/** It may have been queued or not: only a status read can tell. */
 	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
 
@@ -176,6 +185,8 @@ export interface CallbackHint {
 export interface StatementColumns {
 	/** Our reference of the payment, where the operator repeats it. */
 	reference: readonly string[];
+	/** The start of our reference that such a cell carries, where it has no room for all of it; null for others. */
+	referenceStart?(cell: string): string | null;
 	/** The operator's id of the settled transaction. */
 	providerReference: readonly string[];
 	/** In major units. */
