@@ -7,7 +7,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Books, type Ledger, type Match, type SimulatedPayment } from './books.ts';
-import type { CallbackScript, Script } from './script.ts';
+import type { CallbackScript, RefundScript, Script } from './script.ts';
 
 export interface SimulatorRequest {
 	method: string;
@@ -61,6 +61,14 @@ export interface Protocol {
 	portal?(settings: Readonly<Record<string, string>>): void;
 }
 
+export interface Steps<Queued> {
+	queue: () => Queued;
+	answer: (queued: Queued) => SimulatorAnswer;
+	refuse: (code: string) => SimulatorAnswer;
+	rateLimited: () => SimulatorAnswer;
+	serverError: () => SimulatorAnswer;
+}
+
 /** What a protocol works with. */
 export interface Desk {
 	books: Books;
@@ -68,26 +76,13 @@ export interface Desk {
 	 * Plays the script's faults around a submit. `queue` puts the payment into the books, `answer` is what is said
 	 * when all is well; `refusals` are the operator's own forms of the faults that have one.
 	 */
-	submit(
-		script: Script,
-		steps: {
-			queue: () => SimulatedPayment;
-			answer: (payment: SimulatedPayment) => SimulatorAnswer;
-			refuse: (code: string) => SimulatorAnswer;
-			rateLimited: () => SimulatorAnswer;
-			serverError: () => SimulatorAnswer;
-		}
-	): Promise<SimulatorAnswer>;
-	/** The same faults around something else, e.g. a refund; `act` is what happens where `submit` would queue. */
-	faults<T>(
-		script: Script,
-		steps: {
-			act: () => T | Promise<T>;
-			answer: (done: T) => SimulatorAnswer;
-			refuse: (code: string) => SimulatorAnswer;
-			rateLimited: () => SimulatorAnswer;
-			serverError: () => SimulatorAnswer;
-		}
+	submit(script: Script, steps: Steps<SimulatedPayment>): Promise<SimulatorAnswer>;
+	/** Plays the faults around the request of a refund; without callbacks. */
+	refund<Queued>(script: RefundScript, steps: Steps<Queued>): Promise<SimulatorAnswer>;
+	/** The same around anything else that an operator does at once. */
+	faults<Done>(
+		script: RefundScript,
+		steps: Omit<Steps<Done>, 'queue'> & { act: () => Done | Promise<Done> }
 	): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
@@ -136,27 +131,9 @@ export async function startSimulator(
 
 	const desk: Desk = {
 		books,
-		submit(script, { queue, ...steps }) {
-			const act = async () => {
-				const payment = queue();
-				await plan(payment);
-				return payment;
-			};
-			return desk.faults(script, { act, ...steps });
-		},
-		async faults(script, { act, answer, refuse, rateLimited, serverError }) {
-			if (script.submit === 'drop_before') return DROP;
-			if (script.submit === 'error_before') return serverError();
-			if (script.submit === 'rate_limited') return rateLimited();
-			if (script.submit === 'refuse') return refuse(script.submitCode);
-			const done = await act();
-			if (script.submit === 'drop_after') return DROP;
-			if (script.submit === 'error_after') return serverError();
-			if (script.submit === 'not_json') return { status: 200, body: '<html><body>Gateway</body></html>' };
-			if (script.submit === 'slow')
-				await sleep(script.slowMs, undefined, { signal: stopped.signal }).catch(() => {});
-			return answer(done);
-		},
+		submit: (script, steps) => play(script, steps, plan),
+		refund: (script, steps) => play(script, steps, async () => {}),
+		faults: (script, { act, ...steps }) => play(script, { queue: act, ...steps }, async () => {}),
 		read(payment) {
 			payment.reads += 1;
 			const { notFoundReads, failedReads } = payment.script;
@@ -164,6 +141,33 @@ export async function startSimulator(
 			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
 		}
 	};
+
+	async function play<Queued>(
+		script: RefundScript,
+		{
+			queue,
+			answer,
+			refuse,
+			rateLimited,
+			serverError
+		}: Omit<Steps<Queued>, 'queue'> & {
+			queue: () => Queued | Promise<Queued>;
+		},
+		afterQueueing: (queued: Queued) => Promise<void>
+	): Promise<SimulatorAnswer> {
+		if (script.submit === 'drop_before') return DROP;
+		if (script.submit === 'error_before') return serverError();
+		if (script.submit === 'rate_limited') return rateLimited();
+		if (script.submit === 'refuse') return refuse(script.submitCode);
+		const queued = await queue();
+		await afterQueueing(queued);
+		if (script.submit === 'drop_after') return DROP;
+		if (script.submit === 'error_after') return serverError();
+		if (script.submit === 'not_json') return { status: 200, body: '<html><body>Gateway</body></html>' };
+		if (script.submit === 'slow')
+			await sleep(script.slowMs, undefined, { signal: stopped.signal }).catch(() => {});
+		return answer(queued);
+	}
 
 	/** Puts the callbacks of a new payment on the list; those before the answer are sent here. */
 	async function plan(payment: SimulatedPayment): Promise<void> {

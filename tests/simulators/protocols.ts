@@ -1,7 +1,11 @@
 import { airtelProtocol } from './airtel.ts';
 import type { Protocol } from './frame.ts';
+import { checkOptions, type ProtocolOptions } from './options.ts';
 
 /** The simulated operators, by the name that `npm run simulator` takes. */
-export const PROTOCOLS: Readonly<Record<string, () => Protocol>> = {
-	airtel: () => airtelProtocol()
+export const PROTOCOLS: Readonly<Record<string, (options: ProtocolOptions) => Protocol>> = {
+	airtel: (options) => {
+		checkOptions(options, []);
+		return airtelProtocol();
+	}
 };
