@@ -3,119 +3,23 @@
  * enquiry, refund, keys of message signing, user enquiry, callbacks with and without hash. What a merchant sets in
  * Airtel's portal is set with `portal` (see AirtelPortal).
  */
-import { createDecipheriv, createHmac, generateKeyPairSync, privateDecrypt, randomBytes } from 'node:crypto';
-import { constants } from 'node:crypto';
-import type { Books, SimulatedPayment } from './books.ts';
-import type { Desk, OutgoingCallback, Protocol, SimulatorAnswer, SimulatorRequest } from './frame.ts';
-import type { CallbackScript, Script } from './script.ts';
-
-/** The merchant's side of Airtel's portal, and what differs from market to market. */
-export interface AirtelPortal {
-	/** Empty: no callbacks. */
-	callback_url: string;
-	/** What the hash of a callback is made over; `off`: callback authentication is not enabled. */
-	callback_authentication: 'off' | 'transaction-bytes' | 'transaction-json' | 'body';
-	/** `on`: requests with a body need `x-signature` and `x-key`. */
-	message_signing: 'on' | 'off';
-	country: string;
-	currency: string;
-	/** `on`: numbers must come with the leading 0. */
-	leading_zero: 'on' | 'off';
-	/** `on`: `transaction.id` may only have 25 letters and digits. */
-	short_ids: 'on' | 'off';
-	token_seconds: string;
-	/** `text` as documented, or `number`. */
-	expires_in: 'text' | 'number';
-}
+import { constants, createDecipheriv, generateKeyPairSync, privateDecrypt, randomBytes } from 'node:crypto';
+import { coded, codeOf, down, error, fine, MESSAGES, stateOf } from './airtel/answers.ts';
+import { callbackOf } from './airtel/callback.ts';
+import { isCurrency, MARKETS, ORDINARY_PORTAL, type AirtelPortal } from './airtel/portal.ts';
+import type { Books } from './books.ts';
+import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from './frame.ts';
+import { ORDINARY, type Script } from './script.ts';
 
 const CLIENT_ID = 'fake-airtel-client-id';
 const CLIENT_SECRET = 'fake-airtel-client-secret';
 const CALLBACK_KEY = 'fake-airtel-callback-key';
 
-/** Markets: currency, calling code, digits of a number without country code and without 0. */
-const MARKETS: Readonly<Record<string, { currencies: readonly string[]; code: string; digits: number }>> = {
-	UG: { currencies: ['UGX'], code: '256', digits: 9 },
-	KE: { currencies: ['KES'], code: '254', digits: 9 },
-	TZ: { currencies: ['TZS'], code: '255', digits: 9 },
-	RW: { currencies: ['RWF'], code: '250', digits: 9 },
-	ZM: { currencies: ['ZMW'], code: '260', digits: 9 },
-	MW: { currencies: ['MWK'], code: '265', digits: 9 },
-	NG: { currencies: ['NGN'], code: '234', digits: 10 },
-	CD: { currencies: ['CDF', 'USD'], code: '243', digits: 9 },
-	CG: { currencies: ['XAF'], code: '242', digits: 9 },
-	GA: { currencies: ['XAF'], code: '241', digits: 8 },
-	TD: { currencies: ['XAF'], code: '235', digits: 8 },
-	NE: { currencies: ['XOF'], code: '227', digits: 8 },
-	MG: { currencies: ['MGA'], code: '261', digits: 9 },
-	SC: { currencies: ['SCR'], code: '248', digits: 7 }
-};
-const isCurrency = (text: string) =>
-	Object.values(MARKETS).some(({ currencies }) => currencies.includes(text));
-
-const MESSAGES: Readonly<Record<string, string>> = {
-	DP00800001000: 'The transaction is still processing and is in ambiguous state.',
-	DP00800001001: 'Transaction is successful.',
-	DP00800001002: 'Incorrect pin has been entered.',
-	DP00800001003: 'The User has exceeded their wallet allowed transaction limit.',
-	DP00800001004: 'The amount User is trying to transfer is less than the minimum amount allowed.',
-	DP00800001005: "User didn't enter the pin.",
-	DP00800001006: 'Transaction in pending state. Please check after sometime.',
-	DP00800001007: 'User wallet does not have enough money to cover the payable amount.',
-	DP00800001008: 'The transaction was refused.',
-	DP00800001009: 'This is a generic refusal that has several possible causes.',
-	DP00800001010: 'Payee is already initiated for churn or barred or not registered on Airtel Money platform.',
-	DP00800001024: 'The transaction was timed out.',
-	DP00800001025: 'The transaction was not found.',
-	DP00800001026: 'X-signature and payload did not match.',
-	DP00800001029: 'Transaction has been expired.',
-	ESB000001: 'Something went wrong.',
-	ESB000004: 'An error occurred while initiating the payment.',
-	ESB000008: 'Field validation.',
-	ESB000011: 'Failed.',
-	ESB000014: 'An error occurred while fetching the transaction status.',
-	ESB000033: 'Invalid MSISDN Length.',
-	ESB000034: 'Invalid Country Name.',
-	ESB000035: 'Invalid Currency Code.',
-	ESB000036: 'Invalid MSISDN Length. MSISDN should start with 0.',
-	ESB000039: 'Vendor is not configured to do transaction in the country.',
-	ESB000041: 'Transaction with External Transaction ID already exists.',
-	ESB000045: 'No Transaction Found With Provided Transaction Id.',
-	ROUTER001: 'Wallet is not configured.',
-	ROUTER003: 'Mandatory parameters are missing either in the header or body.',
-	ROUTER005: 'Country route is not configured.',
-	ROUTER006: 'Invalid country code provided.',
-	ROUTER007: 'Not authorized to perform any operations in the provided country.',
-	ROUTER112: 'Invalid currency provided.',
-	ROUTER117: 'Request timeout.',
-	ROUTER119: 'Invalid or missing currency.'
-};
-
-/** HTTP status of a code; 400 for what is not listed. */
-const HTTP_STATUS: Readonly<Record<string, number>> = {
-	ROUTER007: 403,
-	ROUTER117: 408,
-	ESB000001: 500,
-	ESB000004: 500,
-	ESB000014: 500,
-	DP00800001026: 403
-};
-
 /** Airtel names no test numbers. Here a number that ends in `99` and four digits fails with that code, e.g. …991007. */
 const CODED_NUMBER = /99(10(?:0[023457889]|10|24|29))$/;
 
 export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
-	const settings: AirtelPortal = {
-		callback_url: '',
-		callback_authentication: 'transaction-json',
-		message_signing: 'off',
-		country: 'UG',
-		currency: 'UGX',
-		leading_zero: 'off',
-		short_ids: 'off',
-		token_seconds: '180',
-		expires_in: 'text',
-		...given
-	};
+	const settings: AirtelPortal = { ...ORDINARY_PORTAL, ...given };
 	/** Until when each token is good. Airtel lets earlier ones live on. */
 	const tokens = new Map<string, number>();
 	const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
@@ -275,7 +179,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		};
 	}
 
-	async function refund(request: SimulatorRequest, { books, faults }: Desk): Promise<SimulatorAnswer> {
+	async function sendBack(request: SimulatorRequest, { books, refund }: Desk): Promise<SimulatorAnswer> {
 		const body = readBody(request);
 		if (isAnswer(body)) return body;
 		const id = object(body['transaction'])['airtel_money_id'];
@@ -283,9 +187,9 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		const payment = books.byOperatorReference(id);
 		if (!payment || books.outcomeOf(payment) !== 'success') return coded('DP00800001025');
 		if (refunded.has(id)) return coded('DP00800001008');
-		const script = books.scriptFor('', id);
-		return faults(script, {
-			act: () => {
+		const script = { ...ORDINARY, ...payment.script.refund };
+		return refund(script, {
+			queue: () => {
 				refunded.add(id);
 				books.refunds.push({
 					reference: airtelMoneyId(books, 'CI'),
@@ -301,10 +205,15 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 				status: 200,
 				body: {
 					data: { transaction: { airtel_money_id: books.refunds.at(-1)?.reference, status: 'SUCCESS' } },
-					status: { code: '200', message: 'SUCCESS', result_code: 'ESB000010', success: script.otherForm }
+					status: {
+						code: '200',
+						message: 'SUCCESS',
+						result_code: 'ESB000010',
+						success: payment.script.otherForm
+					}
 				}
 			}),
-			refuse: (code) => coded(code, script.otherForm),
+			refuse: (code) => coded(code, payment.script.otherForm),
 			rateLimited: () => ({ status: 429, body: { message: 'API rate limit exceeded' } }),
 			serverError: () => (script.submitCode === '' ? down() : coded(script.submitCode))
 		});
@@ -368,55 +277,12 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 			case 'enquire':
 				return enquire(named, desk);
 			case 'refund':
-				return refund(request, desk);
+				return sendBack(request, desk);
 			case 'keys':
 				return keys(desk.books);
 			case 'user':
 				return user(named);
 		}
-	}
-
-	function callback(
-		payment: SimulatedPayment,
-		outcome: string,
-		{ alter }: CallbackScript
-	): OutgoingCallback | null {
-		const url = settings.callback_url === '' ? payment.callbackUrl : settings.callback_url;
-		if (url === null) return null;
-		const state = stateOf(outcome, false);
-		const paid = payment.amount * (alter === 'wrong_amount' ? 2 : payment.script.amountFactor);
-		const moneyId = alter === 'forged_success' ? 'MP000000.0000.L00000' : payment.operatorReference;
-		const transaction = {
-			id: alter === 'wrong_id' ? '00000000-0000-4000-8000-000000000000' : payment.reference,
-			message:
-				state === 'TS'
-					? `Paid ${payment.currency} ${paid.toLocaleString('en')} to AIRTILL Charge ${payment.currency} 0, Trans ID ${moneyId}.`
-					: MESSAGES[codeOf(state, outcome)],
-			// The page knows no TE here.
-			status_code: state === 'TE' && !payment.script.otherForm ? 'TF' : state,
-			...(state === 'TS' ? { airtel_money_id: moneyId } : {})
-		};
-		const spaces = payment.script.otherForm ? 1 : 0;
-		const open = JSON.stringify({ transaction }, null, spaces);
-		const hash = hashOf(transaction, open, alter);
-		return {
-			url,
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: hash === null ? open : `${open.replace(/\s*\}$/, '')}, "hash":"${hash}"}`
-		};
-	}
-
-	function hashOf(transaction: object, open: string, alter: CallbackScript['alter']): string | null {
-		if (settings.callback_authentication === 'off' || alter === 'no_signature') return null;
-		const payload = {
-			'transaction-json': JSON.stringify(transaction),
-			// The bytes of the member as they stand in the body.
-			'transaction-bytes': open.replace(/^\{\s*"transaction":\s*/, '').replace(/\s*\}$/, ''),
-			body: `${open.replace(/\s*\}$/, '')}}`
-		}[settings.callback_authentication];
-		const key = alter === 'bad_signature' || alter === 'forged_success' ? 'not the key' : CALLBACK_KEY;
-		return createHmac('sha256', key).update(payload).digest('base64');
 	}
 
 	return {
@@ -441,7 +307,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		handle,
 		notFound: () => ({ status: 404, body: { message: 'no Route matched with those values' } }),
 		down,
-		callback,
+		callback: (payment, outcome, how) => callbackOf(settings, CALLBACK_KEY, payment, outcome, how),
 		expireTokens: () => tokens.clear(),
 		portal(changes) {
 			for (const [name, value] of Object.entries(changes)) {
@@ -461,55 +327,6 @@ const ROUTES = [
 ] as const;
 
 const NOT_ALLOWED: SimulatorAnswer = { status: 405, body: { message: 'Method Not Allowed' } };
-
-const down = (): SimulatorAnswer => ({
-	status: 500,
-	body: {
-		status: { response_code: 'DP00800001005', code: '500', success: false, message: 'Something Went Wrong' }
-	}
-});
-
-const error = (status: number, code: string, description: string): SimulatorAnswer => ({
-	status,
-	body: { error_description: description, error: code }
-});
-
-/**
- * An error with a code. Gateway codes come in the gateway's own form, the product's in the product's.
- * @param otherForm the other one of both
- */
-function coded(code: string, otherForm = false): SimulatorAnswer {
-	const message = MESSAGES[code] ?? 'Failed';
-	const status = HTTP_STATUS[code] ?? 400;
-	if (code.startsWith('ROUTER') !== otherForm) {
-		return { status, body: { status_message: message, status_code: code } };
-	}
-	const named = code.startsWith('DP') ? { response_code: code } : { result_code: code };
-	return { status, body: { status: { ...named, code: String(status), success: false, message } } };
-}
-
-const fine = (responseCode: string, success: boolean) => ({
-	code: '200',
-	message: 'SUCCESS',
-	result_code: 'ESB000010',
-	response_code: responseCode,
-	success
-});
-
-/** Airtel's word for an outcome. @param otherForm `TA` where an open payment could read `TIP` */
-function stateOf(outcome: string, otherForm: boolean): string {
-	if (outcome === 'success') return 'TS';
-	if (outcome === 'pending') return otherForm ? 'TA' : 'TIP';
-	if (outcome === 'TA') return 'TA';
-	return outcome === 'TE' || outcome === 'DP00800001029' ? 'TE' : 'TF';
-}
-
-function codeOf(state: string, outcome: string): string {
-	if (outcome.startsWith('DP')) return outcome;
-	if (state === 'TE') return 'DP00800001029';
-	if (state === 'TA') return 'DP00800001000';
-	return state === 'TF' ? 'DP00800001009' : 'DP00800001006';
-}
 
 let issued = 0;
 

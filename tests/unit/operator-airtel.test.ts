@@ -5,7 +5,8 @@ import { createLog } from '../../src/lib/server/log.ts';
 import { configureOperators } from '../../src/lib/server/operators/configure.ts';
 import { createOperatorHttp } from '../../src/lib/server/operators/http.ts';
 import type { OperatorAdapter, StatusOutcome } from '../../src/lib/server/operators/operator.ts';
-import { airtelProtocol, type AirtelPortal } from '../simulators/airtel.ts';
+import type { AirtelPortal } from '../simulators/airtel/portal.ts';
+import { airtelProtocol } from '../simulators/airtel.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import type { CallbackScript, Script } from '../simulators/script.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -564,10 +565,8 @@ describe('a refund', () => {
 	it('whose answer was lost is for a person: nothing tells whether it was made', async () => {
 		const adapter = adapterWith();
 		for (const submit of ['drop_after', 'drop_before', 'error_after', 'slow', 'not_json'] as const) {
-			const { request, status } = await pay(adapter);
+			const { request, status } = await pay(adapter, { refund: { submit, slowMs: 1_000 } });
 			const refund = refundOf(request.reference, status);
-			const rule = { submit, slowMs: 1_000 };
-			simulator.script({ reference: refund.payment.providerReference ?? '' }, rule);
 			expect((await adapter.refund?.(refund))?.kind, submit).toBe('uncertain');
 			const read = await adapter.readRefund?.(referenceTo(refund, null));
 			expect(read).toMatchObject({ kind: 'unreadable', cause: expect.stringContaining('succeeded') });
