@@ -51,6 +51,25 @@ const WRONG: Record<string, string[]> = {
 	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
 };
 
+/** The same for the variables of operators, which are read when all others are right. */
+const WRONG_OF_OPERATORS: Record<string, string[]> = {
+	AIRTEL_BASE_URL: ['openapi.airtel.ug', 'ftp://x'],
+	AIRTEL_COUNTRY: ['ug', 'Uganda', 'ZZ'],
+	AIRTEL_CURRENCY: ['ugx', 'UG'],
+	AIRTEL_CLIENT_ID: [' id'],
+	AIRTEL_CLIENT_SECRET: ['secret '],
+	AIRTEL_API_VERSION: ['1', 'V1', 'v3'],
+	AIRTEL_REFUND_VERSION: ['2', 'v3'],
+	AIRTEL_MESSAGE_SIGNING: ['yes', '1', 'true'],
+	AIRTEL_ID_FORMAT: ['UUID', '25'],
+	AIRTEL_LEADING_ZERO: ['0', 'yes'],
+	AIRTEL_DECIMALS: ['1', '3', 'two'],
+	AIRTEL_MIN_AMOUNT: ['-1', '1e3', '1.005'],
+	AIRTEL_MAX_AMOUNT: ['1,000', 'much'],
+	AIRTEL_CALLBACK_KEY: [' key'],
+	AIRTEL_CALLBACK_HASH: ['sha256', 'all']
+};
+
 describe('the configuration', () => {
 	it('needs no variable at all', () => {
 		expect(load()).toMatchObject({
@@ -74,22 +93,24 @@ describe('the configuration', () => {
 	});
 
 	it('takes an empty variable for an unset one', () => {
-		const empty = Object.fromEntries(Object.keys(WRONG).map((name) => [name, '']));
+		const names = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		const empty = Object.fromEntries(names.map((name) => [name, '']));
 		expect(load(empty)).toEqual(load());
 	});
 
-	it.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-		'refuses %s=%s and names the variable',
-		(name, value) => {
-			expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
-		}
-	);
+	it.each(
+		Object.entries({ ...WRONG, ...WRONG_OF_OPERATORS }).flatMap(([name, values]) =>
+			values.map((value) => [name, value] as const)
+		)
+	)('refuses %s=%s and names the variable', (name, value) => {
+		expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
+	});
 
-	it('names every wrong variable at once', () => {
-		const wrong = Object.fromEntries(Object.entries(WRONG).map(([name, values]) => [name, values[0] ?? '']));
+	it.each([WRONG, WRONG_OF_OPERATORS])('names every wrong variable at once', (all) => {
+		const wrong = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values[0] ?? '']));
 		const message = complaint(wrong);
-		for (const name of Object.keys(WRONG)) expect(message).toContain(`- ${name}: `);
-		expect(message.split('\n')).toHaveLength(1 + Object.keys(WRONG).length);
+		for (const name of Object.keys(all)) expect(message).toContain(`- ${name}: `);
+		expect(message.split('\n')).toHaveLength(1 + Object.keys(all).length);
 	});
 
 	it('repeats no secret in what it says', () => {
@@ -138,7 +159,8 @@ describe('the configuration', () => {
 
 	it('documents every variable it reads', () => {
 		const table = configTable();
-		for (const name of [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
+		const wrong = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		for (const name of [...wrong, 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
 			expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| .* \\| .{10,} \\|$`, 'm'));
 		}
 	});
