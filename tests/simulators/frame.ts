@@ -57,6 +57,8 @@ export interface Protocol {
 	): OutgoingCallback | null;
 	/** Makes every token that was given out invalid. */
 	expireTokens(): void;
+	/** What a merchant sets in the operator's portal, such as the callback address, where it has one. */
+	portal?(settings: Readonly<Record<string, string>>): void;
 }
 
 export interface Steps<Queued> {
@@ -77,6 +79,11 @@ export interface Desk {
 	submit(script: Script, steps: Steps<SimulatedPayment>): Promise<SimulatorAnswer>;
 	/** Plays the faults around the request of a refund; without callbacks. */
 	refund<Queued>(script: RefundScript, steps: Steps<Queued>): Promise<SimulatorAnswer>;
+	/** The same around anything else that an operator does at once. */
+	faults<Done>(
+		script: RefundScript,
+		steps: Omit<Steps<Done>, 'queue'> & { act: () => Done | Promise<Done> }
+	): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
 	/** Sends something that belongs to no payment's callbacks, such as the result of a refund; made when it is due. */
@@ -96,6 +103,8 @@ export interface Simulator {
 	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; null: works again. */
 	outage(kind: 'refuse' | 'error' | null): void;
 	expireTokens(): void;
+	/** Sets something in the operator's portal. @throws Error when it has no such setting */
+	portal(settings: Readonly<Record<string, string>>): void;
 	/** The payer decides now, and the callbacks of the script follow. */
 	settle(payment: SimulatedPayment, outcome: string): Promise<boolean>;
 	/** Sends a callback now. @returns its HTTP status; null when nobody answered */
@@ -127,6 +136,7 @@ export async function startSimulator(
 		books,
 		submit: (script, steps) => play(script, steps, plan),
 		refund: (script, steps) => play(script, steps, async () => {}),
+		faults: (script, { act, ...steps }) => play(script, { queue: act, ...steps }, async () => {}),
 		read(payment) {
 			payment.reads += 1;
 			const { notFoundReads, failedReads } = payment.script;
@@ -140,14 +150,22 @@ export async function startSimulator(
 
 	async function play<Queued>(
 		script: RefundScript,
-		{ queue, answer, refuse, rateLimited, serverError }: Steps<Queued>,
+		{
+			queue,
+			answer,
+			refuse,
+			rateLimited,
+			serverError
+		}: Omit<Steps<Queued>, 'queue'> & {
+			queue: () => Queued | Promise<Queued>;
+		},
 		afterQueueing: (queued: Queued) => Promise<void>
 	): Promise<SimulatorAnswer> {
 		if (script.submit === 'drop_before') return DROP;
 		if (script.submit === 'error_before') return serverError();
 		if (script.submit === 'rate_limited') return rateLimited();
 		if (script.submit === 'refuse') return refuse(script.submitCode);
-		const queued = queue();
+		const queued = await queue();
 		await afterQueueing(queued);
 		if (script.submit === 'drop_after') return DROP;
 		if (script.submit === 'error_after') return serverError();
@@ -224,6 +242,11 @@ export async function startSimulator(
 		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
 	}
 
+	function portal(settings: Readonly<Record<string, string>>): void {
+		if (!protocol.portal) throw new Error(`${protocol.name} has no portal`);
+		protocol.portal(settings);
+	}
+
 	/** What a test, or a person with curl, directs. */
 	async function direct({ method, path, body }: SimulatorRequest): Promise<SimulatorAnswer> {
 		const told = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
@@ -266,6 +289,9 @@ export async function startSimulator(
 			case 'POST /tokens/expire':
 				protocol.expireTokens();
 				return { status: 200, body: { ok: true } };
+			case 'POST /portal':
+				portal(told as Record<string, string>);
+				return { status: 200, body: { ok: true } };
 			case 'POST /settle': {
 				const payment = found();
 				const settled = payment !== undefined && (await settle(payment, String(told['outcome'])));
@@ -298,7 +324,9 @@ export async function startSimulator(
 	return {
 		url,
 		credentials: protocol.credentials,
-		environment: protocol.environment(url),
+		get environment() {
+			return protocol.environment(url);
+		},
 		books,
 		requests,
 		script: (match, script) => books.script(match, script),
@@ -308,6 +336,7 @@ export async function startSimulator(
 			outage = kind;
 		},
 		expireTokens: () => protocol.expireTokens(),
+		portal,
 		settle,
 		callBack: (payment, how) => send(payment, { ...ONE_CALLBACK, ...how }),
 		async stop() {

@@ -77,7 +77,22 @@ const WRONG_OF_OPERATORS: Record<string, string[]> = {
 	MPESA_INITIATOR: [' api'],
 	MPESA_SECURITY_CREDENTIAL: ['password!', ' Zm9v'],
 	MPESA_INITIATOR_PASSWORD: ['password '],
-	MPESA_CERTIFICATE_FILE: ['/nowhere/certificate.cer', '/']
+	MPESA_CERTIFICATE_FILE: ['/nowhere/certificate.cer', '/'],
+	AIRTEL_BASE_URL: ['openapi.airtel.ug', 'ftp://x'],
+	AIRTEL_COUNTRY: ['ug', 'Uganda', 'ZZ'],
+	AIRTEL_CURRENCY: ['ugx', 'UG'],
+	AIRTEL_CLIENT_ID: [' id'],
+	AIRTEL_CLIENT_SECRET: ['secret '],
+	AIRTEL_API_VERSION: ['1', 'V1', 'v3'],
+	AIRTEL_REFUND_VERSION: ['2', 'v3'],
+	AIRTEL_MESSAGE_SIGNING: ['yes', '1', 'true'],
+	AIRTEL_ID_FORMAT: ['UUID', '25'],
+	AIRTEL_LEADING_ZERO: ['0', 'yes'],
+	AIRTEL_DECIMALS: ['1', '3', 'two'],
+	AIRTEL_MIN_AMOUNT: ['-1', '1e3', '1.005'],
+	AIRTEL_MAX_AMOUNT: ['1,000', 'much'],
+	AIRTEL_CALLBACK_KEY: [' key'],
+	AIRTEL_CALLBACK_HASH: ['sha256', 'all']
 };
 
 describe('the configuration', () => {
