@@ -57,6 +57,8 @@ export interface Protocol {
 	): OutgoingCallback | null;
 	/** Makes every token that was given out invalid. */
 	expireTokens(): void;
+	/** What a merchant sets in the operator's portal, such as the callback address, where it has one. */
+	portal?(settings: Readonly<Record<string, string>>): void;
 }
 
 /** What a protocol works with. */
@@ -71,6 +73,17 @@ export interface Desk {
 		steps: {
 			queue: () => SimulatedPayment;
 			answer: (payment: SimulatedPayment) => SimulatorAnswer;
+			refuse: (code: string) => SimulatorAnswer;
+			rateLimited: () => SimulatorAnswer;
+			serverError: () => SimulatorAnswer;
+		}
+	): Promise<SimulatorAnswer>;
+	/** The same faults around something else, e.g. a refund; `act` is what happens where `submit` would queue. */
+	faults<T>(
+		script: Script,
+		steps: {
+			act: () => T | Promise<T>;
+			answer: (done: T) => SimulatorAnswer;
 			refuse: (code: string) => SimulatorAnswer;
 			rateLimited: () => SimulatorAnswer;
 			serverError: () => SimulatorAnswer;
@@ -93,6 +106,8 @@ export interface Simulator {
 	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; null: works again. */
 	outage(kind: 'refuse' | 'error' | null): void;
 	expireTokens(): void;
+	/** Sets something in the operator's portal. @throws Error when it has no such setting */
+	portal(settings: Readonly<Record<string, string>>): void;
 	/** The payer decides now, and the callbacks of the script follow. */
 	settle(payment: SimulatedPayment, outcome: string): Promise<boolean>;
 	/** Sends a callback now. @returns its HTTP status; null when nobody answered */
@@ -121,19 +136,26 @@ export async function startSimulator(
 
 	const desk: Desk = {
 		books,
-		async submit(script, { queue, answer, refuse, rateLimited, serverError }) {
+		submit(script, { queue, ...steps }) {
+			const act = async () => {
+				const payment = queue();
+				await plan(payment);
+				return payment;
+			};
+			return desk.faults(script, { act, ...steps });
+		},
+		async faults(script, { act, answer, refuse, rateLimited, serverError }) {
 			if (script.submit === 'drop_before') return DROP;
 			if (script.submit === 'error_before') return serverError();
 			if (script.submit === 'rate_limited') return rateLimited();
 			if (script.submit === 'refuse') return refuse(script.submitCode);
-			const payment = queue();
-			await plan(payment);
+			const done = await act();
 			if (script.submit === 'drop_after') return DROP;
 			if (script.submit === 'error_after') return serverError();
 			if (script.submit === 'not_json') return { status: 200, body: '<html><body>Gateway</body></html>' };
 			if (script.submit === 'slow')
 				await sleep(script.slowMs, undefined, { signal: stopped.signal }).catch(() => {});
-			return answer(payment);
+			return answer(done);
 		},
 		read(payment) {
 			payment.reads += 1;
@@ -201,6 +223,11 @@ export async function startSimulator(
 		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
 	}
 
+	function portal(settings: Readonly<Record<string, string>>): void {
+		if (!protocol.portal) throw new Error(`${protocol.name} has no portal`);
+		protocol.portal(settings);
+	}
+
 	/** What a test, or a person with curl, directs. */
 	async function direct({ method, path, body }: SimulatorRequest): Promise<SimulatorAnswer> {
 		const told = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
@@ -243,6 +270,9 @@ export async function startSimulator(
 			case 'POST /tokens/expire':
 				protocol.expireTokens();
 				return { status: 200, body: { ok: true } };
+			case 'POST /portal':
+				portal(told as Record<string, string>);
+				return { status: 200, body: { ok: true } };
 			case 'POST /settle': {
 				const payment = found();
 				const settled = payment !== undefined && (await settle(payment, String(told['outcome'])));
@@ -275,7 +305,9 @@ export async function startSimulator(
 	return {
 		url,
 		credentials: protocol.credentials,
-		environment: protocol.environment(url),
+		get environment() {
+			return protocol.environment(url);
+		},
 		books,
 		requests,
 		script: (match, script) => books.script(match, script),
@@ -285,6 +317,7 @@ export async function startSimulator(
 			outage = kind;
 		},
 		expireTokens: () => protocol.expireTokens(),
+		portal,
 		settle,
 		callBack: (payment, how) => send(payment, { ...ONE_CALLBACK, ...how }),
 		async stop() {
