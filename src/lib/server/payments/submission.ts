@@ -28,6 +28,7 @@ function requestFor(context: PaymentsContext, payment: store.PaymentRow, duratio
 		amountMinor: payment.amount_minor,
 		currency: payment.currency,
 		payerPhone: payment.phone,
+		paymentMethod: payment.payment_method,
 		description: `Wi-Fi ${formatDuration(duration)}`,
 		callbackUrl: `${context.config.callbackUrl}/callbacks/${payment.operator}/${payment.reference}/${callbackToken(context, payment.reference)}`,
 		expiresAt: payment.expires_at
