@@ -54,7 +54,9 @@ export interface Protocol {
 		outcome: string,
 		how: CallbackScript,
 		books: Books
-	): OutgoingCallback | null;
+	): OutgoingCallback | null | Promise<OutgoingCallback | null>;
+	/** Delays after which an operator repeats a callback that was not answered with 200; without it, it does not. */
+	readonly callbackRetriesMs?: readonly number[];
 	/** Makes every token that was given out invalid. */
 	expireTokens(): void;
 	/** What a merchant sets in the operator's portal, such as the callback address, where it has one. */
@@ -91,6 +93,8 @@ export interface Desk {
 	): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
+	/** Calls back about something else than a payment, e.g. a refund, at a moment of the books' clock. */
+	callBackAt(at: number, make: () => OutgoingCallback | null | Promise<OutgoingCallback | null>): void;
 }
 
 export interface Simulator {
@@ -132,7 +136,8 @@ export async function startSimulator(
 	const requests: SimulatorRequest[] = [];
 	const stopped = new AbortController();
 	let outage: 'refuse' | 'error' | null = null;
-	let due: { payment: SimulatedPayment; at: number; how: CallbackScript }[] = [];
+	let due: { payment: SimulatedPayment; at: number; how: CallbackScript; tries?: number }[] = [];
+	let others: { at: number; make: Parameters<Desk['callBackAt']>[1]; tries?: number }[] = [];
 
 	const desk: Desk = {
 		books,
@@ -162,6 +167,9 @@ export async function startSimulator(
 			const { notFoundReads, failedReads } = payment.script;
 			if (payment.reads <= notFoundReads) return 'not_found';
 			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
+		},
+		callBackAt(at, make) {
+			others.push({ at, make });
 		}
 	};
 
@@ -179,31 +187,54 @@ export async function startSimulator(
 		let status: number | null = null;
 		for (let count = 0; count < how.times; count += 1) {
 			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
-			const outgoing = protocol.callback(payment, outcome, how, books);
+			const outgoing = await protocol.callback(payment, outcome, how, books);
 			if (!outgoing) return null;
-			try {
-				const { url, method, headers, body } = outgoing;
-				const response = await fetch(url, {
-					method,
-					headers,
-					body: how.alter === 'garbage' ? '<oops' : body,
-					redirect: 'error',
-					signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
-				});
-				await response.arrayBuffer();
-				status = response.status;
-			} catch {
-				status = null;
-			}
+			status = await post(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
 		}
 		return status;
+	}
+
+	async function post({ url, method, headers, body }: OutgoingCallback): Promise<number | null> {
+		try {
+			const response = await fetch(url, {
+				method,
+				headers,
+				body,
+				redirect: 'error',
+				signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
+			});
+			await response.arrayBuffer();
+			return response.status;
+		} catch {
+			return null;
+		}
+	}
+
+	/** When to repeat a callback that was answered in this way; null when not. */
+	function repeatAt(status: number | null, tries: number): number | null {
+		const delay = status === 200 ? undefined : protocol.callbackRetriesMs?.[tries];
+		return delay === undefined ? null : books.now() + delay;
 	}
 
 	const looking = setInterval(() => {
 		const now = books.now();
 		const ready = due.filter(({ at }) => at <= now);
 		due = due.filter(({ at }) => at > now);
-		for (const { payment, how } of ready) void send(payment, how);
+		for (const one of ready) {
+			void send(one.payment, one.how).then((status) => {
+				const at = one.how.alter === undefined ? repeatAt(status, one.tries ?? 0) : null;
+				if (at !== null) due.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
+			});
+		}
+		const otherReady = others.filter(({ at }) => at <= now);
+		others = others.filter(({ at }) => at > now);
+		for (const one of otherReady) {
+			void Promise.resolve(one.make()).then(async (outgoing) => {
+				if (!outgoing) return;
+				const at = repeatAt(await post(outgoing), one.tries ?? 0);
+				if (at !== null) others.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
+			});
+		}
 	}, LOOK_MS);
 
 	async function settle(payment: SimulatedPayment, outcome: string): Promise<boolean> {
