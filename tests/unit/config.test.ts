@@ -48,7 +48,13 @@ const WRONG: Record<string, string[]> = {
 	MAX_PRICE: ['0', '1000000001', '0.5'],
 	PAYMENT_ATTEMPTS: ['0', '101'],
 	PAYER_PROMPTS: ['0', '1001'],
-	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
+	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%'],
+	PAWAPAY_BASE_URL: ['api.pawapay.io', 'ftp://api.pawapay.io'],
+	PAWAPAY_API_TOKEN: [' token', 'token '],
+	PAWAPAY_PROVIDERS: ['MTN_MOMO_UGA', 'mtn=MTN_MOMO_UGA', 'mtn_momo=MTN_MOMO_UGA,mtn_momo=AIRTEL_OAPI_UGA'],
+	PAWAPAY_VERIFY_CALLBACKS: ['yes', '1'],
+	PAWAPAY_SIGNING_KEY: ['key', '-----BEGIN PRIVATE KEY-----'],
+	PAWAPAY_SIGNING_KEY_ID: [' id']
 };
 
 describe('the configuration', () => {
