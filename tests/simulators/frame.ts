@@ -93,8 +93,8 @@ export interface Desk {
 	): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
-	/** Calls back about something else than a payment, e.g. a refund, at a moment of the books' clock. */
-	callBackAt(at: number, make: () => OutgoingCallback | null | Promise<OutgoingCallback | null>): void;
+	/** Sends something that belongs to no payment's callbacks, such as the result of a refund; made when it is due. */
+	later(afterMs: number, make: () => OutgoingCallback | null | Promise<OutgoingCallback | null>): void;
 }
 
 export interface Simulator {
@@ -137,7 +137,7 @@ export async function startSimulator(
 	const stopped = new AbortController();
 	let outage: 'refuse' | 'error' | null = null;
 	let due: { payment: SimulatedPayment; at: number; how: CallbackScript; tries?: number }[] = [];
-	let others: { at: number; make: Parameters<Desk['callBackAt']>[1]; tries?: number }[] = [];
+	let others: { at: number; make: Parameters<Desk['later']>[1]; tries?: number }[] = [];
 
 	const desk: Desk = {
 		books,
@@ -168,8 +168,8 @@ export async function startSimulator(
 			if (payment.reads <= notFoundReads) return 'not_found';
 			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
 		},
-		callBackAt(at, make) {
-			others.push({ at, make });
+		later(afterMs, make) {
+			others.push({ at: books.now() + afterMs, make });
 		}
 	};
 
@@ -189,12 +189,12 @@ export async function startSimulator(
 			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
 			const outgoing = await protocol.callback(payment, outcome, how, books);
 			if (!outgoing) return null;
-			status = await post(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
+			status = await deliver(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
 		}
 		return status;
 	}
 
-	async function post({ url, method, headers, body }: OutgoingCallback): Promise<number | null> {
+	async function deliver({ url, method, headers, body }: OutgoingCallback): Promise<number | null> {
 		try {
 			const response = await fetch(url, {
 				method,
@@ -231,7 +231,7 @@ export async function startSimulator(
 		for (const one of otherReady) {
 			void Promise.resolve(one.make()).then(async (outgoing) => {
 				if (!outgoing) return;
-				const at = repeatAt(await post(outgoing), one.tries ?? 0);
+				const at = repeatAt(await deliver(outgoing), one.tries ?? 0);
 				if (at !== null) others.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
 			});
 		}

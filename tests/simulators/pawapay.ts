@@ -306,7 +306,7 @@ export function pawapay(): Protocol {
 				refunds.set(reference, entry);
 				books.refunds.push(entry.refund);
 				if (outcome !== 'pending') {
-					desk.callBackAt(entry.refund.queuedAt + afterMs, () => refundCallback(entry, books));
+					desk.later(afterMs, () => refundCallback(entry, books));
 				}
 				return entry;
 			},
@@ -429,18 +429,14 @@ export function pawapay(): Protocol {
 		const payment = desk.books.byReference(id.toLowerCase());
 		const outcome = payment ? desk.books.outcomeOf(payment) : 'pending';
 		const make = () => (payment ? callback(payment, outcome, ONCE, desk.books) : null);
-		return resend('depositId', id, payment !== undefined, isFinal(outcome), () =>
-			desk.callBackAt(desk.books.now(), make)
-		);
+		return resend('depositId', id, payment !== undefined, isFinal(outcome), () => desk.later(0, make));
 	}
 
 	function resendRefund(id: string, desk: Desk): SimulatorAnswer {
 		const entry = refunds.get(id.toLowerCase());
 		const outcome = entry ? desk.books.refundOutcome(entry.refund) : 'pending';
 		const make = () => (entry ? refundCallback(entry, desk.books) : null);
-		return resend('refundId', id, entry !== undefined, isFinal(outcome), () =>
-			desk.callBackAt(desk.books.now(), make)
-		);
+		return resend('refundId', id, entry !== undefined, isFinal(outcome), () => desk.later(0, make));
 	}
 
 	// Toolkit

@@ -48,7 +48,11 @@ const WRONG: Record<string, string[]> = {
 	MAX_PRICE: ['0', '1000000001', '0.5'],
 	PAYMENT_ATTEMPTS: ['0', '101'],
 	PAYER_PROMPTS: ['0', '1001'],
-	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%'],
+	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
+};
+
+/** The same for the variables of operators, which are read when all others are right. */
+const WRONG_OF_OPERATORS: Record<string, string[]> = {
 	PAWAPAY_BASE_URL: ['api.pawapay.io', 'ftp://api.pawapay.io'],
 	PAWAPAY_API_TOKEN: [' token', 'token '],
 	PAWAPAY_PROVIDERS: ['MTN_MOMO_UGA', 'mtn=MTN_MOMO_UGA', 'mtn_momo=MTN_MOMO_UGA,mtn_momo=AIRTEL_OAPI_UGA'],
@@ -80,22 +84,24 @@ describe('the configuration', () => {
 	});
 
 	it('takes an empty variable for an unset one', () => {
-		const empty = Object.fromEntries(Object.keys(WRONG).map((name) => [name, '']));
+		const names = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		const empty = Object.fromEntries(names.map((name) => [name, '']));
 		expect(load(empty)).toEqual(load());
 	});
 
-	it.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-		'refuses %s=%s and names the variable',
-		(name, value) => {
-			expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
-		}
-	);
+	it.each(
+		Object.entries({ ...WRONG, ...WRONG_OF_OPERATORS }).flatMap(([name, values]) =>
+			values.map((value) => [name, value] as const)
+		)
+	)('refuses %s=%s and names the variable', (name, value) => {
+		expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
+	});
 
-	it('names every wrong variable at once', () => {
-		const wrong = Object.fromEntries(Object.entries(WRONG).map(([name, values]) => [name, values[0] ?? '']));
+	it.each([WRONG, WRONG_OF_OPERATORS])('names every wrong variable at once', (all) => {
+		const wrong = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values[0] ?? '']));
 		const message = complaint(wrong);
-		for (const name of Object.keys(WRONG)) expect(message).toContain(`- ${name}: `);
-		expect(message.split('\n')).toHaveLength(1 + Object.keys(WRONG).length);
+		for (const name of Object.keys(all)) expect(message).toContain(`- ${name}: `);
+		expect(message.split('\n')).toHaveLength(1 + Object.keys(all).length);
 	});
 
 	it('repeats no secret in what it says', () => {
@@ -144,7 +150,8 @@ describe('the configuration', () => {
 
 	it('documents every variable it reads', () => {
 		const table = configTable();
-		for (const name of [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
+		const wrong = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		for (const name of [...wrong, 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
 			expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| .* \\| .{10,} \\|$`, 'm'));
 		}
 	});
