@@ -1,6 +1,6 @@
 import { ConfigError } from '#lib/server/config.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
-import { CsvFileError } from '#lib/server/routers/csv.ts';
+import { CsvFileError } from '#lib/server/csv.ts';
 
 /** The command could not do its work, for a reason that the message explains. */
 export class CommandError extends Error {}

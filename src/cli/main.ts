@@ -5,6 +5,8 @@ import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
+import { listReviews, resolveReview, showReview } from './commands/review.ts';
+import { checkStatementFile } from './commands/statement.ts';
 import { isExpected, messageOf } from './errors.ts';
 import { OutputClosed, plain, print } from './output.ts';
 
@@ -16,6 +18,10 @@ const COMMANDS: readonly Command[] = [
 	createKey,
 	listKeys,
 	revokeKey,
+	listReviews,
+	showReview,
+	resolveReview,
+	checkStatementFile,
 	doctor
 ];
 

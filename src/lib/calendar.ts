@@ -83,6 +83,12 @@ function startOf(date: string, timeZone: string): number {
 	return moments.length > 0 ? Math.min(...moments) : before;
 }
 
+/** From the first moment of one date to the end of another, epoch milliseconds; `to` is not part of it. */
+export const spanOfDates = (from: string, to: string, timeZone: string): { from: number; to: number } => ({
+	from: startOf(from, timeZone),
+	to: startOf(dateOf(dayOf(to) + 1), timeZone)
+});
+
 /** First day of the bucket that holds a day. */
 function alignDown(day: number, period: Period): number {
 	if (period === 'daily') return day;

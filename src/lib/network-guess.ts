@@ -54,3 +54,15 @@ export function guessNetwork(phone: string): GuessedNetwork | null {
 	}
 	return best?.network ?? null;
 }
+
+/**
+ * A number as it is typed, about as E.164: good enough for a guess, without the metadata of all countries.
+ * @param prefix of numbers without a country code, e.g. `+256`
+ */
+export function roughE164(typed: string, prefix: string): string {
+	const digits = typed.replace(/[^\d+]/g, '');
+	if (digits.startsWith('+')) return digits;
+	if (digits.startsWith('00')) return `+${digits.slice(2)}`;
+	if (digits.startsWith(prefix.slice(1))) return `+${digits}`;
+	return prefix + digits.replace(/^0/, '');
+}

@@ -159,11 +159,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			payment.id
 		);
 		expect(refunds).toEqual([{ amount_minor: 1000, status: 'succeeded' }]);
-		const [{ review_reason } = {}] = await sql.all(
-			'select review_reason from payments where id = ?',
+		const [{ reason } = {}] = await sql.all(
+			'select reason from reviews where payment_id = ? and resolved_at is null',
 			payment.id
 		);
-		expect(review_reason).toBe('amount_mismatch');
+		expect(reason).toBe('amount_mismatch');
 		expect(await world().events(session.id)).toEqual([
 			'payment.refunded',
 			'payment.success',

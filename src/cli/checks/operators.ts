@@ -1,23 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '#lib/server/app.ts';
+import { isoTime } from '#lib/server/clock.ts';
 import type { Config } from '#lib/server/config.ts';
 import type { OperatorAdapter } from '#lib/server/operators/operator.ts';
 import { messageOf } from '../errors.ts';
 import { withApp } from '../services.ts';
-import { fail, ok, type Finding } from './finding.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
 
 const LIMIT_MS = 10 * 1000;
 
 /** Whether each configured mobile-money operator answers. Builds the application. */
 export async function* checkOperators(config: Config): AsyncGenerator<Finding> {
-	const findings = await withApp(config, (app) => Promise.all(app.operators.all().map(operatorFinding)));
+	const findings = await withApp(config, async (app) => {
+		const operators = app.operators.all();
+		const answers = await Promise.all(operators.map(operatorFinding));
+		const addresses = operators.flatMap((operator) => portalAddress(app, operator));
+		return [...answers, ...addresses, await reviewFinding(app)];
+	});
 	yield* findings;
-	if (findings.length === 0) {
+	if (config.mode === 'live' && config.operators.length === 0) {
 		yield fail(
 			'operator',
 			'no mobile-money operator is configured, so nobody can pay',
 			'configure one (AIRTILL_MODE=sandbox needs none)'
 		);
 	}
+}
+
+/** What must be entered by hand, where an operator takes no address with a request. */
+function portalAddress(app: App, { id, capabilities }: OperatorAdapter): Finding[] {
+	if (capabilities.callback.perRequestUrl) return [];
+	return [
+		ok('operator', `${id}: the callback address for its portal is ${app.payments.portalCallbackUrl(id)}`)
+	];
+}
+
+/** Questions about money that wait for a person. */
+async function reviewFinding(app: App): Promise<Finding> {
+	const { count, oldest } = await app.reviews.countOpen();
+	if (count === 0) return ok('reviews', 'nobody waits for a decision about money');
+	const what = `${count} open, the oldest since ${isoTime(oldest) ?? ''}`;
+	return warn('reviews', what, 'see "review list" and decide');
 }
 
 async function operatorFinding(operator: OperatorAdapter): Promise<Finding> {

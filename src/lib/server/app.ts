@@ -1,3 +1,4 @@
+import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
 import type { ApiAccess } from './api-client.ts';
@@ -21,6 +22,7 @@ import { createPayments, type Payments } from './payments/payments.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
+import { createReviews, type Reviews } from './reviews/reviews.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
@@ -45,6 +47,7 @@ export interface App {
 	routers: Routers;
 	sessions: Sessions;
 	payments: Payments;
+	reviews: Reviews;
 	purchases: Purchases;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
@@ -92,8 +95,10 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const routers = createRouters(database, operators, clock, config);
 	const events = createEvents(clock, createFanOut(secrets).publish);
-	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers });
+	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers, operators });
 	const changes = createChanges();
+	const audit = createAudit(clock);
+	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({
 		database,
 		clock,
@@ -104,7 +109,9 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		log,
 		sessions,
 		operators,
-		changes
+		changes,
+		audit,
+		reviews
 	});
 	const mailer = createMailer(config);
 	const signIn = createSignIn({
@@ -149,6 +156,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		routers,
 		sessions,
 		payments,
+		reviews,
 		purchases: createPurchases(database, clock),
 		rateLimits: createRateLimits(database, clock, log),
 		requestLog,

@@ -9,6 +9,7 @@ import { webhooks } from './migrations/0006-webhooks.ts';
 import { signIn } from './migrations/0007-sign-in.ts';
 import { requestLog } from './migrations/0008-request-log.ts';
 import { accountPayments } from './migrations/0009-account-payments.ts';
+import { moneyEvidence } from './migrations/0010-money-evidence.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -26,7 +27,8 @@ const MIGRATIONS: readonly Migration[] = [
 	webhooks,
 	signIn,
 	requestLog,
-	accountPayments
+	accountPayments,
+	moneyEvidence
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

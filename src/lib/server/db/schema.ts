@@ -13,6 +13,8 @@ export interface Schema {
 	payments: PaymentsTable;
 	refunds: RefundsTable;
 	operator_messages: OperatorMessagesTable;
+	reviews: ReviewsTable;
+	audit_log: AuditLogTable;
 	events: EventsTable;
 	jobs: JobsTable;
 	price_changes: PriceChangesTable;
@@ -132,8 +134,10 @@ export interface PaymentsTable {
 	settled_minor: number | null;
 	settled_currency: string | null;
 	commission_basis_points: number;
-	/** Why a person must look at this payment; null when nobody needs to. */
-	review_reason: string | null;
+	/** What an authentic callback claimed (CallbackClaim as JSON). */
+	claim: string | null;
+	/** When it was found in the operator's list of settled payments. */
+	statement_at: number | null;
 	expires_at: number;
 	paid_at: number | null;
 	refunded_at: number | null;
@@ -151,8 +155,44 @@ export interface RefundsTable {
 	reason: string;
 	status: 'pending' | 'succeeded' | 'failed';
 	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';
+	operator_reference: string | null;
+	/** What an authentic callback claimed (CallbackClaim as JSON). */
+	claim: string | null;
+	submitted_at: number | null;
 	created_at: number;
 	updated_at: number;
+}
+
+/** What a person must decide. */
+export interface ReviewsTable {
+	id: Generated<number>;
+	/** null: about a transaction of a statement that no payment belongs to. */
+	payment_id: number | null;
+	/** `payment 12`, or `mtn transaction 334455`. */
+	subject: string;
+	reason: string;
+	detail: string | null;
+	opened_at: number;
+	resolved_at: number | null;
+	resolved_by: string | null;
+	decision: string | null;
+	note: string | null;
+}
+
+/** Every decision that moved money or ended a question about it. */
+export interface AuditLogTable {
+	id: Generated<number>;
+	at: number;
+	/** Who: `reconciler`, `refunds`, or a person's name from the command line. */
+	actor: string;
+	action: string;
+	payment_id: number | null;
+	refund_id: number | null;
+	reason: string;
+	/** JSON */
+	before: string;
+	/** JSON */
+	after: string;
 }
 
 export interface OperatorMessagesTable {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Setting } from '../setting.ts';
 import type { OperatorHttp } from './http.ts';
-import type { OperatorAdapter } from './operator.ts';
+import type { OperatorAdapter, StatementColumns } from './operator.ts';
 
 /**
  * One mobile-money operator: what it is called, what must be configured, and how to build its adapter. A file of
@@ -40,17 +40,6 @@ export interface OperatorDependencies extends Installation {
 	clock: Clock;
 	log: Log;
 	http: OperatorHttp;
-}
-
-export interface StatementColumns {
-	/** Our reference of the payment, where the operator repeats it. */
-	reference: readonly string[];
-	/** The operator's id of the settled transaction. */
-	providerReference: readonly string[];
-	/** In major units. */
-	amount: readonly string[];
-	/** Says whether the row settled, where the list has others as well; with the values that mean that it did. */
-	status: { names: readonly string[]; settled: readonly string[] } | null;
 }
 
 /** A definition whose values were read and found right. */

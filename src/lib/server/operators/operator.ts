@@ -90,6 +90,11 @@ export interface RefundReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
+	/** What we asked to be sent back. */
+	amountMinor: number;
+	currency: string;
+	/** What an authentic callback claimed about it. */
+	claim: CallbackClaim | null;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
@@ -97,6 +102,8 @@ export interface RefundRequest {
 	/** UUID v4 of the refund itself. */
 	reference: string;
 	payment: RefundReference['payment'];
+	/** Unguessable, one per refund. */
+	callbackUrl: string;
 	amountMinor: number;
 	currency: string;
 	payerPhone: string;
@@ -165,4 +172,16 @@ export interface CallbackHint {
 	providerReference: string | null;
 	amountMinor: number | null;
 	currency: string | null;
+}
+
+/** Names of the columns of an operator's list of settled payments (CSV), most usual first. */
+export interface StatementColumns {
+	/** Our reference of the payment, where the operator repeats it. */
+	reference: readonly string[];
+	/** The operator's id of the settled transaction. */
+	providerReference: readonly string[];
+	/** In major units. */
+	amount: readonly string[];
+	/** Says whether the row settled, where the list has others as well; with the values that mean that it did. */
+	status: { names: readonly string[]; settled: readonly string[] } | null;
 }

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -5,6 +6,7 @@ import type { Events } from '../events/events.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Operators } from '../operators/registry.ts';
+import type { Reviews } from '../reviews/reviews.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Changes } from './changes.ts';
@@ -21,6 +23,8 @@ export interface PaymentsContext {
 	sessions: Sessions;
 	operators: Operators;
 	changes: Changes;
+	audit: Audit;
+	reviews: Reviews;
 }
 
 /** Sends the request to the operator (the outbox). */

@@ -5,15 +5,19 @@ import type { Tx } from '../db/database.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import { operatorReference } from '../ids.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
-import { equalSecrets } from '../secrets.ts';
+import { carrierOf } from '../operators/carriage.ts';
+import type { Review } from '../reviews/reviews.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
+import { portalCallbackUrl } from './callback-url.ts';
+import { receiveCallback, type Callback, type CallbackAnswer } from './callbacks.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
-import { keepCallback } from './messages.ts';
+import { decide, evidenceOf, type DecisionOrder, type Evidence } from './decisions.ts';
 import { reconcilePayment } from './reconcile.ts';
 import { refundPayment } from './refunds.ts';
 import * as store from './store.ts';
-import { callbackToken, submitPayment } from './submission.ts';
+import { checkStatement, type StatementFile, type StatementResult } from './statement.ts';
+import { submitPayment } from './submission.ts';
 
 /**
  * Payments by mobile money: a row is committed first, then the operator is called from the outbox, then it is
@@ -32,23 +36,19 @@ export interface Payments {
 	newest(accountId: number, limit: number): Promise<{ reference: string; payment: PaymentBody }[]>;
 	/**
 	 * Notes a callback and asks the operator. Changes nothing by itself.
-	 * @returns false when the address was not made by us
+	 * @returns what the operator is answered; null when the address was not made by us
 	 */
-	receiveCallback(callback: Callback): Promise<boolean>;
+	receiveCallback(callback: Callback): Promise<CallbackAnswer>;
+	/** The callback address that is entered in the portal of an operator which takes none with a request. */
+	portalCallbackUrl(operator: string): string;
+	/** All that is known about a payment, for a person who must decide; null when there is none. */
+	evidenceOf(id: number): Promise<Evidence | null>;
+	/** Carries out what a person decided about an open question. @throws DecisionRefused; nothing is changed then */
+	decide(review: Review, order: DecisionOrder): Promise<void>;
+	/** Matches an operator's list of settled payments with ours. @throws StatementError, CsvFileError */
+	checkStatement(file: StatementFile): Promise<StatementResult>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
-}
-
-export interface Callback {
-	operator: string;
-	reference: string;
-	token: string;
-	method: string;
-	/** Path and query as they came. */
-	path: string;
-	authority: string;
-	headers: Record<string, string>;
-	body: string;
 }
 
 const MAX_START_ATTEMPTS = 5;
@@ -103,8 +103,12 @@ export function createPayments(context: PaymentsContext): Payments {
 		const phone = mobileNumber(order.phone, config.defaultRegion);
 		const now = clock.now();
 		await checkPrompts(trx, phone, now);
-		const operator = operators.forMethod(session.payment_method, phone);
-		if (!operator) throw new Error(`No operator carries ${session.payment_method}`);
+		const operator = carrierOf(operators, {
+			method: session.payment_method,
+			phone,
+			amountMinor: session.amount_minor,
+			currency: session.currency
+		});
 		const payment = await store.insert(trx, {
 			session_id: session.id,
 			account_id: caller.accountId,
@@ -187,15 +191,11 @@ export function createPayments(context: PaymentsContext): Payments {
 				.slice(0, limit)
 				.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 		},
-		async receiveCallback({ operator, reference, token, method, path, authority, headers, body }) {
-			if (!equalSecrets(token, callbackToken(context, reference))) return false;
-			const payment = await store.findByReference(database.db, operator, reference);
-			if (!payment) return false;
-			const hint = await operators.byId(operator).parseCallback({ method, path, authority, headers, body });
-			await jobs.wake(RECONCILE_JOB, payment.id);
-			await keepCallback(context, payment.id, hint.claimed, body);
-			return true;
-		},
+		receiveCallback: (callback) => receiveCallback(context, callback),
+		evidenceOf: (id) => evidenceOf(context, id),
+		decide: (review, order) => decide(context, review, order),
+		checkStatement: (file) => checkStatement(context, file),
+		portalCallbackUrl: (operator) => portalCallbackUrl(context, operator),
 		jobs: {
 			[SUBMIT_JOB]: (id) => submitPayment(context, id),
 			[RECONCILE_JOB]: (id) => reconcilePayment(context, id),

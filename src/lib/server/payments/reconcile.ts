@@ -1,4 +1,5 @@
 import type { StatusOutcome } from '../operators/operator.ts';
+import { claimOf } from './callbacks.ts';
 import type { PaymentsContext } from './context.ts';
 import { failureCode } from './failures.ts';
 import { keepWhenNew } from './messages.ts';
@@ -49,6 +50,15 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	}
 	if (outcome.kind === 'failed') await settleFailure(context, id, failureCode(outcome.reason));
 	if (outcome.kind === 'not_found') await notFound(context, payment);
+	if (outcome.kind === 'contradiction') {
+		const about = { paymentId: id, reason: 'contradiction', detail: outcome.message } as const;
+		await context.reviews.open(database.db, about);
+	}
+	if (outcome.kind === 'unreadable' && payment.expires_at <= clock.now()) {
+		// A callback may still come; but nobody can ask, and the payer may have paid.
+		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause } as const;
+		await context.reviews.open(database.db, about);
+	}
 	return next(context, id, outcome);
 }
 
@@ -64,7 +74,7 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
 			submittedAt: payment.submitted_at,
 			amountMinor: payment.amount_minor,
 			currency: payment.currency,
-			claim: null
+			claim: claimOf(payment)
 		});
 	} catch (error) {
 		// An adapter that throws is a bug of ours, and says nothing about the payment.
@@ -106,7 +116,7 @@ async function next(context: PaymentsContext, id: number, outcome: StatusOutcome
 	if (payment.status === 'failed') {
 		if (outcome.kind === 'not_found' || age >= WATCH_FAILED_MS) return null;
 	} else if (age >= config.reconcileMs) {
-		await store.flagForReview(database.db, id, 'no_final_answer');
+		await context.reviews.open(database.db, { paymentId: id, reason: 'no_final_answer' });
 		return null;
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;

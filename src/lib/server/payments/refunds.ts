@@ -1,4 +1,12 @@
-import type { StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
+import type {
+	OperatorAdapter,
+	RefundReference,
+	StatusOutcome,
+	SubmitOutcome
+} from '../operators/operator.ts';
+import type { ReviewReason } from '../reviews/reviews.ts';
+import { claimOf } from './callbacks.ts';
+import { callbackUrl } from './callback-url.ts';
 import type { PaymentsContext } from './context.ts';
 import { keepMessage, keepWhenNew } from './messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
@@ -13,96 +21,115 @@ import * as store from './store.ts';
 const RETRY_MS = 5_000;
 const SUBMITTING_MAX_MS = 60_000;
 
+interface Subject {
+	refund: store.RefundRow;
+	payment: store.PaymentRow;
+	adapter: OperatorAdapter;
+}
+
 /** Job REFUND_JOB; its subject is the refund. Returns when to look again, or null when it is over. */
 export async function refundPayment(context: PaymentsContext, refundId: number): Promise<number | null> {
-	const { database, clock, operators } = context;
+	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
 	const payment = await store.find(database.db, refund.payment_id);
 	if (!payment) throw new Error(`Payment ${refund.payment_id} is gone`);
-	const adapter = operators.byId(payment.operator);
-	if (!adapter.refund || !adapter.readRefund) {
-		await finish(context, refund, 'failed', 'refund_not_supported');
+	const subject = { refund, payment, adapter: operators.byId(payment.operator) };
+	if (!subject.adapter.refund || !subject.adapter.readRefund) {
+		await finish(context, subject, 'failed', 'refund_not_supported');
 		return null;
 	}
+	return refund.submit_state === 'created' ? submit(context, subject) : read(context, subject);
+}
 
-	if (refund.submit_state === 'created') {
-		await setSubmit(context, refund, 'submitting');
-		const outcome = await attempt<SubmitOutcome>(
-			context,
-			() =>
-				adapter.refund?.({
-					reference: refund.reference,
-					payment: {
-						reference: payment.reference,
-						operatorReference: payment.operator_reference,
-						providerReference: payment.provider_reference
-					},
-					amountMinor: refund.amount_minor,
-					currency: refund.currency,
-					payerPhone: payment.phone
-				}),
-			{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
-		);
-		await keepMessage(context, payment.id, 'refund', outcome.kind, outcome.raw);
-		if (outcome.kind === 'refused' && !outcome.retryable) {
-			await finish(context, refund, 'failed', 'refund_refused');
-			return null;
+function referenceOf({ refund, payment }: Subject): RefundReference {
+	return {
+		reference: refund.reference,
+		operatorReference: refund.operator_reference,
+		submittedAt: refund.submitted_at,
+		amountMinor: refund.amount_minor,
+		currency: refund.currency,
+		claim: claimOf(refund),
+		payment: {
+			reference: payment.reference,
+			operatorReference: payment.operator_reference,
+			providerReference: payment.provider_reference
 		}
-		const state = outcome.kind === 'refused' ? 'created' : outcome.kind;
-		await setSubmit(context, refund, state);
-		return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
-	}
+	};
+}
 
-	if (refund.submit_state === 'submitting' && clock.now() - refund.updated_at > SUBMITTING_MAX_MS) {
-		await setSubmit(context, refund, 'uncertain');
-		return clock.now();
-	}
-	const outcome = await attempt<StatusOutcome>(
+async function submit(context: PaymentsContext, subject: Subject): Promise<number | null> {
+	const { clock } = context;
+	const { refund, payment, adapter } = subject;
+	await setSubmit(context, refund, { submit_state: 'submitting', submitted_at: clock.now() });
+	const { reference, amountMinor, currency, payment: of } = referenceOf(subject);
+	const outcome = await attempt<SubmitOutcome>(
 		context,
 		() =>
-			adapter.readRefund?.({
-				reference: refund.reference,
-				operatorReference: null,
-				submittedAt: refund.updated_at,
-				payment: {
-					reference: payment.reference,
-					operatorReference: payment.operator_reference,
-					providerReference: payment.provider_reference
-				}
+			adapter.refund?.({
+				reference,
+				amountMinor,
+				currency,
+				payment: of,
+				payerPhone: payment.phone,
+				callbackUrl: callbackUrl(context, payment.operator, reference)
 			}),
-		{
-			kind: 'unavailable',
-			cause: 'adapter error',
-			retryAfterSeconds: null
-		}
+		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
-	await keepWhenNew(
-		context,
-		payment.id,
-		'refund',
-		outcome.kind,
-		'raw' in outcome ? outcome.raw : outcome.cause
-	);
+	await keepMessage(context, payment.id, 'refund', outcome.kind, outcome.raw);
+	if (outcome.kind === 'refused' && !outcome.retryable) {
+		await finish(context, subject, 'failed', 'refund_refused');
+		return null;
+	}
+	if (outcome.kind === 'refused') {
+		await setSubmit(context, refund, { submit_state: 'created' });
+		return later(context, subject);
+	}
+	await setSubmit(context, refund, {
+		submit_state: outcome.kind,
+		...(outcome.kind === 'accepted' ? { operator_reference: outcome.operatorReference } : {})
+	});
+	return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
+}
+
+async function read(context: PaymentsContext, subject: Subject): Promise<number | null> {
+	const { clock } = context;
+	const { refund, payment, adapter } = subject;
+	if (refund.submit_state === 'submitting') {
+		const age = clock.now() - (refund.submitted_at ?? refund.updated_at);
+		if (age <= SUBMITTING_MAX_MS) return clock.now() + RETRY_MS;
+		await setSubmit(context, refund, { submit_state: 'uncertain' });
+		return clock.now();
+	}
+	const outcome = await attempt<StatusOutcome>(context, () => adapter.readRefund?.(referenceOf(subject)), {
+		kind: 'unavailable',
+		cause: 'adapter error',
+		retryAfterSeconds: null
+	});
+	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
+	await keepWhenNew(context, payment.id, 'refund', outcome.kind, raw);
 	if (outcome.kind === 'succeeded') {
-		await finish(context, refund, 'succeeded', null);
+		await finish(context, subject, 'succeeded', null);
 		return null;
 	}
 	if (outcome.kind === 'failed') {
-		await finish(context, refund, 'failed', 'refund_failed');
+		await finish(context, subject, 'failed', 'refund_failed');
 		return null;
 	}
-	if (
-		outcome.kind === 'not_found' &&
-		refund.submit_state === 'uncertain' &&
-		adapter.capabilities.resubmitSameReferenceSafe
-	) {
-		await setSubmit(context, refund, 'created');
+	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
+	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
+		await setSubmit(context, refund, { submit_state: 'created' });
 		return clock.now() + RETRY_MS;
 	}
+	return later(context, subject);
+}
+
+/** Asks again, more and more rarely; a person learns of it when it takes too long. */
+async function later(context: PaymentsContext, { refund, payment }: Subject): Promise<number> {
+	const { clock, config, reviews, database } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
-	if (ageMs > context.config.reconcileMs) {
-		await store.flagForReview(database.db, payment.id, 'refund_no_final_answer');
+	if (ageMs > config.reconcileMs) {
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer' });
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, settled: false });
 }
@@ -123,23 +150,20 @@ async function attempt<T>(
 async function setSubmit(
 	context: PaymentsContext,
 	refund: store.RefundRow,
-	state: store.RefundRow['submit_state']
+	to: Parameters<typeof store.changeRefund>[2]
 ): Promise<void> {
-	await store.changeRefund(
-		context.database.db,
-		{ id: refund.id, status: 'pending' },
-		{ submit_state: state, updated_at: context.clock.now() }
-	);
+	const from = { id: refund.id, status: 'pending' } as const;
+	await store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
 }
 
 /** The operator's last word on a refund, on the refund and its payment at once. */
 async function finish(
 	context: PaymentsContext,
-	refund: store.RefundRow,
+	{ refund }: Subject,
 	status: 'succeeded' | 'failed',
-	review: string | null
+	review: ReviewReason | null
 ): Promise<void> {
-	const { database, clock, changes } = context;
+	const { database, clock, changes, audit, reviews } = context;
 	await database.transact(async (trx) => {
 		const now = clock.now();
 		const from = { id: refund.id, status: 'pending' } as const;
@@ -152,7 +176,16 @@ async function finish(
 				: { status: 'refund_failed', updated_at: now }
 		);
 		if (payment && status === 'succeeded') await note(context, trx, 'payment.refunded', payment);
-		if (review !== null) await store.flagForReview(trx, refund.payment_id, review);
+		if (review !== null) await reviews.open(trx, { paymentId: refund.payment_id, reason: review });
+		await audit.record(trx, {
+			actor: 'refunds',
+			action: `refund.${status}`,
+			paymentId: refund.payment_id,
+			refundId: refund.id,
+			reason: review ?? 'the operator says that the money went back',
+			before: { refund: 'pending', payment: 'refund_pending' },
+			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
+		});
 	});
 	changes.announce(refund.payment_id);
 }

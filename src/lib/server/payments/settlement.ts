@@ -15,10 +15,24 @@ import * as store from './store.ts';
  */
 
 export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
-type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
+export type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
 
 /** States in which nobody has taken the payer's money yet, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
+
+/** Who decided, and why: for the audit log. */
+export interface Decider {
+	actor: string;
+	reason: string;
+}
+
+/** What of a payment the audit log keeps. */
+const facts = (row: store.PaymentRow) => ({
+	status: row.status,
+	applied: row.applied,
+	refund_reason: row.refund_reason,
+	provider_reference: row.provider_reference
+});
 
 export async function note(
 	context: PaymentsContext,
@@ -50,7 +64,8 @@ function announce(context: PaymentsContext, paymentId: number): void {
 export async function settleSuccess(
 	context: PaymentsContext,
 	id: number,
-	outcome: Succeeded
+	outcome: Succeeded,
+	by: Decider = { actor: 'reconciler', reason: 'the operator says that the payer paid' }
 ): Promise<boolean> {
 	const settled = await context.database.transact(async (trx) => {
 		const now = context.clock.now();
@@ -83,6 +98,15 @@ export async function settleSuccess(
 			await note(context, trx, 'payment.success', payment);
 			await startRefund(context, trx, payment, reason);
 		}
+		const after = await store.find(trx, id);
+		await context.audit.record(trx, {
+			...by,
+			action: reason === null ? 'payment.success' : 'payment.success, not applied',
+			paymentId: id,
+			reason: reason === null ? by.reason : `${by.reason}; it buys nothing: ${reason}`,
+			before: facts(before),
+			after: facts(after ?? payment)
+		});
 		return true;
 	});
 	if (settled) announce(context, id);
@@ -95,12 +119,13 @@ function differsFromAsked(payment: store.PaymentRow, outcome: Succeeded): boolea
 }
 
 /** Money that bought nothing goes back; a person is told when the amount was not what we asked for. */
-async function startRefund(
+export async function startRefund(
 	context: PaymentsContext,
 	trx: Tx,
 	payment: store.PaymentRow,
-	reason: RefundReason
-): Promise<void> {
+	reason: RefundReason,
+	from: 'success' | 'refund_failed' = 'success'
+): Promise<store.RefundRow> {
 	const now = context.clock.now();
 	const refund = await store.insertRefund(trx, {
 		payment_id: payment.id,
@@ -116,11 +141,16 @@ async function startRefund(
 	});
 	await store.change(
 		trx,
-		{ id: payment.id, status: ['success'] },
+		{ id: payment.id, status: [from] },
 		{ status: 'refund_pending', refund_reason: reason, updated_at: now }
 	);
-	if (reason === 'amount_mismatch') await store.flagForReview(trx, payment.id, reason);
+	if (reason === 'amount_mismatch' && from === 'success') {
+		const taken = `${refund.currency} ${refund.amount_minor}`;
+		const detail = `taken ${taken}, asked ${payment.currency} ${payment.amount_minor} (minor units)`;
+		await context.reviews.open(trx, { paymentId: payment.id, reason, detail });
+	}
 	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
+	return refund;
 }
 
 /**
@@ -131,9 +161,10 @@ async function startRefund(
 export async function settleFailure(
 	context: PaymentsContext,
 	id: number,
-	code: FailureCode
+	code: FailureCode,
+	by: Decider = { actor: 'reconciler', reason: 'the operator says that nothing was paid' }
 ): Promise<boolean> {
-	const failed = await settleUnpaid(context, id, 'failed', code);
+	const failed = await settleUnpaid(context, id, 'failed', code, by);
 	if (failed) return true;
 	const expired = await store.change(
 		context.database.db,
@@ -145,14 +176,18 @@ export async function settleFailure(
 
 /** Nobody has said anything in time: the screen says so, and the operator is still asked. */
 export async function settleExpired(context: PaymentsContext, id: number): Promise<boolean> {
-	return settleUnpaid(context, id, 'expired', 'payer_timeout');
+	return settleUnpaid(context, id, 'expired', 'payer_timeout', {
+		actor: 'reconciler',
+		reason: 'no final answer in time'
+	});
 }
 
 async function settleUnpaid(
 	context: PaymentsContext,
 	id: number,
 	status: 'failed' | 'expired',
-	code: FailureCode
+	code: FailureCode,
+	by: Decider
 ): Promise<boolean> {
 	const settled = await context.database.transact(async (trx) => {
 		const payment = await store.change(
@@ -165,7 +200,17 @@ async function settleUnpaid(
 				updated_at: context.clock.now()
 			}
 		);
-		if (payment) await note(context, trx, 'payment.failed', payment);
+		if (payment) {
+			await note(context, trx, 'payment.failed', payment);
+			await context.audit.record(trx, {
+				...by,
+				action: `payment.${status}`,
+				paymentId: id,
+				reason: `${by.reason}: ${code}`,
+				before: { status: 'pending' },
+				after: { status, failure_code: code }
+			});
+		}
 		return payment !== null;
 	});
 	if (settled) announce(context, id);

@@ -106,13 +106,91 @@ export async function setNotFoundCount(queries: Queries, id: number, count: numb
 	await queries.updateTable('payments').set({ not_found_count: count }).where('id', '=', id).execute();
 }
 
-/** Asks a person to look at a payment; the first reason stays. */
-export async function flagForReview(queries: Queries, id: number, reason: string): Promise<void> {
+/**
+ * Notes what a callback claimed. A claimed success stays: what came late or out of order does not wipe it out.
+ * @param claim CallbackClaim as JSON
+ */
+export async function setClaim(
+	queries: Queries,
+	table: 'payments' | 'refunds',
+	id: number,
+	{ claim, isSuccess }: { claim: string; isSuccess: boolean }
+): Promise<void> {
 	await queries
-		.updateTable('payments')
-		.set({ review_reason: reason })
+		.updateTable(table)
+		.set({ claim })
 		.where('id', '=', id)
-		.where('review_reason', 'is', null)
+		.where((where) =>
+			isSuccess
+				? where.or([where('claim', 'is', null), where('claim', 'not like', CLAIMED_SUCCESS)])
+				: where('claim', 'is', null)
+		)
+		.execute();
+}
+
+const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
+
+export async function findByTransaction(
+	queries: Queries,
+	operator: string,
+	transaction: string
+): Promise<PaymentRow[]> {
+	return queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('operator', '=', operator)
+		.where('provider_reference', '=', transaction)
+		.execute();
+}
+
+/** Payments of an operator that were paid in a span and never found in a statement. */
+export async function notInStatement(
+	queries: Queries,
+	operator: string,
+	paid: { from: number; to: number }
+): Promise<PaymentRow[]> {
+	return queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('operator', '=', operator)
+		.where('paid_at', '>=', paid.from)
+		.where('paid_at', '<', paid.to)
+		.where('statement_at', 'is', null)
+		.orderBy('id')
+		.execute();
+}
+
+export async function noteStatement(queries: Queries, id: number, at: number): Promise<void> {
+	await queries.updateTable('payments').set({ statement_at: at }).where('id', '=', id).execute();
+}
+
+export async function findRefundByReference(queries: Queries, reference: string): Promise<RefundRow | null> {
+	const row = await queries
+		.selectFrom('refunds')
+		.selectAll()
+		.where('reference', '=', reference)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function refundsOf(queries: Queries, paymentId: number): Promise<RefundRow[]> {
+	return queries
+		.selectFrom('refunds')
+		.selectAll()
+		.where('payment_id', '=', paymentId)
+		.orderBy('id')
+		.execute();
+}
+
+export async function messagesOf(
+	queries: Queries,
+	paymentId: number
+): Promise<Selectable<OperatorMessagesTable>[]> {
+	return queries
+		.selectFrom('operator_messages')
+		.selectAll()
+		.where('payment_id', '=', paymentId)
+		.orderBy('id')
 		.execute();
 }
 

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../duration.ts';
 import type { PaymentRequest, SubmitOutcome } from '../operators/operator.ts';
-import { hmac } from '../secrets.ts';
+import { callbackUrl } from './callback-url.ts';
 import type { PaymentsContext } from './context.ts';
 import { RECONCILE_JOB, SUBMIT_JOB } from './context.ts';
 import { failureCode } from './failures.ts';
@@ -17,11 +17,6 @@ import * as store from './store.ts';
 
 const RETRY_MS = 5_000;
 
-/** The unguessable part of a payment's callback address, derived so that it needs no column. */
-export function callbackToken(context: PaymentsContext, reference: string): string {
-	return hmac(context.secrets.derive('callback', 32), reference);
-}
-
 function requestFor(context: PaymentsContext, payment: store.PaymentRow, duration: string): PaymentRequest {
 	return {
 		reference: payment.reference,
@@ -30,7 +25,7 @@ function requestFor(context: PaymentsContext, payment: store.PaymentRow, duratio
 		payerPhone: payment.phone,
 		paymentMethod: payment.payment_method,
 		description: `Wi-Fi ${formatDuration(duration)}`,
-		callbackUrl: `${context.config.callbackUrl}/callbacks/${payment.operator}/${payment.reference}/${callbackToken(context, payment.reference)}`,
+		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 		expiresAt: payment.expires_at
 	};
 }

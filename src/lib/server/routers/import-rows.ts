@@ -1,6 +1,6 @@
 import { MAX_AMOUNT_MINOR, currencyExponent, toMajor, toMinor } from '../../money.ts';
 import { sha256 } from '../secrets.ts';
-import { CsvFileError, readCsv } from './csv.ts';
+import { CsvFileError, readCsv } from '../csv.ts';
 import type { RouterRow } from './store.ts';
 
 /** What a column of an import may hold. */

@@ -10,6 +10,8 @@ import { AppError } from '../errors.ts';
 import type { Events, EventType } from '../events/events.ts';
 import { wifiPassword } from '../ids.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { carrierOf } from '../operators/carriage.ts';
+import type { Operators } from '../operators/registry.ts';
 import type { Routers, RouterRow } from '../routers/routers.ts';
 import type { Secrets } from '../secrets.ts';
 import * as store from './store.ts';
@@ -95,6 +97,7 @@ export interface SessionsDependencies {
 	jobs: Jobs;
 	events: Events;
 	routers: Routers;
+	operators: Operators;
 }
 
 /** What a stored password is sealed for. */
@@ -155,7 +158,7 @@ function remainingSeconds(row: SessionRow, now: number): number | null {
 }
 
 export function createSessions(dependencies: SessionsDependencies): Sessions {
-	const { database, clock, config, secrets, jobs, events, routers } = dependencies;
+	const { database, clock, config, secrets, jobs, events, routers, operators } = dependencies;
 
 	function body(row: SessionRow, options: { withPassword: boolean }): SessionBody {
 		const sealed = options.withPassword && row.status === 'active' ? row.password_sealed : null;
@@ -260,6 +263,9 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				const router = await routers.visible(trx, caller, order.router_id);
 				const phone = checkOrder(order, router, routers.paymentMethods(router), config.defaultRegion);
 				const seconds = durationSeconds(order.duration);
+				const amountMinor = priceForSeconds(router.price_minor, seconds);
+				const { currency } = router;
+				carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency });
 				const now = clock.now();
 				const created = await store.insert(trx, {
 					account_id: caller.accountId,
@@ -269,8 +275,8 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 					duration_seconds: seconds,
 					payment_method: order.payment_method,
 					phone,
-					amount_minor: priceForSeconds(router.price_minor, seconds),
-					currency: router.currency,
+					amount_minor: amountMinor,
+					currency,
 					ssid: router.ssid,
 					payment_due_at: now + config.sessionPaymentMs,
 					created_at: now,

@@ -2,6 +2,7 @@ import { isTestOutcome, TEST_OUTCOMES, type TestOutcome } from '../../../test-ou
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../log.ts';
+import type { ConfiguredOperator } from '../definition.ts';
 import type {
 	AttemptReference,
 	OperatorAdapter,
@@ -38,6 +39,17 @@ export interface SandboxOperator extends OperatorAdapter {
 	/** Drops callbacks that are still to come, as a crash would. */
 	stop(): void;
 }
+
+/** The columns of a list with which a statement check is tried in a sandbox. */
+export const SANDBOX_STATEMENT = {
+	id: 'sandbox',
+	statement: {
+		reference: ['Reference'],
+		providerReference: ['Transaction'],
+		amount: ['Amount'],
+		status: null
+	}
+} as const satisfies Pick<ConfiguredOperator, 'id' | 'statement'>;
 
 export function createSandboxOperator(database: Database, clock: Clock, log: Log): SandboxOperator {
 	const timers = new Set<NodeJS.Timeout>();

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { isDate, spanOfDates } from '#lib/calendar.ts';
+import { loadConfig } from '#lib/server/config.ts';
+import { SANDBOX_STATEMENT } from '#lib/server/operators/sandbox/sandbox.ts';
+import { StatementError } from '#lib/server/payments/statement.ts';
+import { UsageError, parseCommand, positionals, required, type Command } from '../command.ts';
+import { CommandError } from '../errors.ts';
+import { print } from '../output.ts';
+import { withApp } from '../services.ts';
+
+export const checkStatementFile: Command = {
+	name: 'statement check',
+	parameters: 'FILE.csv --operator ID --from DATE [--to DATE]',
+	summary: "Match an operator's list of settled payments with ours, both ways.",
+	help: [
+		'Differences become questions (see "review list"); nothing is settled by the list itself. Run it daily.',
+		'Whether a payment is missing from the lists is only asked up to an hour before the end of the last day.',
+		'',
+		'  --operator ID  whose list it is',
+		'  --from DATE    first day that the list covers, in the time zone of REPORT_TIMEZONE, e.g. 2026-11-20',
+		'  --to DATE      last day; default: the same',
+		'',
+		'The file is CSV in UTF-8 as the operator offers it. The last line printed is JSON. The exit code is 1 when',
+		'there are differences.'
+	].join('\n'),
+	async run(args, { env, folder }) {
+		const { values, positionals: words } = parseCommand(args, {
+			operator: { type: 'string' },
+			from: { type: 'string' },
+			to: { type: 'string' }
+		});
+		const [name = ''] = positionals(words, ['FILE.csv']);
+		const operator = required(values.operator, '--operator');
+		const from = required(values.from, '--from');
+		const to = values.to ?? from;
+		for (const [option, date] of [
+			['--from', from],
+			['--to', to]
+		] as const) {
+			if (!isDate(date)) throw new UsageError(`${option} is a date such as 2026-11-20, not "${date}".`);
+		}
+		if (to < from) throw new UsageError('--to is before --from.');
+		const config = loadConfig(env);
+		const known = [...config.operators, ...(config.mode === 'sandbox' ? [SANDBOX_STATEMENT] : [])];
+		const found = known.find(({ id }) => id === operator);
+		if (!found) {
+			throw new UsageError(
+				`--operator is one of ${known.map(({ id }) => id).join(', ')}, not "${operator}".`
+			);
+		}
+		const bytes = await readFile(resolve(folder, name));
+		return withApp(config, async (app) => {
+			const span = spanOfDates(from, to, config.reportTimezone);
+			const file = { operator, columns: found.statement, bytes, ...span };
+			try {
+				const result = await app.payments.checkStatement(file);
+				const differences = result.unknown + result.notPaid + result.amount + result.missing;
+				if (differences > 0) console.error(`${differences} differences; see "review list".`);
+				await print(JSON.stringify(result));
+				return differences > 0 ? 1 : 0;
+			} catch (error) {
+				if (error instanceof StatementError) throw new CommandError(error.message);
+				throw error;
+			}
+		});
+	}
+};
