@@ -54,7 +54,9 @@ export interface Protocol {
 		outcome: string,
 		how: CallbackScript,
 		books: Books
-	): OutgoingCallback | null;
+	): OutgoingCallback | null | Promise<OutgoingCallback | null>;
+	/** Delays after which an operator repeats a callback that was not answered with 200; without it, it does not. */
+	readonly callbackRetriesMs?: readonly number[];
 	/** Makes every token that was given out invalid. */
 	expireTokens(): void;
 	/** What a merchant sets in the operator's portal, such as the callback address, where it has one. */
@@ -87,7 +89,7 @@ export interface Desk {
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
 	/** Sends something that belongs to no payment's callbacks, such as the result of a refund; made when it is due. */
-	later(afterMs: number, make: () => OutgoingCallback | null): void;
+	later(afterMs: number, make: () => OutgoingCallback | null | Promise<OutgoingCallback | null>): void;
 }
 
 export interface Simulator {
@@ -129,8 +131,8 @@ export async function startSimulator(
 	const requests: SimulatorRequest[] = [];
 	const stopped = new AbortController();
 	let outage: 'refuse' | 'error' | null = null;
-	let due: { payment: SimulatedPayment; at: number; how: CallbackScript }[] = [];
-	let others: { at: number; make: () => OutgoingCallback | null }[] = [];
+	let due: { payment: SimulatedPayment; at: number; how: CallbackScript; tries?: number }[] = [];
+	let others: { at: number; make: Parameters<Desk['later']>[1]; tries?: number }[] = [];
 
 	const desk: Desk = {
 		books,
@@ -189,7 +191,7 @@ export async function startSimulator(
 		let status: number | null = null;
 		for (let count = 0; count < how.times; count += 1) {
 			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
-			const outgoing = protocol.callback(payment, outcome, how, books);
+			const outgoing = await protocol.callback(payment, outcome, how, books);
 			if (!outgoing) return null;
 			status = await deliver(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
 		}
@@ -212,16 +214,30 @@ export async function startSimulator(
 		}
 	}
 
+	/** When to repeat a callback that was answered in this way; null when not. */
+	function repeatAt(status: number | null, tries: number): number | null {
+		const delay = status === 200 ? undefined : protocol.callbackRetriesMs?.[tries];
+		return delay === undefined ? null : books.now() + delay;
+	}
+
 	const looking = setInterval(() => {
 		const now = books.now();
 		const ready = due.filter(({ at }) => at <= now);
 		due = due.filter(({ at }) => at > now);
-		for (const { payment, how } of ready) void send(payment, how);
-		const readyOthers = others.filter(({ at }) => at <= now);
+		for (const one of ready) {
+			void send(one.payment, one.how).then((status) => {
+				const at = one.how.alter === undefined ? repeatAt(status, one.tries ?? 0) : null;
+				if (at !== null) due.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
+			});
+		}
+		const otherReady = others.filter(({ at }) => at <= now);
 		others = others.filter(({ at }) => at > now);
-		for (const { make } of readyOthers) {
-			const outgoing = make();
-			if (outgoing) void deliver(outgoing);
+		for (const one of otherReady) {
+			void Promise.resolve(one.make()).then(async (outgoing) => {
+				if (!outgoing) return;
+				const at = repeatAt(await deliver(outgoing), one.tries ?? 0);
+				if (at !== null) others.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
+			});
 		}
 	}, LOOK_MS);
 

@@ -92,7 +92,13 @@ const WRONG_OF_OPERATORS: Record<string, string[]> = {
 	AIRTEL_MIN_AMOUNT: ['-1', '1e3', '1.005'],
 	AIRTEL_MAX_AMOUNT: ['1,000', 'much'],
 	AIRTEL_CALLBACK_KEY: [' key'],
-	AIRTEL_CALLBACK_HASH: ['sha256', 'all']
+	AIRTEL_CALLBACK_HASH: ['sha256', 'all'],
+	PAWAPAY_BASE_URL: ['api.pawapay.io', 'ftp://api.pawapay.io'],
+	PAWAPAY_API_TOKEN: [' token', 'token '],
+	PAWAPAY_PROVIDERS: ['MTN_MOMO_UGA', 'mtn=MTN_MOMO_UGA', 'mtn_momo=MTN_MOMO_UGA,mtn_momo=AIRTEL_OAPI_UGA'],
+	PAWAPAY_VERIFY_CALLBACKS: ['yes', '1'],
+	PAWAPAY_SIGNING_KEY: ['key', '-----BEGIN PRIVATE KEY-----'],
+	PAWAPAY_SIGNING_KEY_ID: [' id']
 };
 
 describe('the configuration', () => {

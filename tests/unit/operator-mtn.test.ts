@@ -448,10 +448,11 @@ describe('refunds', () => {
 		payment: { reference, operatorReference: null, providerReference: null },
 		amountMinor,
 		currency: 'UGX',
-		payerPhone: '+256772123456'
+		payerPhone: '+256772123456',
+		callbackUrl: 'https://till.example/callbacks/mtn/refund/token'
 	});
 	const readBack = (refund: ReturnType<typeof refundOf>) =>
-		adapter.readRefund?.({ ...refund, operatorReference: null, submittedAt: null });
+		adapter.readRefund?.({ ...refund, operatorReference: null, submittedAt: null, claim: null });
 	const paid = async (script: Partial<Script> = {}) => {
 		const { reference } = await pay(script);
 		simulator.advance(1_000);

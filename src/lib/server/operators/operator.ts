@@ -56,6 +56,8 @@ export interface PaymentRequest {
 	currency: string;
 	/** E.164 */
 	payerPhone: string;
+	/** As the buyer chose it, e.g. `mtn_momo`, for operators that carry several networks; `mobile_money` leaves it to us. */
+	paymentMethod: string;
 	description: string;
 	/** Unguessable, one per payment. */
 	callbackUrl: string;

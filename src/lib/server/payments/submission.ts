@@ -23,6 +23,7 @@ function requestFor(context: PaymentsContext, payment: store.PaymentRow, duratio
 		amountMinor: payment.amount_minor,
 		currency: payment.currency,
 		payerPhone: payment.phone,
+		paymentMethod: payment.payment_method,
 		description: `Wi-Fi ${formatDuration(duration)}`,
 		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 		expiresAt: payment.expires_at
