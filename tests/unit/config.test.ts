@@ -62,6 +62,7 @@ const WRONG_OF_OPERATORS: Record<string, string[]> = {
 	MTN_SUBSCRIPTION_KEY: [' key'],
 	MTN_CURRENCY: ['eur', 'JPY', 'toString'],
 	MTN_COUNTRY: ['ug', 'ZZ', 'Uganda'],
+	MTN_CALLBACK_HOST: ['https://airtill.example', 'airtill.example:443', '-'],
 	MTN_CALLBACKS: ['yes', '1'],
 	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: [' key'],
 	MTN_DISBURSEMENT_API_USER: ['me'],
