@@ -76,7 +76,7 @@ export const actions: Actions = {
 			if (!(problem instanceof AppError)) throw problem;
 			return fail(problem.status, { eventsProblem: problem.message });
 		}
-		redirect(303, `${here}?done=events`);
+		redirect(303, `${here}?done=events#main`);
 	},
 	secret: async (event) => {
 		const { account, endpoint, webhooks } = await sentBy(event);
