@@ -173,6 +173,32 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(person.cookies.size).toBe(0);
 		});
 
+		it('works as long on an unknown address, or one without password, as on a wrong password', async () => {
+			await aMinuteLater();
+			const [known, unknown, unconfirmed] = [someone(), someone(), someone()];
+			await signUp(server(), known);
+			const person = browse(server().url);
+			await person.post('/developer/sign-up', { email: unconfirmed });
+			await mailedLink(server(), unconfirmed);
+			/** The fastest of some tries: what the work itself takes. */
+			const fastest = async (email: string) => {
+				let least = Infinity;
+				for (let count = 0; count < 4; count += 1) {
+					const started = performance.now();
+					const { status } = await person.post('/developer/sign-in', { email, password: 'not the password' });
+					least = Math.min(least, performance.now() - started);
+					expect(status).toBe(400);
+				}
+				return least;
+			};
+			const usual = await fastest(known);
+			for (const email of [unknown, unconfirmed]) {
+				const other = await fastest(email);
+				expect(other).toBeGreaterThan(usual / 2);
+				expect(other).toBeLessThan(usual * 2);
+			}
+		});
+
 		it('lets nobody see pages or send their forms without it', async () => {
 			const nobody = browse(server().url);
 			for (const path of ['/developer', '/developer/keys', '/developer/requests', '/developer/account']) {
