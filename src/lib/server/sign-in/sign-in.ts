@@ -59,6 +59,7 @@ const MAX_ORIGINS = 20;
 /** Addresses that were typed and never confirmed are forgotten. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
 const DEMO_PASSWORD_BYTES = 9;
+const NOT_MAILED = 'a sign-in link was not mailed';
 
 /** Where a link leads. */
 const linkUrl = (origin: string, token: string) =>
@@ -94,8 +95,14 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 		if (known) return known;
 		const made = build(origin, {
 			seconds: LINK_SECONDS,
-			deliver: ({ email, token }) =>
-				mailer.send(passwordLinkMail({ email, url: linkUrl(origin, token), origin }))
+			async deliver({ email, token }) {
+				try {
+					await mailer.send(passwordLinkMail({ email, url: linkUrl(origin, token), origin }));
+				} catch (error) {
+					// Here, because better-auth keeps the reason to itself.
+					log.error({ err: error }, NOT_MAILED);
+				}
+			}
 		});
 		if (auths.size >= MAX_ORIGINS) auths.clear();
 		auths.set(origin, made);
@@ -173,7 +180,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 		auth: authFor,
 		mailLink(request) {
 			const work = mailNow({ ...request, email: normalise(request.email) })
-				.catch((error: unknown) => log.error({ err: error }, 'a sign-in link was not mailed'))
+				.catch((error: unknown) => log.error({ err: error }, NOT_MAILED))
 				.finally(() => running.delete(work));
 			running.add(work);
 		},
