@@ -41,6 +41,7 @@ function order(changes: Partial<Parameters<OperatorAdapter['submit']>[0]> = {}) 
 		amountMinor: 1_000,
 		currency: 'UGX',
 		payerPhone: PHONE,
+		paymentMethod: 'airtel_money',
 		description: 'Wi-Fi 1 hour',
 		callbackUrl: 'http://127.0.0.1:9/unused',
 		expiresAt: simulator.books.now() + 600_000,

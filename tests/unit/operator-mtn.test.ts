@@ -44,6 +44,7 @@ const request = (changes: Partial<PaymentRequest> = {}): PaymentRequest => ({
 	amountMinor: 1_500,
 	currency: 'UGX',
 	payerPhone: '+256772123456',
+	paymentMethod: 'mtn_momo',
 	description: 'Wi-Fi 1 hour',
 	callbackUrl: 'http://127.0.0.1:9/callbacks/mtn/a/b',
 	expiresAt: simulator.books.now() + 600_000,
@@ -538,7 +539,7 @@ describe('callbacks', () => {
 		simulator.advance(1_000);
 		const payment = simulator.books.byReference(reference);
 		const how = { when: 'at_outcome', afterMs: 0, times: 1 } as const;
-		const callback = payment && mtn().callback(payment, 'success', how, simulator.books);
+		const callback = payment && (await mtn().callback(payment, 'success', how, simulator.books));
 		expect(await parse(callback?.body ?? '')).toEqual({
 			claimed: 'succeeded',
 			authentic: 'absent',
