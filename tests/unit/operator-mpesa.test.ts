@@ -394,6 +394,18 @@ describe('a status read', () => {
 		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'unreadable' });
 	});
 
+	it('that no callback completed takes amount and receipt from that list, when allowed', async () => {
+		adapter = adapterWith({ MPESA_PULL: 'on' });
+		const { reference } = await pushed({ callbacks: [], amountFactor: 2 });
+		simulator.advance(1_000);
+		expect(await adapter.readStatus(reference)).toMatchObject({
+			kind: 'succeeded',
+			providerReference: 'SKA0000001',
+			amountMinor: 5_000,
+			currency: 'KES'
+		});
+	});
+
 	it.each([
 		['1', 'insufficient_funds'],
 		['2', 'payer_limit'],
