@@ -275,6 +275,17 @@ describe('a push', () => {
 		expect(simulator.requests.filter(({ path }) => path.includes('stkpush'))).toHaveLength(0);
 	});
 
+	it('that finds nobody listening although there is a token is refused too', async () => {
+		await adapter.health();
+		await simulator.stop();
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+		simulator = await startSimulator(mpesa());
+	});
+
 	it('keeps no credential in what is stored', async () => {
 		const outcomes = [await adapter.submit(request())];
 		adapter = adapterWith({ MPESA_CONSUMER_SECRET: 'wrong-secret' });
