@@ -34,7 +34,7 @@ export function useMpesa(): void {
 	beforeAll(async () => {
 		receiver = await startReceiver();
 		// Long enough for every answer that comes, short enough to wait for one that does not.
-		http = createOperatorHttp({ timeoutMs: 300 });
+		http = createOperatorHttp({ timeoutMs: 1_500 });
 	});
 	afterAll(async () => {
 		await http.stop();
