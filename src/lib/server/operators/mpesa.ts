@@ -61,7 +61,7 @@ export const mpesa = defineOperator({
 			schema: z.enum(['on', 'off'], { error: 'Use "on" or "off".' }),
 			default: 'off',
 			description:
-				"`on`: payments whose answer and callback were both lost are searched in Daraja's list of settled payments. Register the shortcode for Pull Transactions first."
+				"`on`: what a lost callback did not tell is searched in Daraja's list of settled payments. Register the shortcode for Pull Transactions first."
 		},
 		MPESA_INITIATOR: {
 			schema: credential.optional(),

@@ -61,11 +61,13 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 			return unavailable(`HTTP ${status} ${message ?? ''}`.trim(), retryAfterSeconds(headers));
 		}
 		if (code === '0') {
+			const told = own?.providerReference ? own : await settledRow(attempt);
+			const amountMinor = told?.amountMinor ?? own?.amountMinor ?? null;
 			return {
 				kind: 'succeeded',
-				providerReference: own?.providerReference ?? null,
-				amountMinor: own?.amountMinor ?? null,
-				currency: own?.currency ?? null,
+				providerReference: told?.providerReference ?? null,
+				amountMinor,
+				currency: amountMinor === null ? null : MPESA_CURRENCY,
 				at: null,
 				raw: text
 			};
@@ -79,23 +81,19 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 
 	/** The push cannot be asked about; the list of settled payments may have it. */
 	async function searchSettled(attempt: AttemptReference): Promise<StatusOutcome> {
-		const unreadable = {
-			kind: 'unreadable',
-			cause: 'the CheckoutRequestID was lost with its answer'
-		} as const;
-		if (values.MPESA_PULL === 'off') return unreadable;
-		const found = await findSettled(daraja, values, attempt, clock.now());
-		return found ? { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null } : unreadable;
+		const found = await settledRow(attempt);
+		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
+		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null };
 	}
+
+	const settledRow = async (payment: { reference: string; submittedAt: number | null }) =>
+		values.MPESA_PULL === 'on' ? findSettled(daraja, values, payment, clock.now()) : null;
 
 	async function refund(request: RefundRequest): Promise<SubmitOutcome> {
 		const { payment } = request;
-		const since = { reference: payment.reference, submittedAt: null };
+		const { reference } = payment;
 		const receipt =
-			payment.providerReference ??
-			(values.MPESA_PULL === 'on'
-				? (await findSettled(daraja, values, since, clock.now()))?.providerReference
-				: undefined);
+			payment.providerReference ?? (await settledRow({ reference, submittedAt: null }))?.providerReference;
 		if (asking === null || receipt === undefined) {
 			const message = asking === null ? 'MPESA_INITIATOR is not set.' : 'The receipt is not known.';
 			return { kind: 'refused', reason: 'merchant_error', message, retryable: false, raw: message };
