@@ -380,6 +380,21 @@ describe('answers that Airtel does not document', () => {
 		expect((await adapter().submit(order())).kind).toBe(kind);
 	});
 
+	it.each([401, 403])('HTTP %s to a payment is about us, not about the payer', async (status) => {
+		answers(PUSH, status, { status: { message: 'Token expired', code: String(status) } });
+		expect(await adapter().submit(order())).toMatchObject({
+			kind: 'refused',
+			reason: 'merchant_error',
+			retryable: false
+		});
+		expect(receiver.at(PUSH)).toHaveLength(status === 401 ? 2 : 1);
+	});
+
+	it('a number without a wallet is told from a PIN that was not entered', async () => {
+		answers(PUSH, 400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } });
+		expect(await adapter().submit(order())).toMatchObject({ kind: 'refused', reason: 'invalid_payer' });
+	});
+
 	it.each([
 		[{ status: 'ts ', airtel_money_id: 'C1' }, 'succeeded'],
 		[{ status: 'TS', id: false }, 'succeeded'],
@@ -503,7 +518,7 @@ describe('message signing', () => {
 			expect((await adapter.submit(order())).kind).toBe('accepted');
 			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: true });
 			expect(receiver.at(KEYS)).toHaveLength(1);
-			expect((await adapter.submit(order())).kind).toBe('refused');
+			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: false });
 			expect(receiver.at(KEYS)).toHaveLength(2);
 			receiver.reply(KEYS, json({ data: { key: 'bm8ga2V5' } }));
 			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', reason: 'provider_busy' });

@@ -116,6 +116,8 @@ function outcomeOf(
 	if (some(ROUTER)) return refused('merchant_error');
 	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
 	if (status === 429) return refused('provider_busy', true);
+	// About us, whatever its words are ("token expired").
+	if (status === 401 || status === 403) return refused('merchant_error');
 	if (some(INVALID) || (status >= 400 && status < 500)) return refused(reasonOf(answer, 'merchant_error'));
 	return { kind: 'uncertain', cause: 'unparsable', raw };
 }

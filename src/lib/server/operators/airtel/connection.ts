@@ -111,7 +111,10 @@ export function createConnection(
 				return sent;
 			}
 			keys.drop(key.value);
-			return { ...sent, keyMayBeOld: provenKey === key.value };
+			const keyMayBeOld = provenKey === key.value;
+			// Should the next one be the same, its age is not what is wrong.
+			provenKey = null;
+			return { ...sent, keyMayBeOld };
 		},
 		async check() {
 			const token = await tokens.get();
