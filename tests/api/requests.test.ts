@@ -111,6 +111,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: big });
 			await api.refused('400 invalid_json', 'POST', '/v1/sessions', { body: '{"router_id":"x"' });
 			await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body: { router_id: 'x' } });
+			const { owner } = world();
+			await owner.refused('400 invalid_json', 'PUT', '/v1/owner/routers/abc/price', { body: '{' });
+			await owner.refused('400 validation_failed', 'PUT', '/v1/owner/routers/abc/price', { body: {} });
 		});
 
 		it('then the object: 404 after bad fields, but before the rules of the trade', async () => {
