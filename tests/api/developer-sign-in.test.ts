@@ -70,6 +70,17 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await owner.get('/developer/account')).text).toContain(email);
 		});
 
+		it('that is none of ours, whatever is in it, works no more than a used one', async () => {
+			await aMinuteLater();
+			for (const token of ['a%00b', '%FF', "'", '%F0%9F%94%91', 'a'.repeat(2000)]) {
+				const person = browse(server().url);
+				const page = await person.get(`/developer/password?token=${token}`);
+				expect(page).toMatchObject({ status: 200, text: expect.stringContaining('This link works no more') });
+				const refused = await person.post(`/developer/password?token=${token}`, { password: PASSWORD });
+				expect(refused.status).toBe(400);
+			}
+		});
+
 		it('works once, for an hour', async () => {
 			await aMinuteLater();
 			const email = someone();

@@ -129,7 +129,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			errors: [{ in: 'header', pointer: '', code }]
 		});
 		expect(Object.fromEntries(answer.headers)).toMatchObject({
-			'content-type': 'application/problem+json; charset=utf-8',
+			'content-type': 'application/problem+json',
 			'cache-control': 'no-store',
 			'x-content-type-options': 'nosniff',
 			'content-length': String(Buffer.byteLength(answer.text))

@@ -37,6 +37,8 @@ export interface DeliveryDependencies {
 
 /** Attempts at once in this process. Most of them only wait. */
 const MAX_RUNNING = 200;
+/** Of them, for accounts that have nothing under way: nobody's hanging receivers fill the places of all. */
+const RESERVED = 100;
 const MAX_SLEEP_MS = 250;
 const LEASE_MS = 2 * TOTAL_TIMEOUT_MS;
 /** A clock that goes back further than this was set. */
@@ -85,7 +87,8 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 			owner: randomUUID(),
 			now,
 			leaseUntil,
-			limit
+			limit,
+			reserved: RESERVED
 		});
 		for (const delivery of claimed) launch(delivery);
 		if (claimed.length > 0) return 0;
