@@ -7,7 +7,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Books, type Ledger, type Match, type SimulatedPayment } from './books.ts';
-import type { CallbackScript, Script } from './script.ts';
+import type { CallbackScript, RefundScript, Script } from './script.ts';
 
 export interface SimulatorRequest {
 	method: string;
@@ -59,6 +59,14 @@ export interface Protocol {
 	expireTokens(): void;
 }
 
+export interface Steps<Queued> {
+	queue: () => Queued;
+	answer: (queued: Queued) => SimulatorAnswer;
+	refuse: (code: string) => SimulatorAnswer;
+	rateLimited: () => SimulatorAnswer;
+	serverError: () => SimulatorAnswer;
+}
+
 /** What a protocol works with. */
 export interface Desk {
 	books: Books;
@@ -66,16 +74,9 @@ export interface Desk {
 	 * Plays the script's faults around a submit. `queue` puts the payment into the books, `answer` is what is said
 	 * when all is well; `refusals` are the operator's own forms of the faults that have one.
 	 */
-	submit(
-		script: Script,
-		steps: {
-			queue: () => SimulatedPayment;
-			answer: (payment: SimulatedPayment) => SimulatorAnswer;
-			refuse: (code: string) => SimulatorAnswer;
-			rateLimited: () => SimulatorAnswer;
-			serverError: () => SimulatorAnswer;
-		}
-	): Promise<SimulatorAnswer>;
+	submit(script: Script, steps: Steps<SimulatedPayment>): Promise<SimulatorAnswer>;
+	/** Plays the faults around the request of a refund; without callbacks. */
+	refund<Queued>(script: RefundScript, steps: Steps<Queued>): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
 }
@@ -121,20 +122,8 @@ export async function startSimulator(
 
 	const desk: Desk = {
 		books,
-		async submit(script, { queue, answer, refuse, rateLimited, serverError }) {
-			if (script.submit === 'drop_before') return DROP;
-			if (script.submit === 'error_before') return serverError();
-			if (script.submit === 'rate_limited') return rateLimited();
-			if (script.submit === 'refuse') return refuse(script.submitCode);
-			const payment = queue();
-			await plan(payment);
-			if (script.submit === 'drop_after') return DROP;
-			if (script.submit === 'error_after') return serverError();
-			if (script.submit === 'not_json') return { status: 200, body: '<html><body>Gateway</body></html>' };
-			if (script.submit === 'slow')
-				await sleep(script.slowMs, undefined, { signal: stopped.signal }).catch(() => {});
-			return answer(payment);
-		},
+		submit: (script, steps) => play(script, steps, plan),
+		refund: (script, steps) => play(script, steps, async () => {}),
 		read(payment) {
 			payment.reads += 1;
 			const { notFoundReads, failedReads } = payment.script;
@@ -142,6 +131,25 @@ export async function startSimulator(
 			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
 		}
 	};
+
+	async function play<Queued>(
+		script: RefundScript,
+		{ queue, answer, refuse, rateLimited, serverError }: Steps<Queued>,
+		afterQueueing: (queued: Queued) => Promise<void>
+	): Promise<SimulatorAnswer> {
+		if (script.submit === 'drop_before') return DROP;
+		if (script.submit === 'error_before') return serverError();
+		if (script.submit === 'rate_limited') return rateLimited();
+		if (script.submit === 'refuse') return refuse(script.submitCode);
+		const queued = queue();
+		await afterQueueing(queued);
+		if (script.submit === 'drop_after') return DROP;
+		if (script.submit === 'error_after') return serverError();
+		if (script.submit === 'not_json') return { status: 200, body: '<html><body>Gateway</body></html>' };
+		if (script.submit === 'slow')
+			await sleep(script.slowMs, undefined, { signal: stopped.signal }).catch(() => {});
+		return answer(queued);
+	}
 
 	/** Puts the callbacks of a new payment on the list; those before the answer are sent here. */
 	async function plan(payment: SimulatedPayment): Promise<void> {

@@ -37,7 +37,14 @@ export interface Script {
 	callbacks: readonly CallbackScript[];
 	/** Operators that write the same thing in two ways use the other one, e.g. `reason` as an object. */
 	otherForm: boolean;
+	/** What becomes of this payment's refunds; sent back at once where it says nothing. */
+	refund: Partial<RefundScript>;
 }
+
+export type RefundScript = Pick<
+	Script,
+	'outcome' | 'afterMs' | 'submit' | 'submitCode' | 'slowMs' | 'notFoundReads' | 'failedReads'
+>;
 
 export interface CallbackScript {
 	when: 'before_answer' | 'at_outcome';
@@ -64,5 +71,6 @@ export const ORDINARY: Script = {
 	amountFactor: 1,
 	contradicts: false,
 	callbacks: [{ when: 'at_outcome', afterMs: 0, times: 1 }],
-	otherForm: false
+	otherForm: false,
+	refund: {}
 };

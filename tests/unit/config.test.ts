@@ -53,6 +53,22 @@ const WRONG: Record<string, string[]> = {
 	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
 };
 
+/** The same for the variables of operators, which are read when all others are right. */
+const WRONG_OF_OPERATORS: Record<string, string[]> = {
+	MTN_BASE_URL: ['sandbox.momodeveloper.mtn.com', 'ftp://x'],
+	MTN_TARGET_ENVIRONMENT: ['production', 'MTNUGANDA', 'mtn'],
+	MTN_API_USER: ['me', 'c72025f5-5cd1-4630-99e4'],
+	MTN_API_KEY: [' key', 'key '],
+	MTN_SUBSCRIPTION_KEY: [' key'],
+	MTN_CURRENCY: ['eur', 'JPY', 'toString'],
+	MTN_COUNTRY: ['ug', 'ZZ', 'Uganda'],
+	MTN_CALLBACKS: ['yes', '1'],
+	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: [' key'],
+	MTN_DISBURSEMENT_API_USER: ['me'],
+	MTN_DISBURSEMENT_API_KEY: ['key '],
+	MTN_REFUND_VERSION: ['v3_0', '1']
+};
+
 describe('the configuration', () => {
 	it('needs no variable at all', () => {
 		expect(load()).toMatchObject({
@@ -76,22 +92,24 @@ describe('the configuration', () => {
 	});
 
 	it('takes an empty variable for an unset one', () => {
-		const empty = Object.fromEntries(Object.keys(WRONG).map((name) => [name, '']));
+		const names = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		const empty = Object.fromEntries(names.map((name) => [name, '']));
 		expect(load(empty)).toEqual(load());
 	});
 
-	it.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-		'refuses %s=%s and names the variable',
-		(name, value) => {
-			expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
-		}
-	);
+	it.each(
+		Object.entries({ ...WRONG, ...WRONG_OF_OPERATORS }).flatMap(([name, values]) =>
+			values.map((value) => [name, value] as const)
+		)
+	)('refuses %s=%s and names the variable', (name, value) => {
+		expect(complaint({ [name]: value })).toMatch(new RegExp(`^- ${name}: \\S.*$`, 'm'));
+	});
 
-	it('names every wrong variable at once', () => {
-		const wrong = Object.fromEntries(Object.entries(WRONG).map(([name, values]) => [name, values[0] ?? '']));
+	it.each([WRONG, WRONG_OF_OPERATORS])('names every wrong variable at once', (all) => {
+		const wrong = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, values[0] ?? '']));
 		const message = complaint(wrong);
-		for (const name of Object.keys(WRONG)) expect(message).toContain(`- ${name}: `);
-		expect(message.split('\n')).toHaveLength(1 + Object.keys(WRONG).length);
+		for (const name of Object.keys(all)) expect(message).toContain(`- ${name}: `);
+		expect(message.split('\n')).toHaveLength(1 + Object.keys(all).length);
 	});
 
 	it('repeats no secret in what it says', () => {
@@ -152,7 +170,8 @@ describe('the configuration', () => {
 
 	it('documents every variable it reads', () => {
 		const table = configTable();
-		for (const name of [...Object.keys(WRONG), 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
+		const wrong = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
+		for (const name of [...wrong, 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
 			expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| .* \\| .{10,} \\|$`, 'm'));
 		}
 	});

@@ -1,4 +1,5 @@
 import type { OperatorDefinition } from './definition.ts';
+import { mtn } from './mtn.ts';
 
 /** The operators that this program can talk to: a new one is a file of this folder and a line here. */
-export const INSTALLED: readonly OperatorDefinition[] = [];
+export const INSTALLED: readonly OperatorDefinition[] = [mtn];

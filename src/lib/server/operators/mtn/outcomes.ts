@@ -1,0 +1,196 @@
+import { jsonObject, member, retryAfterSeconds, textMember } from '../http.ts';
+import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { AuthorisedOutcome } from '../tokens.ts';
+
+/**
+ * What MTN MoMo's answers mean. Source: MTN's pages on request to pay and common errors, reference sections 1.5, 1.8
+ * and 8. Payments and refunds have the same states and reasons.
+ */
+
+const REASONS: ReadonlyMap<string, FailureReason> = new Map(
+	Object.entries({
+		APPROVAL_REJECTED: 'payer_declined',
+		REJECTED: 'payer_declined',
+		PAYMENT_NOT_APPROVED: 'payer_declined',
+		TRANSACTION_CANCELED: 'payer_declined',
+		EXPIRED: 'payer_timeout',
+		// The five minutes for approval have passed.
+		COULD_NOT_PERFORM_TRANSACTION: 'payer_timeout',
+		NOT_ENOUGH_FUNDS: 'insufficient_funds',
+		PAYER_LIMIT_REACHED: 'payer_limit',
+		PAYER_NOT_FOUND: 'invalid_payer',
+		SENDER_ACCOUNT_NOT_ACTIVE: 'payer_blocked',
+		PAYEE_NOT_ALLOWED_TO_RECEIVE: 'merchant_error',
+		PAYEE_NOT_FOUND: 'merchant_error',
+		NOT_ALLOWED: 'merchant_error',
+		NOT_ALLOWED_TARGET_ENVIRONMENT: 'merchant_error',
+		INVALID_CALLBACK_URL_HOST: 'merchant_error',
+		INVALID_CURRENCY: 'merchant_error',
+		TRANSFER_TYPE_UNKNOWN: 'merchant_error',
+		INTERNAL_PROCESSING_ERROR: 'provider_error',
+		SERVICE_UNAVAILABLE: 'provider_error'
+	} as const)
+);
+
+/** Listed among the reasons, and yet not final. */
+const OPEN_REASONS = ['ONGOING', 'PENDING', 'DELAYED', 'PAYER_DELAYED'];
+
+/** Answered with HTTP 500 although they say that our configuration is wrong, so nothing was queued. */
+const CONFIGURATION_CODES = [
+	'NOT_ALLOWED',
+	'NOT_ALLOWED_TARGET_ENVIRONMENT',
+	'INVALID_CALLBACK_URL_HOST',
+	'INVALID_CURRENCY',
+	'TRANSFER_TYPE_UNKNOWN'
+];
+
+/** What MTN says it took, in our currency; `null` when it says something that cannot be counted. */
+export type ReadMoney = (
+	body: Record<string, unknown>
+) => { amountMinor: number | null; currency: string | null } | null;
+
+/** The answer to a request to pay or to refund. */
+export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
+	switch (outcome.kind) {
+		case 'refused':
+			return refused('merchant_error', `the credentials (HTTP ${outcome.status})`, rawOf(outcome));
+		case 'unavailable':
+			return busy(`there is no token: ${outcome.cause}`);
+		case 'failure': {
+			if (!outcome.sent) return busy(`no connection: ${outcome.cause}`);
+			const cause = outcome.cause === 'too_large' ? 'unparsable' : outcome.cause;
+			return { kind: 'uncertain', cause, raw: outcome.cause };
+		}
+		case 'answer':
+			return answered(outcome);
+	}
+}
+
+function answered(answer: Extract<AuthorisedOutcome, { kind: 'answer' }>): SubmitOutcome {
+	const { status, text } = answer;
+	const raw = rawOf(answer);
+	const code = reasonOf(jsonObject(text));
+	const what = `${code ?? 'the request'} (HTTP ${status})`;
+	switch (status) {
+		case 202:
+			return { kind: 'accepted', operatorReference: null, raw };
+		case 400:
+			return refused(REASONS.get(code ?? '') ?? 'merchant_error', what, raw);
+		case 401:
+		case 403:
+			return refused('merchant_error', what, raw);
+		case 409:
+			// Our reference is new with each request, so it is this one that MTN has already.
+			return { kind: 'uncertain', cause: 'duplicate', raw };
+		case 429:
+			// The gateway in front counts requests; it let this one not through.
+			return { ...busy('too many requests'), raw };
+		case 500:
+			if (code !== null && CONFIGURATION_CODES.includes(code)) return refused('merchant_error', what, raw);
+			return { kind: 'uncertain', cause: '5xx', raw };
+		default:
+			return { kind: 'uncertain', cause: status > 500 ? '5xx' : 'unparsable', raw };
+	}
+}
+
+const refused = (reason: FailureReason, what: string, raw: string): SubmitOutcome => ({
+	kind: 'refused',
+	reason,
+	message: `MTN MoMo refused ${what}`,
+	retryable: false,
+	raw
+});
+
+const busy = (why: string): Extract<SubmitOutcome, { kind: 'refused' }> => ({
+	kind: 'refused',
+	reason: 'provider_busy',
+	message: `MTN MoMo cannot be asked now: ${why}`,
+	retryable: true,
+	raw: why
+});
+
+/** The answer to a status read. Decides on `status` alone. */
+export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): StatusOutcome {
+	if (outcome.kind !== 'answer')
+		return { kind: 'unavailable', cause: causeOf(outcome), retryAfterSeconds: null };
+	const { status, headers, text } = outcome;
+	const body = jsonObject(text);
+	// A gateway's 404 speaks of its paths, not of the payment.
+	if (status === 404 && reasonOf(body) === 'RESOURCE_NOT_FOUND')
+		return { kind: 'not_found', raw: rawOf(outcome) };
+	if (status !== 200 || body === null) {
+		const cause = status === 200 ? 'not JSON' : `HTTP ${status}`;
+		return { kind: 'unavailable', cause, retryAfterSeconds: retryAfterSeconds(headers) };
+	}
+	const reason = reasonOf(body);
+	switch (stateOf(body)) {
+		case 'pending':
+			return { kind: 'pending', raw: text };
+		case 'failed':
+			return {
+				kind: 'failed',
+				reason: REASONS.get(reason ?? '') ?? 'unknown_reason',
+				message: failureText(reason),
+				raw: text
+			};
+		case 'succeeded': {
+			const money = readMoney(body);
+			if (money === null) {
+				const message = 'MTN MoMo says SUCCESSFUL, with an amount that cannot be read.';
+				return { kind: 'contradiction', message, raw: text };
+			}
+			return {
+				kind: 'succeeded',
+				providerReference: textMember(body, 'financialTransactionId'),
+				...money,
+				at: null,
+				raw: text
+			};
+		}
+		case 'unknown':
+			return { kind: 'unavailable', cause: 'unknown status', retryAfterSeconds: null };
+	}
+}
+
+/** A callback has the body of a status read, without X-Reference-Id; our reference is in externalId too. */
+export function callbackHint(text: string, readMoney: ReadMoney): CallbackHint {
+	const body = jsonObject(text);
+	const money = (body && readMoney(body)) ?? { amountMinor: null, currency: null };
+	return {
+		claimed: body === null ? 'unknown' : stateOf(body),
+		authentic: 'absent',
+		reference: textMember(body, 'externalId'),
+		operatorReference: null,
+		providerReference: textMember(body, 'financialTransactionId'),
+		...money
+	};
+}
+
+function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
+	switch (textMember(body, 'status')?.toUpperCase()) {
+		case 'SUCCESSFUL':
+			return 'succeeded';
+		case 'PENDING':
+			return 'pending';
+		case 'FAILED':
+			return OPEN_REASONS.includes(reasonOf(body) ?? '') ? 'pending' : 'failed';
+		default:
+			return 'unknown';
+	}
+}
+
+/** `reason` is a text in most places and an object in some; errors have a `code`. */
+const reasonOf = (body: Record<string, unknown> | null): string | null =>
+	textMember(body, 'reason') ?? textMember(member(body, 'reason'), 'code') ?? textMember(body, 'code');
+
+const failureText = (reason: string | null): string =>
+	reason === 'INTERNAL_PROCESSING_ERROR'
+		? 'INTERNAL_PROCESSING_ERROR: mostly missing funds'
+		: (reason ?? 'no reason given');
+
+/** In words, what came in place of an answer. */
+export function causeOf(outcome: Exclude<AuthorisedOutcome, { kind: 'answer' }>): string {
+	return outcome.kind === 'refused' ? `credentials refused (HTTP ${outcome.status})` : outcome.cause;
+}
+
+const rawOf = ({ status, text }: { status: number; text: string }): string => `HTTP ${status} ${text}`.trim();

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import type { SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import { failure, gateway, ok, rejected } from './answers.ts';
+import type { Market } from './markets.ts';
+
+/**
+ * Who may call: subscription keys (per product, a primary and a secondary one), API users with their keys, tokens.
+ * In the sandbox users and keys are made over the API; a market has the one that its portal gave.
+ */
+
+export type Product = 'collection' | 'disbursement';
+
+interface ApiUser {
+	/** Names that X-Callback-Url may have. */
+	callbackHosts: readonly string[];
+	apiKey: string | null;
+}
+
+export const CREDENTIALS = {
+	api_user: '00000000-0000-4000-8000-00000000fa4e',
+	api_key: 'fake-api-key-of-the-simulator',
+	collection_subscription_key: 'fake-collection-key',
+	collection_secondary_key: 'fake-collection-key-2',
+	disbursement_subscription_key: 'fake-disbursement-key',
+	disbursement_secondary_key: 'fake-disbursement-key-2'
+} as const;
+
+const TOKEN_SECONDS = 3_600;
+/** For a client on the same machine; users that are made over the API have exactly the name that they gave. */
+const LOOPBACK = ['localhost', '127.0.0.1'];
+
+export const isUuidV4 = (text: string): boolean =>
+	/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(text);
+
+export class Access {
+	private readonly users = new Map<string, ApiUser>();
+	private readonly tokens = new Map<string, { user: string; product: Product; until: number }>();
+	private readonly market: Market;
+
+	/** @param callbackHost of the user made in advance; null: this machine, by name and by number */
+	constructor(market: Market, callbackHost: string | null) {
+		this.market = market;
+		this.users.set(CREDENTIALS.api_user, {
+			callbackHosts: callbackHost === null ? LOOPBACK : [callbackHost],
+			apiKey: CREDENTIALS.api_key
+		});
+	}
+
+	expireTokens(): void {
+		this.tokens.clear();
+	}
+
+	/** The gateway's check; null when the key opens the product (any product when null). */
+	keyProblem({ headers }: SimulatorRequest, product: Product | null): SimulatorAnswer | null {
+		const key = headers['ocp-apim-subscription-key'];
+		const missing =
+			'Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.';
+		if (typeof key !== 'string' || key === '') return gateway(401, missing);
+		const products: readonly Product[] = product === null ? ['collection', 'disbursement'] : [product];
+		const isOpen = products.some(
+			(one) => key === CREDENTIALS[`${one}_subscription_key`] || key === CREDENTIALS[`${one}_secondary_key`]
+		);
+		if (isOpen) return null;
+		const invalid =
+			'Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.';
+		return gateway(401, invalid);
+	}
+
+	/** `POST /{product}/token/` */
+	giveToken(request: SimulatorRequest, product: Product, now: number): SimulatorAnswer {
+		const problem = this.keyProblem(request, product);
+		if (problem) return problem;
+		if (request.body !== '') return rejected('A token request has no body.');
+		const [, basic = ''] = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(request.headers.authorization ?? '') ?? [];
+		const [, id = '', key = ''] = /^([^:]*):(.*)$/.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? [];
+		const user = this.users.get(id.toLowerCase());
+		if (!user || user.apiKey === null || user.apiKey !== key)
+			return { status: 401, body: { error: 'login_failed' } };
+		const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+		const until = now + TOKEN_SECONDS * 1000;
+		const token = `${part({ typ: 'JWT', alg: 'fake' })}.${part({ clientId: id, expires: new Date(until).toISOString() })}.${randomBytes(24).toString('base64url')}`;
+		this.tokens.set(token, { user: id.toLowerCase(), product, until });
+		return ok({ access_token: token, token_type: 'access_token', expires_in: TOKEN_SECONDS });
+	}
+
+	/** Subscription key, token and X-Target-Environment of a call. */
+	enter(request: SimulatorRequest, product: Product, now: number): { user: ApiUser } | SimulatorAnswer {
+		const problem = this.keyProblem(request, product);
+		if (problem) return problem;
+		const [, token = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
+		const known = this.tokens.get(token);
+		const user = known && this.users.get(known.user);
+		if (!user || known.product !== product || known.until <= now) {
+			return gateway(401, 'Unauthorized. Access token is missing or invalid.');
+		}
+		const environment = request.headers['x-target-environment'];
+		if (environment === undefined) return rejected('X-Target-Environment is required.');
+		if (environment !== this.market.environment) return failure('NOT_ALLOWED_TARGET_ENVIRONMENT');
+		return { user };
+	}
+
+	/** `/v1_0/apiuser…`, in the sandbox only; null is a path that there is not. */
+	provision(request: SimulatorRequest): SimulatorAnswer | null {
+		const found = /^\/v1_0\/apiuser(?:\/([^/]+)(\/apikey)?)?$/.exec(request.path);
+		if (!found || this.market.country !== null) return null;
+		const [, id, rest] = found;
+		const call = `${request.method} ${id === undefined ? '' : 'user'}${rest ?? ''}`;
+		if (!['POST ', 'GET user', 'POST user/apikey'].includes(call)) return null;
+		const problem = this.keyProblem(request, null);
+		if (problem) return problem;
+		if (id === undefined) return this.makeUser(request);
+		const user = this.users.get(id.toLowerCase());
+		if (!user) return failure('RESOURCE_NOT_FOUND');
+		if (rest === undefined) {
+			const [providerCallbackHost = ''] = user.callbackHosts;
+			return ok({ providerCallbackHost, targetEnvironment: this.market.environment });
+		}
+		user.apiKey = randomBytes(16).toString('hex');
+		return ok({ apiKey: user.apiKey }, 201);
+	}
+
+	private makeUser({ headers, body }: SimulatorRequest): SimulatorAnswer {
+		const id = String(headers['x-reference-id'] ?? '').toLowerCase();
+		if (!isUuidV4(id)) return rejected('X-Reference-Id must be a UUID of version 4.');
+		const host = objectOf(body)?.['providerCallbackHost'];
+		if (typeof host !== 'string' || !isHostName(host)) {
+			return rejected('providerCallbackHost must be a host name.');
+		}
+		if (this.users.has(id)) return failure('RESOURCE_ALREADY_EXIST');
+		this.users.set(id, { callbackHosts: [host.toLowerCase()], apiKey: null });
+		return ok(null, 201);
+	}
+}
+
+/** No scheme, no port, no path and no IP address. */
+const isHostName = (text: string): boolean =>
+	text.length <= 253 &&
+	/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) &&
+	!/^[\d.]+$/.test(text);
+
+export function objectOf(body: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(body);
+		return typeof value === 'object' && value !== null && !Array.isArray(value)
+			? (value as Record<string, unknown>)
+			: null;
+	} catch {
+		return null;
+	}
+}
