@@ -1,0 +1,63 @@
+/** Moves the clocks of the server and of the operator, together. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Simulator } from '../simulators/frame.ts';
+import type { TestServer } from '../support/server.ts';
+import type { Sql } from '../support/sql.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/**
+ * Over every limit that there is: the leases of dead processes, the operator's window, the payment's, the order's and
+ * the grace after it, the day of refused payments, the 72 hours of unanswered ones, and refunds of what came last.
+ */
+const STEPS = [
+	...[6 * SECOND, 20 * SECOND, 20 * SECOND, MINUTE, 4 * MINUTE, 6 * MINUTE, 12 * MINUTE, 20 * MINUTE],
+	...[31 * MINUTE, 2 * HOUR, 7 * HOUR, 15 * HOUR, 8 * HOUR, 25 * HOUR, 20 * HOUR, 2 * HOUR]
+];
+/** For answers that take several looks: they come with the last steps too. */
+const LAST_STEP_MS = 70 * MINUTE;
+const MAX_LAST_STEPS = 30;
+
+const QUIET_LIMIT_MS = 8_000;
+const LOOK_MS = 25;
+
+export const serverNow = ({ env }: Pick<TestServer, 'env'>): number =>
+	Date.now() + Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+
+export interface Clocks {
+	server: TestServer;
+	simulator: Simulator;
+}
+
+export async function advance({ server, simulator }: Clocks, ms: number): Promise<void> {
+	simulator.advance(ms);
+	await server.advance(ms);
+}
+
+/** Until no job is due and none is at work; for leases of the dead it does not wait for ever. */
+export async function untilQuiet(server: TestServer, sql: Sql): Promise<void> {
+	const deadline = performance.now() + QUIET_LIMIT_MS;
+	while (performance.now() < deadline) {
+		const now = serverNow(server);
+		const busy = await sql.count('select count(*) from jobs where run_at <= ? or lease_until > ?', now, now);
+		if (busy === 0) return;
+		await sleep(LOOK_MS);
+	}
+}
+
+/** Lets the time pass in which everything must come to its end. @returns jobs about money that are still there */
+export async function letTimePass(clocks: Clocks, sql: Sql): Promise<number> {
+	const open = () => sql.count("select count(*) from jobs where kind like 'payment.%'");
+	await untilQuiet(clocks.server, sql);
+	for (const step of STEPS) {
+		await advance(clocks, step);
+		await untilQuiet(clocks.server, sql);
+	}
+	for (let extra = 0; extra < MAX_LAST_STEPS && (await open()) > 0; extra += 1) {
+		await advance(clocks, LAST_STEP_MS);
+		await untilQuiet(clocks.server, sql);
+	}
+	return open();
+}

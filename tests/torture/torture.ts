@@ -1,0 +1,245 @@
+/**
+ * The built server under a storm of purchases, killed at random moments, with an operator that plays every trick it
+ * knows. The operator runs in this process and is never killed: its books are the truth. On PostgreSQL the database
+ * server is killed at times, too.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateKey, keyHint } from '../../src/lib/server/api-keys/key-format.ts';
+import { sha256 } from '../../src/lib/server/secrets.ts';
+import { startSimulator, type Simulator } from '../simulators/frame.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { sequence } from '../support/random.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { openSql, type Sql } from '../support/sql.ts';
+import { createClient, type Client } from './client.ts';
+import { judgeEarnings } from './earnings.ts';
+import { OPERATORS, type TorturedOperator } from './operators.ts';
+import { pick, whole, type Chance } from './scripts.ts';
+import { startStorm, type Promises, type Storm } from './storm.ts';
+import { advance, letTimePass, serverNow } from './time.ts';
+import { compare, type Verdict } from './verdict.ts';
+
+export interface TortureOptions {
+	kills: number;
+	database: 'sqlite' | 'postgres';
+	operator: string;
+	seed: number;
+	/** Hears how far it is. */
+	say?: (line: string) => void;
+}
+
+export interface TortureResult extends Verdict {
+	kills: number;
+	databaseKills: number;
+	purchases: number;
+	/** Payments at the operator, and those that took money. */
+	charges: number;
+	taken: number;
+}
+
+const BUYERS = 16;
+const SAY_EVERY = 10;
+/** Deliveries that failed are tried again within a day. */
+const MAX_DELIVERY_LOOKS = 60;
+const DELIVERY_STEP_MS = 30 * 60_000;
+const DELIVERY_LOOK_MS = 200;
+/**
+ * How long a server lives: so many answers, and a little longer. (Time alone would mean nothing on a busy machine.)
+ */
+const LIFE_ANSWERS = [0, 60] as const;
+const LIFE_MS = [0, 80] as const;
+const LIFE_LIMIT_MS = 3_000;
+const LOOK_MS = 5;
+
+/** @throws Error when the server does not come up again, which is a fault too */
+export async function torture(options: TortureOptions): Promise<TortureResult> {
+	const operator = OPERATORS[options.operator];
+	if (!operator) throw new Error(`The operators are ${Object.keys(OPERATORS).join(', ')}.`);
+	const chance = sequence(options.seed);
+	const postgres = options.database === 'postgres' ? await startPostgres() : null;
+	const simulator = await startSimulator(operator.protocol());
+	const receiver = await startReceiver();
+	try {
+		const server = await startServer({
+			database: postgres ? await postgres.createDatabase() : 'sqlite',
+			env: {
+				...simulator.environment,
+				AIRTILL_SECRET: 'a secret of the torture, long enough',
+				AIRTILL_LOG_LEVEL: 'silent',
+				OPERATOR_TIMEOUT_SECONDS: '1',
+				PAYER_PROMPTS: '1000',
+				WEBHOOK_ALLOW_INSECURE: '1'
+			}
+		});
+		try {
+			return await run({ options, operator, chance, postgres, simulator, receiver, server });
+		} finally {
+			await server.stop();
+		}
+	} finally {
+		await receiver.stop();
+		await simulator.stop();
+		await postgres?.stop();
+	}
+}
+
+interface Scene {
+	options: TortureOptions;
+	operator: TorturedOperator;
+	chance: Chance;
+	postgres: TestPostgres | null;
+	simulator: Simulator;
+	receiver: Receiver;
+	server: TestServer;
+}
+
+async function run(scene: Scene): Promise<TortureResult> {
+	const { options, operator, chance, simulator, server, receiver } = scene;
+	const from = serverNow(server);
+	const { buyer, owner } = await makeClients(server);
+	await buyer.send('POST', '/v1/webhooks/register', {
+		body: { url: `${receiver.url}/hook`, events: EVENTS }
+	});
+	const storm = startStorm({ client: buyer, simulator, operator, chance, buyers: BUYERS });
+	let databaseKills = 0;
+	for (let kills = 1; kills <= options.kills; kills += 1) {
+		await live(storm, chance);
+		databaseKills += (await strike(scene)) ? 1 : 0;
+		if (kills % SAY_EVERY === 0) {
+			options.say?.(
+				`${kills} kills, ${storm.promises.sessions.size} purchases, ${databaseKills} database kills`
+			);
+		}
+	}
+	await storm.stop();
+	simulator.outage(null);
+	options.say?.('the storm is over; time passes');
+	const sql = await openSql(server.databaseUrl);
+	try {
+		const open = await letTimePass({ server, simulator }, sql);
+		const verdict = await compare(simulator, operator.id, sql);
+		verdict.wrong.push(
+			...(await keptPromises(storm.promises, buyer, sql)),
+			...(await judgeEarnings(owner, sql, { from, until: serverNow(server) })),
+			...(await judgeWebhooks(scene, sql)),
+			...storm.promises.complaints
+		);
+		if (open > 0) verdict.wrong.push(`${open} jobs about money never end`);
+		return {
+			...verdict,
+			kills: options.kills,
+			databaseKills,
+			purchases: storm.promises.sessions.size,
+			charges: simulator.books.payments.length,
+			taken: simulator.ledger().payments
+		};
+	} finally {
+		await sql.close();
+	}
+}
+
+async function live(storm: Storm, chance: Chance): Promise<void> {
+	const enough = storm.answers() + whole(chance, ...LIFE_ANSWERS);
+	const limit = performance.now() + LIFE_LIMIT_MS;
+	while (storm.answers() < enough && performance.now() < limit) await sleep(LOOK_MS);
+	await sleep(whole(chance, ...LIFE_MS));
+}
+
+/** Kills something and brings it back. @returns whether the database was killed */
+async function strike({ chance, postgres, simulator, server }: Scene): Promise<boolean> {
+	if (chance() < 0.15) simulator.outage(pick(chance, ['refuse', 'error']));
+	else simulator.outage(null);
+	if (chance() < 0.1) simulator.expireTokens();
+	const onDatabase = postgres !== null && chance() < 0.3;
+	const onServer = !onDatabase || chance() < 0.5;
+	const killed: Promise<void>[] = [];
+	if (onServer) killed.push(server.kill('SIGKILL'));
+	if (onDatabase) killed.push(postgres.kill());
+	await Promise.all(killed);
+	if (onDatabase) {
+		await sleep(whole(chance, 0, 200));
+		await postgres.restart();
+	}
+	// Leases of the dead run out, and now and then a buyer's patience or the operator's.
+	const pause = pick(chance, [0, 1_000, 16_000, 20_000, 60_000, 61_000, 5 * 60_000, 11 * 60_000]);
+	simulator.advance(pause);
+	await server.advance(pause);
+	if (onServer) await server.restart();
+	return onDatabase;
+}
+
+async function makeClients(server: TestServer): Promise<{ buyer: Client; owner: Client }> {
+	const sql = await openSql(server.databaseUrl);
+	const keyFor = async (accountId: number, role: string) => {
+		const key = generateKey('test');
+		await sql.run(
+			`insert into api_keys (account_id, name, hash, hint, role, scopes, created_at)
+				values (?, 'torture', ?, ?, ?, '[]', ?)`,
+			accountId,
+			sha256(key),
+			keyHint(key),
+			role,
+			Date.now()
+		);
+		return createClient(server.url, key);
+	};
+	try {
+		const accountOf = (role: string) => sql.count('select min(id) from accounts where role = ?', role);
+		const router = await sql.count('select min(owner_account_id) from routers');
+		return { buyer: await keyFor(await accountOf('app'), 'app'), owner: await keyFor(router, 'owner') };
+	} finally {
+		await sql.close();
+	}
+}
+
+/** Whatever was confirmed to somebody is there, and as it was confirmed. */
+async function keptPromises(promises: Promises, buyer: Client, sql: Sql): Promise<string[]> {
+	const broken: string[] = [];
+	const paymentStatus = new Map(
+		(await sql.all('select id, status from payments')).map(({ id, status }) => [Number(id), status])
+	);
+	for (const id of promises.payments) {
+		const status = paymentStatus.get(id);
+		const { body } = await buyer.send('GET', `/v1/payments/${id}/status`);
+		if (status === undefined) broken.push(`payment ${id} was confirmed and is gone`);
+		else if (body['status'] !== status)
+			broken.push(`payment ${id} is ${String(status)}, told ${String(body['status'])}`);
+	}
+	for (const id of promises.sessions) {
+		const { body } = await buyer.send('GET', `/v1/sessions/${id}`);
+		if (body['id'] !== id) broken.push(`session ${id} was confirmed and is gone`);
+		const told = promises.cancelled.has(id) ? 'cancelled' : promises.ended.has(id) ? 'ended' : body['status'];
+		if (body['status'] !== told)
+			broken.push(`session ${id} was told ${String(told)} and is ${String(body['status'])}`);
+	}
+	return broken;
+}
+
+const EVENTS = [
+	...['payment.success', 'payment.failed', 'payment.refunded'],
+	...['session.created', 'session.activated', 'session.expired', 'session.ended', 'session.cancelled']
+];
+
+/** Every event went out; a second time only as the same event. */
+async function judgeWebhooks({ receiver, server, simulator }: Scene, sql: Sql): Promise<string[]> {
+	const waiting = () => sql.count("select count(*) from webhook_deliveries where status = 'pending'");
+	for (let looks = 0; looks < MAX_DELIVERY_LOOKS && (await waiting()) > 0; looks += 1) {
+		await advance({ server, simulator }, DELIVERY_STEP_MS);
+		await sleep(DELIVERY_LOOK_MS);
+	}
+	const sent = new Map<string, string>();
+	const wrong: string[] = [];
+	for (const { raw } of receiver.at('/hook')) {
+		const { id } = JSON.parse(raw) as { id: string };
+		if ((sent.get(id) ?? raw) !== raw) wrong.push(`event ${id} went out with two bodies`);
+		sent.set(id, raw);
+	}
+	const recorded = new Set((await sql.all('select id from events')).map(({ id }) => String(id)));
+	const missing = [...recorded].filter((id) => !sent.has(id));
+	const made = [...sent.keys()].filter((id) => !recorded.has(id));
+	if (missing.length > 0)
+		wrong.push(`${missing.length} events never went out, such as ${String(missing[0])}`);
+	if (made.length > 0) wrong.push(`${made.length} events went out that never happened`);
+	return wrong;
+}
