@@ -70,6 +70,7 @@ export function request(changes: Partial<PaymentRequest> = {}): PaymentRequest {
 		amountMinor: 2_500,
 		currency: 'KES',
 		payerPhone: '+254708374149',
+		paymentMethod: 'mpesa',
 		description: 'Wi-Fi 1 hour',
 		callbackUrl: `${receiver.url}/callbacks/daraja/${reference}/token`,
 		expiresAt: simulator.books.now() + 600_000,

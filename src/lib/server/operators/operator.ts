@@ -45,6 +45,8 @@ export interface OperatorCapabilities {
 	approvalWindowSeconds: number;
 	/** Seconds after the submit before which a status read makes no sense. */
 	minStatusDelaySeconds: number;
+	/** How long an operator may lag behind its own acceptance: only after it is `not_found` final. Default: 120. */
+	notFoundFinalSeconds?: number;
 	/** Sending the same reference again is recognised by the operator and never charges twice. */
 	resubmitSameReferenceSafe: boolean;
 }
