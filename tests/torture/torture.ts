@@ -19,6 +19,7 @@ import { pick, whole, type Chance } from './scripts.ts';
 import { startStorm, type Promises, type Storm } from './storm.ts';
 import { advance, letTimePass, serverNow } from './time.ts';
 import { compare, type Verdict } from './verdict.ts';
+import { EVENTS, HOOK, judgeWebhooks } from './webhooks.ts';
 
 export interface TortureOptions {
 	kills: number;
@@ -40,10 +41,6 @@ export interface TortureResult extends Verdict {
 
 const BUYERS = 16;
 const SAY_EVERY = 10;
-/** Deliveries that failed are tried again within a day. */
-const MAX_DELIVERY_LOOKS = 60;
-const DELIVERY_STEP_MS = 30 * 60_000;
-const DELIVERY_LOOK_MS = 200;
 /**
  * How long a server lives: so many answers, and a little longer. (Time alone would mean nothing on a busy machine.)
  */
@@ -51,6 +48,9 @@ const LIFE_ANSWERS = [0, 60] as const;
 const LIFE_MS = [0, 80] as const;
 const LIFE_LIMIT_MS = 3_000;
 const LOOK_MS = 5;
+/** Between a kill and the next start: leases run out after 15 s, a request counts as lost after 60 s. */
+const PAUSES_MS = [0, 0, 1_000, 4_000, 16_000, 20_000, 61_000];
+const LONG_PAUSES_MS = [5 * 60_000, 11 * 60_000, 40 * 60_000];
 
 /** @throws Error when the server does not come up again, which is a fault too */
 export async function torture(options: TortureOptions): Promise<TortureResult> {
@@ -99,7 +99,7 @@ async function run(scene: Scene): Promise<TortureResult> {
 	const from = serverNow(server);
 	const { buyer, owner } = await makeClients(server);
 	await buyer.send('POST', '/v1/webhooks/register', {
-		body: { url: `${receiver.url}/hook`, events: EVENTS }
+		body: { url: receiver.url + HOOK, events: EVENTS }
 	});
 	const storm = startStorm({ client: buyer, simulator, operator, chance, buyers: BUYERS });
 	let databaseKills = 0;
@@ -118,11 +118,11 @@ async function run(scene: Scene): Promise<TortureResult> {
 	const sql = await openSql(server.databaseUrl);
 	try {
 		const open = await letTimePass({ server, simulator }, sql);
-		const verdict = await compare(simulator, operator.id, sql);
+		const verdict = await compare(simulator, operator, sql);
 		verdict.wrong.push(
 			...(await keptPromises(storm.promises, buyer, sql)),
 			...(await judgeEarnings(owner, sql, { from, until: serverNow(server) })),
-			...(await judgeWebhooks(scene, sql)),
+			...(await judgeWebhooks(receiver, { server, simulator }, sql)),
 			...storm.promises.complaints
 		);
 		if (open > 0) verdict.wrong.push(`${open} jobs about money never end`);
@@ -161,10 +161,10 @@ async function strike({ chance, postgres, simulator, server }: Scene): Promise<b
 		await sleep(whole(chance, 0, 200));
 		await postgres.restart();
 	}
-	// Leases of the dead run out, and now and then a buyer's patience or the operator's.
-	const pause = pick(chance, [0, 1_000, 16_000, 20_000, 60_000, 61_000, 5 * 60_000, 11 * 60_000]);
-	simulator.advance(pause);
-	await server.advance(pause);
+	await advance(
+		{ server, simulator },
+		chance() < 0.12 ? pick(chance, LONG_PAUSES_MS) : pick(chance, PAUSES_MS)
+	);
 	if (onServer) await server.restart();
 	return onDatabase;
 }
@@ -214,32 +214,4 @@ async function keptPromises(promises: Promises, buyer: Client, sql: Sql): Promis
 			broken.push(`session ${id} was told ${String(told)} and is ${String(body['status'])}`);
 	}
 	return broken;
-}
-
-const EVENTS = [
-	...['payment.success', 'payment.failed', 'payment.refunded'],
-	...['session.created', 'session.activated', 'session.expired', 'session.ended', 'session.cancelled']
-];
-
-/** Every event went out; a second time only as the same event. */
-async function judgeWebhooks({ receiver, server, simulator }: Scene, sql: Sql): Promise<string[]> {
-	const waiting = () => sql.count("select count(*) from webhook_deliveries where status = 'pending'");
-	for (let looks = 0; looks < MAX_DELIVERY_LOOKS && (await waiting()) > 0; looks += 1) {
-		await advance({ server, simulator }, DELIVERY_STEP_MS);
-		await sleep(DELIVERY_LOOK_MS);
-	}
-	const sent = new Map<string, string>();
-	const wrong: string[] = [];
-	for (const { raw } of receiver.at('/hook')) {
-		const { id } = JSON.parse(raw) as { id: string };
-		if ((sent.get(id) ?? raw) !== raw) wrong.push(`event ${id} went out with two bodies`);
-		sent.set(id, raw);
-	}
-	const recorded = new Set((await sql.all('select id from events')).map(({ id }) => String(id)));
-	const missing = [...recorded].filter((id) => !sent.has(id));
-	const made = [...sent.keys()].filter((id) => !recorded.has(id));
-	if (missing.length > 0)
-		wrong.push(`${missing.length} events never went out, such as ${String(missing[0])}`);
-	if (made.length > 0) wrong.push(`${made.length} events went out that never happened`);
-	return wrong;
 }

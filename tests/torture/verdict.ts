@@ -7,6 +7,7 @@ import { toMajor } from '../../src/lib/money.ts';
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
 import type { Row, Sql } from '../support/sql.ts';
+import type { TorturedOperator } from './operators.ts';
 
 export interface Verdict {
 	/** The operator took money, and the payer has neither time nor the money back, and nobody was told. */
@@ -29,15 +30,42 @@ interface Found {
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
 const BEGUN = ['active', 'expired', 'ended'];
 
-export async function compare(simulator: Simulator, operatorId: string, sql: Sql): Promise<Verdict> {
+/**
+ * Questions for a person that excuse money which is neither time nor back. An operator that can be asked leaves no
+ * other one open.
+ */
+const REFUND_REASONS = ['refund_not_supported', 'refund_refused', 'refund_failed', 'refund_no_final_answer'];
+const BLIND_REASONS = ['no_reference', 'contradiction', 'no_final_answer'];
+
+/** @param since only what began after it: the newest session and the operator's newest payment of that moment */
+export async function compare(
+	simulator: Simulator,
+	operator: TorturedOperator,
+	sql: Sql,
+	since = { session: 0, charge: 0 }
+): Promise<Verdict> {
 	const verdict: Verdict = { lost: [], doubled: [], wrong: [] };
-	const rows = await sql.all('select * from payments where operator = ? order by id', operatorId);
-	const sessions = new Map((await sql.all('select * from sessions')).map((row) => [Number(row['id']), row]));
-	const reviews = await sql.all('select payment_id from reviews where payment_id is not null');
-	const reviewed = new Set(reviews.map((row) => Number(row['payment_id'])));
+	const rows = await sql.all(
+		'select * from payments where operator = ? and session_id > ? order by id',
+		operator.id,
+		since.session
+	);
+	const sessions = new Map(
+		(await sql.all('select * from sessions where id > ?', since.session)).map((row) => [
+			Number(row['id']),
+			row
+		])
+	);
+	const reviews = await sql.all(
+		`select payment_id, reason from reviews where payment_id is not null and resolved_at is null`
+	);
+	const excusing = operator.blind ? [...REFUND_REASONS, ...BLIND_REASONS] : REFUND_REASONS;
+	const reviewed = new Set(
+		reviews.filter(({ reason }) => excusing.includes(String(reason))).map((row) => Number(row['payment_id']))
+	);
 	const charges = new Map<number, SimulatedPayment>();
 	const rowOf = finder(rows);
-	for (const charge of simulator.books.payments) {
+	for (const charge of simulator.books.payments.filter(({ number }) => number > since.charge)) {
 		const row = rowOf(charge);
 		const taken = simulator.books.takenOf(charge);
 		if (row) {
