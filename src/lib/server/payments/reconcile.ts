@@ -51,12 +51,12 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	if (outcome.kind === 'failed') await settleFailure(context, id, failureCode(outcome.reason));
 	if (outcome.kind === 'not_found') await notFound(context, payment);
 	if (outcome.kind === 'contradiction') {
-		const about = { paymentId: id, reason: 'contradiction', detail: outcome.message } as const;
+		const about = { paymentId: id, reason: 'contradiction', detail: outcome.message, once: true } as const;
 		await context.reviews.open(database.db, about);
 	}
-	if (outcome.kind === 'unreadable' && payment.expires_at <= clock.now()) {
+	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
 		// A callback may still come; but nobody can ask, and the payer may have paid.
-		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause } as const;
+		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause, once: true } as const;
 		await context.reviews.open(database.db, about);
 	}
 	return next(context, id, outcome);
@@ -65,6 +65,9 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 /** The payer's money may still be taken, or may have been taken without our knowing. */
 const isOpen = (payment: store.PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
+
+/** False: the operator refused the request, and nothing was queued. */
+const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
 async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise<StatusOutcome> {
 	try {
@@ -84,17 +87,18 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
 }
 
 /**
- * The operator does not know the reference. Where sending it twice is harmless, it is sent again at once; else
- * only after the operator has had time to catch up is it certain that the request never arrived.
+ * The operator does not know the reference. Where sending it twice is harmless, it is sent again at once, as long as
+ * the buyer waits; else only after the operator has had time to catch up is it taken for certain that the request never
+ * arrived. (It is watched all the same: an operator may be slower than it says.)
  */
 async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
 	const { database, clock, operators } = context;
 	const count = payment.not_found_count + 1;
 	await store.setNotFoundCount(database.db, payment.id, count);
 	const current = await store.find(database.db, payment.id);
-	if (current?.status !== 'pending' || current.submit_state !== 'uncertain') return;
+	if (!current || !isOpen(current) || current.submit_state !== 'uncertain') return;
 	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
-	if (resubmitSameReferenceSafe) {
+	if (resubmitSameReferenceSafe && current.status === 'pending') {
 		if (clock.now() < current.expires_at) await resubmit(context, payment.id);
 		return;
 	}
@@ -113,8 +117,10 @@ async function next(context: PaymentsContext, id: number, outcome: StatusOutcome
 	}
 	if (!payment || !isOpen(payment)) return null;
 	const age = clock.now() - payment.created_at;
-	if (payment.status === 'failed') {
-		if (outcome.kind === 'not_found' || age >= WATCH_FAILED_MS) return null;
+	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
+	if (payment.submit_state === 'refused' && isUnknown) return null;
+	if (payment.status === 'failed' || isDenied(payment, outcome)) {
+		if (age >= WATCH_FAILED_MS) return null;
 	} else if (age >= config.reconcileMs) {
 		await context.reviews.open(database.db, { paymentId: id, reason: 'no_final_answer' });
 		return null;
@@ -124,6 +130,10 @@ async function next(context: PaymentsContext, id: number, outcome: StatusOutcome
 	// The last look before the screen says "expired" is at that moment, not some time after.
 	return payment.status === 'pending' ? Math.max(clock.now(), Math.min(at, payment.expires_at)) : at;
 }
+
+/** The operator's answer is that nothing was paid, whatever the screen said before. */
+const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
+	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
 
 function delay(context: PaymentsContext, payment: store.PaymentRow): number {
 	return nextPollDelayMs({

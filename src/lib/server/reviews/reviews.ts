@@ -30,8 +30,11 @@ export type ReviewReason =
 	| 'statement_amount';
 
 export interface Reviews {
-	/** Opens a question about a payment unless the same one is open. */
-	open(queries: Queries, about: { paymentId: number; reason: ReviewReason; detail?: string }): Promise<void>;
+	/** Opens a question about a payment unless the same one is open; with `once`, unless it ever was. */
+	open(
+		queries: Queries,
+		about: { paymentId: number; reason: ReviewReason; detail?: string; once?: boolean }
+	): Promise<void>;
 	/** The same about something that no payment belongs to. */
 	openOther(
 		queries: Queries,
@@ -54,13 +57,11 @@ export function createReviews(database: Database, clock: Clock, log: Log): Revie
 		log.warn({ subject: review.subject, reason: review.reason }, 'a person must look at this');
 	}
 	return {
-		open: (queries, { paymentId, reason, detail }) =>
-			insert(queries, {
-				payment_id: paymentId,
-				subject: `payment ${paymentId}`,
-				reason,
-				detail: detail ?? null
-			}),
+		async open(queries, { paymentId, reason, detail, once = false }) {
+			const subject = `payment ${paymentId}`;
+			if (once && (await store.wasAsked(queries, subject, reason))) return;
+			await insert(queries, { payment_id: paymentId, subject, reason, detail: detail ?? null });
+		},
 		openOther: (queries, about) => insert(queries, { payment_id: null, ...about }),
 		find: (id) => store.find(database.db, id),
 		list: (which) => store.list(database.db, which === 'open'),

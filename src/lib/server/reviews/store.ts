@@ -16,6 +16,17 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 	return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
+export async function wasAsked(queries: Queries, subject: string, reason: string): Promise<boolean> {
+	const row = await queries
+		.selectFrom('reviews')
+		.select('id')
+		.where('subject', '=', subject)
+		.where('reason', '=', reason)
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
 export async function find(queries: Queries, id: number): Promise<ReviewRow | null> {
 	if (!Number.isSafeInteger(id)) return null;
 	const row = await queries.selectFrom('reviews').selectAll().where('id', '=', id).executeTakeFirst();

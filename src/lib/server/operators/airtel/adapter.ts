@@ -196,6 +196,8 @@ export function createAirtelAdapter(
 			approvalWindowSeconds: 180,
 			// Airtel recommends three minutes; the first look is for the screen, callbacks do the rest.
 			minStatusDelaySeconds: 20,
+			// An enquiry may not know for minutes what was queued (mobile-money.md section 8).
+			notFoundFinalSeconds: 300,
 			// A second one is refused (ESB000041), but nobody says from which moment on.
 			resubmitSameReferenceSafe: false
 		},
