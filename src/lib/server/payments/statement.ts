@@ -57,7 +57,8 @@ export async function checkStatement(
 ): Promise<StatementResult> {
 	const rows = readRows(file, context.config.currency);
 	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
-	for (const row of rows) result[await match(context, file.operator, row)] += 1;
+	const seen = new Map<number, string>();
+	for (const row of rows) result[await match(context, file.operator, row, seen)] += 1;
 	const span = { from: file.from - EDGE_MS, to: file.to - EDGE_MS };
 	for (const payment of await store.notInStatement(context.database.db, file.operator, span)) {
 		const detail = `paid here as ${payment.provider_reference ?? 'a transaction without id'}, in no statement`;
@@ -71,10 +72,12 @@ export async function checkStatement(
 	return result;
 }
 
+/** @param seen the transactions of payments that earlier rows were about; this one is added */
 async function match(
 	context: PaymentsContext,
 	operator: string,
-	row: StatementRow
+	row: StatementRow,
+	seen: Map<number, string>
 ): Promise<'matched' | 'unknown' | 'notPaid' | 'amount'> {
 	const { database, reviews, jobs, clock } = context;
 	const payment = await paymentOf(context, operator, row);
@@ -86,6 +89,16 @@ async function match(
 		});
 		return 'unknown';
 	}
+	const before = seen.get(payment.id);
+	if (before !== undefined && before !== row.transaction) {
+		await reviews.openOther(database.db, {
+			subject: `${operator} transaction ${row.transaction}`,
+			reason: 'statement_unknown',
+			detail: `line ${row.line} of the statement; payment ${payment.id} was paid by ${before} already`
+		});
+		return 'unknown';
+	}
+	seen.set(payment.id, row.transaction);
 	await store.noteStatement(database.db, payment.id, clock.now());
 	if (payment.paid_at === null) {
 		const detail = `the statement has it as ${row.transaction}; here it is ${payment.status}`;
@@ -144,6 +157,7 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 		row(cells, line) {
 			const status = places.status < 0 ? null : plain(cells[places.status] ?? '');
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
+			if (paysNothingIn(cells[places.amount] ?? '')) return;
 			const transaction = (cells[places.transaction] ?? '').trim();
 			if (transaction === '') throw new StatementError(`Line ${line} names no transaction.`);
 			const reference = (cells[places.reference] ?? '').trim() || null;
@@ -162,6 +176,9 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 	});
 	return rows;
 }
+
+/** Money that went out (a refund, a withdrawal, a charge) is in many lists as well; this one is about payments. */
+const paysNothingIn = (text: string) => /^([A-Z]{3})?\s*(-.*|0*([.,]0*)?)$/.test(text.trim());
 
 function amountOf(text: string, line: number, currency: string): number {
 	const amount = Number(text.replace(/[,\s]|[A-Z]{3}/g, ''));
