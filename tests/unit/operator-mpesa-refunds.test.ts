@@ -108,7 +108,7 @@ describe('a refund', () => {
 	it('about which the question itself fails is neither failed nor done', async () => {
 		const body = JSON.stringify({ Result: { ResultCode: 2001, OriginatorConversationID: 'x' } });
 		const hint = await adapter.parseCallback(callbackOf('http://a.example/c?notice=status', body));
-		expect(hint.claimed).toBe('unknown');
+		expect(hint.claimed).toBe('pending');
 	});
 
 	it('that was refused in the end is failed', async () => {
@@ -143,14 +143,14 @@ describe('a refund', () => {
 		expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({ kind: 'succeeded' });
 	});
 
-	it('without receipt or initiator is refused before anything is sent', async () => {
+	it('without receipt waits for it, without initiator there is none', async () => {
 		const { refund } = await owed();
 		const before = simulator.requests.length;
 		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
 		expect(await send(noReceipt)).toMatchObject({
 			kind: 'refused',
-			reason: 'merchant_error',
-			retryable: false
+			reason: 'provider_busy',
+			retryable: true
 		});
 		expect(simulator.requests).toHaveLength(before);
 		const without = adapterWith({ MPESA_INITIATOR: '', MPESA_SECURITY_CREDENTIAL: '' });

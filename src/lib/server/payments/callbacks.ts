@@ -92,7 +92,9 @@ async function ofRefund(
 	if (!refund) return false;
 	if (isTrusted(refund, hint)) {
 		await keepClaim(context, 'refunds', refund.id, hint);
-		if (refund.status === 'pending') await context.jobs.wake(REFUND_JOB, refund.id);
+		// "Not yet" is no news; it may be the answer to our own question, which must not lead to the next one at once.
+		const isNews = hint.claimed !== 'pending';
+		if (refund.status === 'pending' && isNews) await context.jobs.wake(REFUND_JOB, refund.id);
 	}
 	const payment = await store.find(context.database.db, refund.payment_id);
 	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);

@@ -1,3 +1,4 @@
+import type { Tx } from '../db/database.ts';
 import type { Review } from '../reviews/reviews.ts';
 import type { PaymentsContext } from './context.ts';
 import { note, settleFailure, settleSuccess, startRefund, type RefundReason } from './settlement.ts';
@@ -49,13 +50,8 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number): P
  */
 export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
-	if (order.decision !== 'dismiss') {
-		if (review.payment_id === null) throw refusal('no payment belongs to it; only "dismiss" ends it');
-		await carryOut(context, review.payment_id, order, by);
-	}
-	await context.database.transact(async (trx) => {
-		const closed = await context.reviews.close(trx, review.id, order);
-		if (!closed) return;
+	const close = async (trx: Tx) => {
+		if (!(await context.reviews.close(trx, review.id, order))) return;
 		await context.audit.record(trx, {
 			actor: order.by,
 			action: `review.${order.decision}`,
@@ -64,14 +60,30 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 			before: { review: 'open' },
 			after: { review: 'resolved' }
 		});
+	};
+	if (order.decision === 'dismiss') return context.database.transact(close);
+	if (review.payment_id === null) throw refusal('no payment belongs to it; only "dismiss" ends it');
+	await carryOut(context, review.payment_id, order, {
+		...by,
+		close,
+		isRefundLost: review.reason === 'refund_no_final_answer'
 	});
+}
+
+/** Who decides, and what ends the question: in the transaction of its effect, so that a new one can be asked after it. */
+interface Decider {
+	actor: string;
+	reason: string;
+	close: (trx: Tx) => Promise<void>;
+	/** The question is what became of a refund: then the answer may be that it is over. */
+	isRefundLost: boolean;
 }
 
 async function carryOut(
 	context: PaymentsContext,
 	paymentId: number,
 	{ decision, transaction }: DecisionOrder,
-	by: { actor: string; reason: string }
+	{ close, isRefundLost, ...by }: Decider
 ): Promise<void> {
 	const payment = await store.find(context.database.db, paymentId);
 	if (!payment) throw new Error(`Payment ${paymentId} is gone`);
@@ -86,17 +98,17 @@ async function carryOut(
 				raw: ''
 			} as const;
 			if (!(await settleSuccess(context, paymentId, outcome, by))) throw refusal(`it is ${payment.status}`);
-			return;
+			return context.database.transact(close);
 		}
 		case 'unpaid':
 			if (!(await settleFailure(context, paymentId, 'provider_error', by))) {
 				throw refusal(`it is ${payment.status}`);
 			}
-			return;
+			return context.database.transact(close);
 		case 'retry-refund':
-			return again(context, payment, by);
+			return again(context, payment, { ...by, close, isRefundLost });
 		case 'refunded':
-			return sentByHand(context, payment, transaction, by);
+			return sentByHand(context, payment, transaction, { ...by, close, isRefundLost });
 		case 'dismiss':
 			return;
 	}
@@ -106,10 +118,11 @@ async function carryOut(
 async function again(
 	context: PaymentsContext,
 	payment: store.PaymentRow,
-	by: { actor: string; reason: string }
+	{ close, isRefundLost, ...by }: Decider
 ): Promise<void> {
 	await context.database.transact(async (trx) => {
-		const current = await failedRefund(trx, payment.id);
+		const current = await failedRefund(context, trx, payment.id, isRefundLost ? by : null);
+		await close(trx);
 		const refund = await startRefund(context, trx, current, reasonOf(current), 'refund_failed');
 		await context.audit.record(trx, {
 			...by,
@@ -128,11 +141,12 @@ async function sentByHand(
 	context: PaymentsContext,
 	payment: store.PaymentRow,
 	transaction: string | null,
-	by: { actor: string; reason: string }
+	{ close, isRefundLost, ...by }: Decider
 ): Promise<void> {
 	const { clock, database } = context;
 	await database.transact(async (trx) => {
-		const current = await failedRefund(trx, payment.id);
+		const current = await failedRefund(context, trx, payment.id, isRefundLost ? by : null);
+		await close(trx);
 		const now = clock.now();
 		const refunded = await store.change(
 			trx,
@@ -152,13 +166,44 @@ async function sentByHand(
 	context.changes.announce(payment.id);
 }
 
+/**
+ * The payment whose refund is over without success. One of which nobody knows what became of it is over when a person
+ * says so, who has looked; not while it is being sent.
+ * @param by null: the question was another one
+ */
 async function failedRefund(
-	trx: Parameters<typeof store.find>[0],
-	paymentId: number
+	context: PaymentsContext,
+	trx: Tx,
+	paymentId: number,
+	by: { actor: string; reason: string } | null
 ): Promise<store.PaymentRow> {
 	const current = await store.find(trx, paymentId);
-	if (current?.status !== 'refund_failed') throw refusal(`it is ${current?.status ?? 'gone'}`);
-	return current;
+	if (current?.status === 'refund_failed') return current;
+	if (current?.status !== 'refund_pending' || by === null)
+		throw refusal(`it is ${current?.status ?? 'gone'}`);
+	const now = context.clock.now();
+	const open = (await store.refundsOf(trx, paymentId)).find(({ status }) => status === 'pending');
+	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent just now');
+	const isEnded = await store.changeRefund(
+		trx,
+		{ id: open.id, status: 'pending', submitState: [open.submit_state] },
+		{ status: 'failed', updated_at: now }
+	);
+	const failed = await store.change(
+		trx,
+		{ id: paymentId, status: ['refund_pending'] },
+		{ status: 'refund_failed', updated_at: now }
+	);
+	if (!isEnded || !failed) throw refusal('it has just changed');
+	await context.audit.record(trx, {
+		...by,
+		action: 'refund.given_up',
+		paymentId,
+		refundId: open.id,
+		before: { refund: 'pending', submit_state: open.submit_state, payment: 'refund_pending' },
+		after: { refund: 'failed', payment: 'refund_failed' }
+	});
+	return failed;
 }
 
 const reasonOf = (payment: store.PaymentRow) => (payment.refund_reason ?? 'admin') as RefundReason;

@@ -19,6 +19,10 @@ import * as store from './store.ts';
  */
 
 const RETRY_MS = 5_000;
+/** When it cannot even be asked for during this time, a person learns of it; it is still tried. */
+const WAITING_MS = 60 * 60 * 1000;
+/** An operator that does not know a refund after this time never got it. */
+const NOT_FOUND_MS = 2 * 60 * 1000;
 const SUBMITTING_MAX_MS = 60_000;
 
 interface Subject {
@@ -34,12 +38,21 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	if (!refund || refund.status !== 'pending') return null;
 	const payment = await store.find(database.db, refund.payment_id);
 	if (!payment) throw new Error(`Payment ${refund.payment_id} is gone`);
-	const subject = { refund, payment, adapter: operators.byId(payment.operator) };
+	const adapter = operators.all().find(({ id }) => id === payment.operator);
+	if (!adapter) return unreachable(context, payment);
+	const subject = { refund, payment, adapter };
 	if (!subject.adapter.refund || !subject.adapter.readRefund) {
 		await finish(context, subject, 'failed', 'refund_not_supported');
 		return null;
 	}
 	return refund.submit_state === 'created' ? submit(context, subject) : read(context, subject);
+}
+
+/** The operator was taken out of the settings while its money was on the way. */
+async function unreachable({ reviews, database, clock }: PaymentsContext, payment: store.PaymentRow) {
+	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
+	await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', detail });
+	return clock.now() + WAITING_MS;
 }
 
 function referenceOf(context: PaymentsContext, { refund, payment }: Subject): RefundReference {
@@ -62,7 +75,9 @@ function referenceOf(context: PaymentsContext, { refund, payment }: Subject): Re
 async function submit(context: PaymentsContext, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
-	await setSubmit(context, refund, { submit_state: 'submitting', submitted_at: clock.now() });
+	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
+	// Somebody else sends it, or a person has ended it: both must not happen twice.
+	if (!(await setSubmit(context, refund, sending, ['created']))) return clock.now() + RETRY_MS;
 	const { reference, amountMinor, currency, payment: of } = referenceOf(context, subject);
 	const outcome = await attempt<SubmitOutcome>(
 		context,
@@ -78,13 +93,18 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
 	await keepMessage(context, payment, 'refund', outcome.kind, outcome.raw);
-	if (outcome.kind === 'refused' && !outcome.retryable) {
-		await finish(context, subject, 'failed', 'refund_refused');
-		return null;
+	if (outcome.kind === 'refused' && outcome.retryable) {
+		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
+		await setSubmit(context, refund, back, ['submitting']);
+		return later(context, subject, { askAfterMs: WAITING_MS, detail: outcome.message });
 	}
 	if (outcome.kind === 'refused') {
-		await setSubmit(context, refund, { submit_state: 'created' });
-		return later(context, subject);
+		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
+			await setSubmit(context, refund, { submit_state: 'uncertain' });
+			return later(context, subject);
+		}
+		await finish(context, subject, 'failed', 'refund_refused');
+		return null;
 	}
 	await setSubmit(context, refund, {
 		submit_state: outcome.kind,
@@ -92,6 +112,19 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	});
 	return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
 }
+
+/** It was sent before without an answer, and the refusal of the second time says nothing about the first. */
+async function neverArrived(context: PaymentsContext, subject: Subject): Promise<boolean> {
+	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
+	return isOld && (await ask(context, subject)).kind === 'not_found';
+}
+
+const ask = (context: PaymentsContext, subject: Subject): Promise<StatusOutcome> =>
+	attempt<StatusOutcome>(context, () => subject.adapter.readRefund?.(referenceOf(context, subject)), {
+		kind: 'unavailable',
+		cause: 'adapter error',
+		retryAfterSeconds: null
+	});
 
 async function read(context: PaymentsContext, subject: Subject): Promise<number | null> {
 	const { clock } = context;
@@ -102,15 +135,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 		await setSubmit(context, refund, { submit_state: 'uncertain' });
 		return clock.now();
 	}
-	const outcome = await attempt<StatusOutcome>(
-		context,
-		() => adapter.readRefund?.(referenceOf(context, subject)),
-		{
-			kind: 'unavailable',
-			cause: 'adapter error',
-			retryAfterSeconds: null
-		}
-	);
+	const outcome = await ask(context, subject);
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
 	await keepWhenNew(context, payment, 'refund', outcome.kind, raw);
 	if (outcome.kind === 'succeeded') {
@@ -128,18 +153,23 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	}
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
-		await setSubmit(context, refund, { submit_state: 'created' });
-		return clock.now() + RETRY_MS;
+		await setSubmit(context, refund, { submit_state: 'created' }, ['uncertain']);
+		return Math.max(clock.now() + RETRY_MS, await later(context, subject));
 	}
 	return later(context, subject);
 }
 
 /** Asks again, more and more rarely; a person learns of it when it takes too long. */
-async function later(context: PaymentsContext, { refund, payment }: Subject): Promise<number> {
+async function later(
+	context: PaymentsContext,
+	{ refund, payment }: Subject,
+	ask?: { askAfterMs: number; detail: string }
+): Promise<number> {
 	const { clock, config, reviews, database } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
-	if (ageMs > config.reconcileMs) {
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer' });
+	if (ageMs > (ask?.askAfterMs ?? config.reconcileMs)) {
+		const detail = ask === undefined ? {} : { detail: ask.detail };
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, settled: false });
 }
@@ -160,10 +190,11 @@ async function attempt<T>(
 async function setSubmit(
 	context: PaymentsContext,
 	refund: store.RefundRow,
-	to: Parameters<typeof store.changeRefund>[2]
-): Promise<void> {
-	const from = { id: refund.id, status: 'pending' } as const;
-	await store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
+	to: Parameters<typeof store.changeRefund>[2],
+	submitState?: readonly store.RefundRow['submit_state'][]
+): Promise<boolean> {
+	const from = { id: refund.id, status: 'pending', ...(submitState ? { submitState } : {}) } as const;
+	return store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
 }
 
 /** The operator's last word on a refund, on the refund and its payment at once. */

@@ -238,14 +238,16 @@ export async function findRefund(queries: Queries, id: number): Promise<RefundRo
 
 export async function changeRefund(
 	queries: Queries,
-	from: { id: number; status: RefundRow['status'] },
+	from: { id: number; status: RefundRow['status']; submitState?: readonly RefundRow['submit_state'][] },
 	to: Updateable<RefundsTable>
 ): Promise<boolean> {
+	const { submitState } = from;
 	const result = await queries
 		.updateTable('refunds')
 		.set(to)
 		.where('id', '=', from.id)
 		.where('status', '=', from.status)
+		.$if(submitState !== undefined, (query) => query.where('submit_state', 'in', submitState ?? []))
 		.executeTakeFirst();
 	return result.numUpdatedRows > 0n;
 }

@@ -76,8 +76,13 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 		row: store.PaymentRow,
 		duration: string
 	): Promise<SubmitOutcome> {
+		const adapter = operators.all().find((candidate) => candidate.id === row.operator);
+		if (!adapter) {
+			const message = `Operator ${row.operator} is not configured.`;
+			return { kind: 'refused', reason: 'provider_busy', message, retryable: true, raw: message };
+		}
 		try {
-			return await operators.byId(row.operator).submit(requestFor(context, row, duration));
+			return await adapter.submit(requestFor(context, row, duration));
 		} catch (error) {
 			// An adapter that throws is a bug of ours, and says nothing about what the operator has.
 			log.error({ err: error, payment: row.id }, 'operator adapter failed at submit');

@@ -94,9 +94,13 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 		const { reference } = payment;
 		const receipt =
 			payment.providerReference ?? (await settledRow({ reference, submittedAt: null }))?.providerReference;
-		if (asking === null || receipt === undefined) {
-			const message = asking === null ? 'MPESA_INITIATOR is not set.' : 'The receipt is not known.';
+		if (asking === null) {
+			const message = 'MPESA_INITIATOR is not set.';
 			return { kind: 'refused', reason: 'merchant_error', message, retryable: false, raw: message };
+		}
+		if (receipt === undefined) {
+			const message = 'The receipt is not known yet: it comes with the callback.';
+			return { kind: 'refused', reason: 'provider_busy', message, retryable: true, raw: message };
 		}
 		const body = reversalBody(values, asking, { ...request, receipt });
 		const outcome = await daraja.post('/mpesa/reversal/v1/request', body);

@@ -83,7 +83,7 @@ function reversalResult(result: Record<string, unknown>): CallbackHint {
 
 /** The code here is that of the question; what became of the reversal is a parameter. */
 function statusResult(result: Record<string, unknown>): CallbackHint {
-	if (textMember(result, 'ResultCode') !== '0') return NOTHING;
+	if (textMember(result, 'ResultCode') !== '0') return { ...NOTHING, claimed: 'pending' };
 	const told = parameters(result);
 	const status = told.get('TransactionStatus') ?? '';
 	const isFailure = /^(failed|declined|cancelled|expired)$/i.test(status);
