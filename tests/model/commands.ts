@@ -298,7 +298,7 @@ export function histories(length: number): fc.Arbitrary<Iterable<Command>> {
 		new SetClock(false),
 		new ExpireTokens()
 	);
-	return fc.commands<Model, Real, true>(
+	return fc.commands<Model, Real, false>(
 		[
 			...[order, order, pay, pay, pay, pay, callback, callback, pass, pass, pass, decide, decide],
 			...[who.map((index) => new Cancel(index)), who.map((index) => new Look(index)), outage, rare]
