@@ -3,7 +3,8 @@ import type { Schema } from './schema.ts';
 
 /**
  * Whether the database takes what is written: one whose disk is full, or was made read-only, still answers questions.
- * While writes succeed nothing is tried; after one that failed for such a reason, every look writes until one succeeds.
+ * While writes succeed nothing is tried. One that failed for such a reason counts for some seconds, so that an answer
+ * does not change from look to look; then every look writes until one succeeds.
  */
 export interface Writing {
 	/** For Kysely: hears of every statement that failed. */
@@ -14,6 +15,7 @@ export interface Writing {
 	check(db: Kysely<Schema>): Promise<void>;
 }
 
+const SETTLED_MS = 5_000;
 /** More than any transaction of ours writes. */
 const NEEDED_BYTES = 1 << 20;
 
@@ -25,9 +27,9 @@ export function createWriting(
 	isRefusal: (error: unknown) => boolean,
 	freeBytes: () => Promise<number> = async () => Infinity
 ): Writing {
-	let refused = false;
+	let refusedAt: number | null = null;
 	const note = (error: unknown) => {
-		if (isRefusal(error)) refused = true;
+		if (isRefusal(error)) refusedAt = performance.now();
 	};
 	return {
 		log(event) {
@@ -42,12 +44,14 @@ export function createWriting(
 			}
 		},
 		async check(db) {
-			if (!refused) return;
+			if (refusedAt === null) return;
+			const since = performance.now() - refusedAt;
+			if (since < SETTLED_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);
 			const free = await freeBytes();
 			if (free < NEEDED_BYTES) throw new Error(`The database's disk has ${free} bytes left`);
 			// Nobody's data changes by it, and it needs space all the same.
 			await sql`update schema_migrations set name = name`.execute(db);
-			refused = false;
+			refusedAt = null;
 		}
 	};
 }
