@@ -24,6 +24,11 @@ export const init: ServerInit = async () => {
 	process.once('airtill:listening', (http: Server) => {
 		answerBrokenRequests(http, app.config);
 		printWelcome(app, demo);
+		// From here on an error that ends the process goes where errors go, without what must not stand there.
+		process.prependListener('uncaughtException', (error) => {
+			app.log.fatal({ err: error }, 'ended by an error that nobody caught');
+			process.exit(1);
+		});
 	});
 };
 

@@ -70,6 +70,17 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await owner.get('/developer/account')).text).toContain(email);
 		});
 
+		it('that is none of ours, whatever is in it, works no more than a used one', async () => {
+			await aMinuteLater();
+			for (const token of ['a%00b', '%FF', "'", '%F0%9F%94%91', 'a'.repeat(2000)]) {
+				const person = browse(server().url);
+				const page = await person.get(`/developer/password?token=${token}`);
+				expect(page).toMatchObject({ status: 200, text: expect.stringContaining('This link works no more') });
+				const refused = await person.post(`/developer/password?token=${token}`, { password: PASSWORD });
+				expect(refused.status).toBe(400);
+			}
+		});
+
 		it('works once, for an hour', async () => {
 			await aMinuteLater();
 			const email = someone();
@@ -171,6 +182,32 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(a.text).toBe(b.text);
 			expect(a.text).toContain('The e-mail address or the password is wrong.');
 			expect(person.cookies.size).toBe(0);
+		});
+
+		it('works as long on an unknown address, or one without password, as on a wrong password', async () => {
+			await aMinuteLater();
+			const [known, unknown, unconfirmed] = [someone(), someone(), someone()];
+			await signUp(server(), known);
+			const person = browse(server().url);
+			await person.post('/developer/sign-up', { email: unconfirmed });
+			await mailedLink(server(), unconfirmed);
+			/** The fastest of some tries: what the work itself takes. */
+			const fastest = async (email: string) => {
+				let least = Infinity;
+				for (let count = 0; count < 4; count += 1) {
+					const started = performance.now();
+					const { status } = await person.post('/developer/sign-in', { email, password: 'not the password' });
+					least = Math.min(least, performance.now() - started);
+					expect(status).toBe(400);
+				}
+				return least;
+			};
+			const usual = await fastest(known);
+			for (const email of [unknown, unconfirmed]) {
+				const other = await fastest(email);
+				expect(other).toBeGreaterThan(usual / 2);
+				expect(other).toBeLessThan(usual * 2);
+			}
 		});
 
 		it('lets nobody see pages or send their forms without it', async () => {

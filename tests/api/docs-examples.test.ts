@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +78,39 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 		expect(stderr).toBe('');
 		expect(code).toBe(0);
 		expect(stdout).toMatch(/: join \S+ with [a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/m);
+	});
+
+	it('in TypeScript orders once and asks the payer once when the first answer to each call is lost', async () => {
+		const { server, sql, newKey } = world();
+		const { key, accountId } = await newKey();
+		const seen = new Set<string>();
+		const proxy = createServer((request, response) => {
+			const { method = '', url = '', headers } = request;
+			const passed = httpRequest(`${server.url}${url}`, { method, headers }, (answer) => {
+				const isFirst = !seen.has(`${method} ${url}`);
+				seen.add(`${method} ${url}`);
+				// The service has done it; its client never hears of it.
+				if (isFirst) response.destroy();
+				else answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+			});
+			request.pipe(passed);
+		}).listen(0, '127.0.0.1');
+		await once(proxy, 'listening');
+		const address = proxy.address();
+		const port = typeof address === 'object' ? address?.port : undefined;
+		const text = codeOf(await page(server.url, '/docs'), 'story typescript');
+		const { code, stdout, stderr } = await typescript(
+			text
+				.replace(server.url, `http://127.0.0.1:${port}`)
+				.replace('+256772123456', `+256772123${database === 'sqlite' ? '461' : '462'}`),
+			key
+		);
+		proxy.close();
+		expect(stderr).toBe('');
+		expect(code).toBe(0);
+		expect(stdout).toMatch(/ with [a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/m);
+		expect([...seen]).toContain('POST /v1/payments/mobile-money');
+		expect(await sql.count('select count(*) from sessions where account_id = ?', accountId)).toBe(1);
 	});
 
 	it('in TypeScript says why when the payer declines', async () => {

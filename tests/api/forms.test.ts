@@ -39,6 +39,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const data = new FormData();
 		data.set('phone', '');
 		expect(await post(own, data)).toBe(403);
+		expect(await post(own, new Blob(['phone=']))).toBe(403);
 		expect(await recorded(world())).toEqual(before);
 	});
 

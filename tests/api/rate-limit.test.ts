@@ -110,7 +110,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'0',
 				expect.any(String)
 			]);
-			expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+			expect(answer.headers.get('content-type')).toBe('application/problem+json');
 		});
 
 		it('names in X-RateLimit-Reset the second in which its oldest request stops counting', async () => {

@@ -71,6 +71,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const first = await register(api, URL, EVENTS);
 		const same = await register(api, 'HTTPS://APP.example.com:443/hooks/../hooks/wifi', EVENTS);
 		expect(same).toMatchObject({ id: first.id, secret: null });
+		const dotted = await register(api, 'https://app.example.com./hooks/wifi', EVENTS);
+		expect(dotted).toMatchObject({ id: first.id, secret: null });
 		const { api: other } = await world().newKey();
 		const ids = [first, await register(api, `${URL}/`, EVENTS), await register(other, URL, EVENTS)];
 		expect(new Set(ids.map(({ id }) => id)).size).toBe(3);

@@ -92,7 +92,7 @@ test.describe('without script', () => {
 		await page.getByLabel('Name').fill('till');
 		await page.getByLabel('Last day').fill('2099-12-31');
 		await page.getByRole('button', { name: 'Make the key' }).click();
-		await expect(page.getByText('There is a day, but another end is chosen.')).toBeVisible();
+		await expect(page.getByText('You typed a day, but chose another end.')).toBeVisible();
 		await page.getByRole('radio', { name: /^At the end of a day/ }).check();
 		await page.getByRole('button', { name: 'Make the key' }).click();
 		await expect(title(page)).toHaveText('Your new key');

@@ -184,7 +184,7 @@ test.describe('a form that somebody has changed', () => {
 			for (const [at, form, button, to] of [
 				[own, 'form[action="?/test"]', 'Send a test event', `${hook}?/test`],
 				[own, 'form[action="?/status"]', 'Disable', `${hook}?/status`],
-				[own, 'form[action="?/secret"]', 'Make a new secret', `${hook}?/secret`],
+				[own, 'form[action^="?/secret"]', 'Make a new secret', `${hook}?/secret`],
 				[own, 'form[action="?/replay"]', 'Send all failed again', `${hook}?/replay`],
 				[`${own}/remove`, 'form', 'Remove the webhook', `${hook}/remove`],
 				[ownDelivery, 'form', 'Send again', delivery]

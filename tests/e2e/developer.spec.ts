@@ -51,6 +51,12 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByRole('link', { name: 'Account' }).click();
 			await expect(page.locator('.lines')).toContainText(email);
 			await expect(page.locator('.lines')).toContainText('app');
+			await page.getByLabel('Current password').fill('not the password');
+			await page.getByLabel('New password').fill('another long password');
+			await page.getByRole('button', { name: 'Change the password' }).click();
+			await expect(page.getByRole('alert')).toHaveText('The current password is wrong.');
+			// It stands far down, so the page comes back there.
+			await expect(page.getByRole('alert')).toBeInViewport();
 			await page.getByRole('button', { name: 'Sign out' }).click();
 			await expect(title(page)).toHaveText('Sign in');
 			await page.goto(`${area.url}/developer/account`);

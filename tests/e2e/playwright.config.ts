@@ -9,6 +9,9 @@ const browser = process.env['AIRTILL_CHROMIUM'];
 /** Starts a service and a portal of its own. */
 const REMOTE_ONLY = 'limited.spec.ts';
 
+/** Start servers of their own, one for each operator; what differs between databases is in tests/api. */
+const OPERATORS_ONCE = 'operators.spec.ts';
+
 /** How the portal reaches the API makes no difference to the developer area, which stands beside the API. */
 const BESIDE_THE_API = /developer.*\.spec\.ts$/;
 
@@ -24,8 +27,8 @@ export default defineConfig<object, { setUp: SetUp }>({
 	forbidOnly: true,
 	projects: [
 		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
-		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: REMOTE_ONLY },
-		{ name: 'remote', use: { setUp: 'remote' }, testIgnore: BESIDE_THE_API }
+		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: [REMOTE_ONLY, OPERATORS_ONCE] },
+		{ name: 'remote', use: { setUp: 'remote' }, testIgnore: [BESIDE_THE_API, OPERATORS_ONCE] }
 	],
 	use: {
 		trace: 'off',

@@ -54,9 +54,13 @@ export interface Protocol {
 		outcome: string,
 		how: CallbackScript,
 		books: Books
-	): OutgoingCallback | null;
+	): OutgoingCallback | null | Promise<OutgoingCallback | null>;
+	/** Delays after which an operator repeats a callback that was not answered with 200; without it, it does not. */
+	readonly callbackRetriesMs?: readonly number[];
 	/** Makes every token that was given out invalid. */
 	expireTokens(): void;
+	/** What a merchant sets in the operator's portal, such as the callback address, where it has one. */
+	portal?(settings: Readonly<Record<string, string>>): void;
 }
 
 export interface Steps<Queued> {
@@ -77,8 +81,15 @@ export interface Desk {
 	submit(script: Script, steps: Steps<SimulatedPayment>): Promise<SimulatorAnswer>;
 	/** Plays the faults around the request of a refund; without callbacks. */
 	refund<Queued>(script: RefundScript, steps: Steps<Queued>): Promise<SimulatorAnswer>;
+	/** The same around anything else that an operator does at once. */
+	faults<Done>(
+		script: RefundScript,
+		steps: Omit<Steps<Done>, 'queue'> & { act: () => Done | Promise<Done> }
+	): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
 	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
+	/** Sends something that belongs to no payment's callbacks, such as the result of a refund; made when it is due. */
+	later(afterMs: number, make: () => OutgoingCallback | null | Promise<OutgoingCallback | null>): void;
 }
 
 export interface Simulator {
@@ -94,6 +105,8 @@ export interface Simulator {
 	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; null: works again. */
 	outage(kind: 'refuse' | 'error' | null): void;
 	expireTokens(): void;
+	/** Sets something in the operator's portal. @throws Error when it has no such setting */
+	portal(settings: Readonly<Record<string, string>>): void;
 	/** The payer decides now, and the callbacks of the script follow. */
 	settle(payment: SimulatedPayment, outcome: string): Promise<boolean>;
 	/** Sends a callback now. @returns its HTTP status; null when nobody answered */
@@ -118,30 +131,43 @@ export async function startSimulator(
 	const requests: SimulatorRequest[] = [];
 	const stopped = new AbortController();
 	let outage: 'refuse' | 'error' | null = null;
-	let due: { payment: SimulatedPayment; at: number; how: CallbackScript }[] = [];
+	let due: { payment: SimulatedPayment; at: number; how: CallbackScript; tries?: number }[] = [];
+	let others: { at: number; make: Parameters<Desk['later']>[1]; tries?: number }[] = [];
 
 	const desk: Desk = {
 		books,
 		submit: (script, steps) => play(script, steps, plan),
 		refund: (script, steps) => play(script, steps, async () => {}),
+		faults: (script, { act, ...steps }) => play(script, { queue: act, ...steps }, async () => {}),
 		read(payment) {
 			payment.reads += 1;
 			const { notFoundReads, failedReads } = payment.script;
 			if (payment.reads <= notFoundReads) return 'not_found';
 			return payment.reads <= notFoundReads + failedReads ? 'server_error' : null;
+		},
+		later(afterMs, make) {
+			others.push({ at: books.now() + afterMs, make });
 		}
 	};
 
 	async function play<Queued>(
 		script: RefundScript,
-		{ queue, answer, refuse, rateLimited, serverError }: Steps<Queued>,
+		{
+			queue,
+			answer,
+			refuse,
+			rateLimited,
+			serverError
+		}: Omit<Steps<Queued>, 'queue'> & {
+			queue: () => Queued | Promise<Queued>;
+		},
 		afterQueueing: (queued: Queued) => Promise<void>
 	): Promise<SimulatorAnswer> {
 		if (script.submit === 'drop_before') return DROP;
 		if (script.submit === 'error_before') return serverError();
 		if (script.submit === 'rate_limited') return rateLimited();
 		if (script.submit === 'refuse') return refuse(script.submitCode);
-		const queued = queue();
+		const queued = await queue();
 		await afterQueueing(queued);
 		if (script.submit === 'drop_after') return DROP;
 		if (script.submit === 'error_after') return serverError();
@@ -165,31 +191,54 @@ export async function startSimulator(
 		let status: number | null = null;
 		for (let count = 0; count < how.times; count += 1) {
 			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
-			const outgoing = protocol.callback(payment, outcome, how, books);
+			const outgoing = await protocol.callback(payment, outcome, how, books);
 			if (!outgoing) return null;
-			try {
-				const { url, method, headers, body } = outgoing;
-				const response = await fetch(url, {
-					method,
-					headers,
-					body: how.alter === 'garbage' ? '<oops' : body,
-					redirect: 'error',
-					signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
-				});
-				await response.arrayBuffer();
-				status = response.status;
-			} catch {
-				status = null;
-			}
+			status = await deliver(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
 		}
 		return status;
+	}
+
+	async function deliver({ url, method, headers, body }: OutgoingCallback): Promise<number | null> {
+		try {
+			const response = await fetch(url, {
+				method,
+				headers,
+				body,
+				redirect: 'error',
+				signal: AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)])
+			});
+			await response.arrayBuffer();
+			return response.status;
+		} catch {
+			return null;
+		}
+	}
+
+	/** When to repeat a callback that was answered in this way; null when not. */
+	function repeatAt(status: number | null, tries: number): number | null {
+		const delay = status === 200 ? undefined : protocol.callbackRetriesMs?.[tries];
+		return delay === undefined ? null : books.now() + delay;
 	}
 
 	const looking = setInterval(() => {
 		const now = books.now();
 		const ready = due.filter(({ at }) => at <= now);
 		due = due.filter(({ at }) => at > now);
-		for (const { payment, how } of ready) void send(payment, how);
+		for (const one of ready) {
+			void send(one.payment, one.how).then((status) => {
+				const at = one.how.alter === undefined ? repeatAt(status, one.tries ?? 0) : null;
+				if (at !== null) due.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
+			});
+		}
+		const otherReady = others.filter(({ at }) => at <= now);
+		others = others.filter(({ at }) => at > now);
+		for (const one of otherReady) {
+			void Promise.resolve(one.make()).then(async (outgoing) => {
+				if (!outgoing) return;
+				const at = repeatAt(await deliver(outgoing), one.tries ?? 0);
+				if (at !== null) others.push({ ...one, at, tries: (one.tries ?? 0) + 1 });
+			});
+		}
 	}, LOOK_MS);
 
 	async function settle(payment: SimulatedPayment, outcome: string): Promise<boolean> {
@@ -207,6 +256,11 @@ export async function startSimulator(
 		if (outage === 'refuse') return DROP;
 		if (outage === 'error') return protocol.down();
 		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
+	}
+
+	function portal(settings: Readonly<Record<string, string>>): void {
+		if (!protocol.portal) throw new Error(`${protocol.name} has no portal`);
+		protocol.portal(settings);
 	}
 
 	/** What a test, or a person with curl, directs. */
@@ -251,6 +305,9 @@ export async function startSimulator(
 			case 'POST /tokens/expire':
 				protocol.expireTokens();
 				return { status: 200, body: { ok: true } };
+			case 'POST /portal':
+				portal(told as Record<string, string>);
+				return { status: 200, body: { ok: true } };
 			case 'POST /settle': {
 				const payment = found();
 				const settled = payment !== undefined && (await settle(payment, String(told['outcome'])));
@@ -283,7 +340,9 @@ export async function startSimulator(
 	return {
 		url,
 		credentials: protocol.credentials,
-		environment: protocol.environment(url),
+		get environment() {
+			return protocol.environment(url);
+		},
 		books,
 		requests,
 		script: (match, script) => books.script(match, script),
@@ -293,6 +352,7 @@ export async function startSimulator(
 			outage = kind;
 		},
 		expireTokens: () => protocol.expireTokens(),
+		portal,
 		settle,
 		callBack: (payment, how) => send(payment, { ...ONE_CALLBACK, ...how }),
 		async stop() {

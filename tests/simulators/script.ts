@@ -37,13 +37,15 @@ export interface Script {
 	callbacks: readonly CallbackScript[];
 	/** Operators that write the same thing in two ways use the other one, e.g. `reason` as an object. */
 	otherForm: boolean;
+	/** Operators that protect a payer from being asked twice do so, e.g. Daraja's subscriber lock and its code 17. */
+	guards: boolean;
 	/** What becomes of this payment's refunds; sent back at once where it says nothing. */
 	refund: Partial<RefundScript>;
 }
 
 export type RefundScript = Pick<
 	Script,
-	'outcome' | 'afterMs' | 'submit' | 'submitCode' | 'slowMs' | 'notFoundReads' | 'failedReads'
+	'outcome' | 'afterMs' | 'submit' | 'submitCode' | 'slowMs' | 'notFoundReads' | 'failedReads' | 'callbacks'
 >;
 
 export interface CallbackScript {
@@ -72,5 +74,6 @@ export const ORDINARY: Script = {
 	contradicts: false,
 	callbacks: [{ when: 'at_outcome', afterMs: 0, times: 1 }],
 	otherForm: false,
+	guards: true,
 	refund: {}
 };

@@ -36,7 +36,7 @@ function refused(
 	operation: Documented['operation'] = startPayment
 ): Documented {
 	const { value } = problemExample(code, startPayment);
-	const headers = new Headers({ ...HEADERS, 'content-type': 'application/problem+json; charset=utf-8' });
+	const headers = new Headers({ ...HEADERS, 'content-type': 'application/problem+json' });
 	return { operation, status: 400, headers, body: { ...asJson(value), ...body } };
 }
 

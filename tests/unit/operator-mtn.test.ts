@@ -44,6 +44,7 @@ const request = (changes: Partial<PaymentRequest> = {}): PaymentRequest => ({
 	amountMinor: 1_500,
 	currency: 'UGX',
 	payerPhone: '+256772123456',
+	paymentMethod: 'mtn_momo',
 	description: 'Wi-Fi 1 hour',
 	callbackUrl: 'http://127.0.0.1:9/callbacks/mtn/a/b',
 	expiresAt: simulator.books.now() + 600_000,
@@ -448,10 +449,11 @@ describe('refunds', () => {
 		payment: { reference, operatorReference: null, providerReference: null },
 		amountMinor,
 		currency: 'UGX',
-		payerPhone: '+256772123456'
+		payerPhone: '+256772123456',
+		callbackUrl: 'https://till.example/callbacks/mtn/refund/token'
 	});
 	const readBack = (refund: ReturnType<typeof refundOf>) =>
-		adapter.readRefund?.({ ...refund, operatorReference: null, submittedAt: null });
+		adapter.readRefund?.({ ...refund, operatorReference: null, submittedAt: null, claim: null });
 	const paid = async (script: Partial<Script> = {}) => {
 		const { reference } = await pay(script);
 		simulator.advance(1_000);
@@ -537,7 +539,7 @@ describe('callbacks', () => {
 		simulator.advance(1_000);
 		const payment = simulator.books.byReference(reference);
 		const how = { when: 'at_outcome', afterMs: 0, times: 1 } as const;
-		const callback = payment && mtn().callback(payment, 'success', how, simulator.books);
+		const callback = payment && (await mtn().callback(payment, 'success', how, simulator.books));
 		expect(await parse(callback?.body ?? '')).toEqual({
 			claimed: 'succeeded',
 			authentic: 'absent',
@@ -632,6 +634,16 @@ describe('its settings', () => {
 				MTN_DISBURSEMENT_API_KEY: 'x'
 			})
 		).toEqual([expect.stringMatching(/^MTN_DISBURSEMENT_SUBSCRIPTION_KEY: /)]);
+	});
+
+	it('hold the callback address against the host that is registered', () => {
+		const callbackUrl = 'http://till.example:8080';
+		expect(problemsOf({ MTN_CALLBACK_HOST: 'Till.example' }, { callbackUrl })).toEqual([]);
+		expect(problemsOf({ MTN_CALLBACK_HOST: 'shop.example' }, { callbackUrl })).toEqual([
+			expect.stringMatching(/^MTN_CALLBACK_HOST: .*till\.example, not shop\.example/)
+		]);
+		const off = { MTN_CALLBACK_HOST: 'shop.example', MTN_CALLBACKS: 'off' };
+		expect(problemsOf(off, { callbackUrl })).toEqual([]);
 	});
 
 	it('keep real and test money apart', () => {

@@ -515,6 +515,8 @@ describe('for a market', () => {
 		await simulator.stop();
 		simulator = await startSimulator(mtn({ market: 'mtnuganda', 'callback-host': 'shop.example' }));
 		expect(simulator.environment).toMatchObject({ MTN_TARGET_ENVIRONMENT: 'mtnuganda', CURRENCY: 'UGX' });
+		// Nothing is to leave this machine.
+		simulator.script({}, { callbacks: [] });
 		expect((await pay()).body['code']).toBe('INVALID_CURRENCY');
 		expect((await pay({ amount: '500.50', currency: 'UGX' })).status).toBe(400);
 		const good = await pay(

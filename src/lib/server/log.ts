@@ -28,12 +28,29 @@ function loggedError(error: unknown, depth = 0): object {
 	};
 }
 
+/** Request ids are made of letters and digits, and must stay whole to be found. */
+const redactFields = (fields: Record<string, unknown>): Record<string, unknown> =>
+	Object.fromEntries(
+		Object.entries(fields).map(([name, value]) => [
+			name,
+			typeof value === 'string' && name !== 'request' ? redact(value) : value
+		])
+	);
+
 export function createLog(level: string): Log {
 	return pino(
 		{
 			level,
 			base: null,
 			timestamp: pino.stdTimeFunctions.isoTime,
+			// Texts of libraries, too: better-auth writes its own.
+			hooks: {
+				logMethod(args, write) {
+					const safe = args.map((part: unknown) => (typeof part === 'string' ? redact(part) : part));
+					write.apply(this, safe as typeof args);
+				}
+			},
+			formatters: { log: redactFields },
 			serializers: { err: (error: unknown) => loggedError(error) },
 			redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), remove: true }
 		},

@@ -1,15 +1,47 @@
 /**
- * Takes out of a text what nobody may keep: API keys, webhook secrets, Wi-Fi passwords and phone numbers. For texts
- * that others write (messages of errors, answers of webhook receivers); our own never contain them.
+ * Takes out of a text what nobody may keep: API keys, webhook secrets and signatures, Wi-Fi passwords, phone numbers,
+ * and whatever is called a token, a password or a secret. For texts that others write (messages of errors, answers of
+ * webhook receivers); our own never contain them.
  */
 export function redact(text: string): string {
 	return PATTERNS.reduce((redacted, [pattern, instead]) => redacted.replace(pattern, instead), text);
 }
 
+/** What is no letter or digit in base64, as it is and as JSON, URLs and HTML may write it: `\\/`, `%2F`, `&#43;`. */
+const BASE64_SIGNS: Readonly<Record<string, string>> = {
+	'+': String.raw`(?:\+|\\u002b|%2b|&#(?:x2b|43);)`,
+	'/': String.raw`(?:\\?/|\\u002f|%2f|&#(?:x2f|47);)`,
+	'=': String.raw`(?:=|\\u003d|%3d|&#(?:x3d|61);)`
+};
+const BASE64 = `(?:[0-9A-Za-z_-]|${Object.values(BASE64_SIGNS).join('|')})`;
+
+/** Takes out a known text in base64, however its signs are written. */
+export function redactKnown(text: string, base64: string): string {
+	const written = [...base64].map((character) => BASE64_SIGNS[character] ?? character).join('');
+	return text.replace(new RegExp(written, 'gi'), '…');
+}
+
+/** What may stand between two digits of a phone number. */
+const BETWEEN = String.raw`(?:[^\S\n]|[().+/-]|%20){0,2}`;
+
 const PATTERNS: readonly [pattern: RegExp, instead: string][] = [
-	[/\batl_(live|test)_[0-9A-Za-z]+/g, 'atl_$1_…'],
-	[/\bwhsec_[0-9A-Za-z+/=_-]+/g, 'whsec_…'],
-	[/(?<![a-z0-9])[a-hjkmnp-z2-9]{4}(?:-[a-hjkmnp-z2-9]{4}){2}(?![a-z0-9])/g, '****-****-****'],
+	[/("[\w-]*(?:token|password|secret|authorization|cookie)"\s*:\s*")(?:[^"\\]|\\.)+/gi, '$1…'],
+	[/(token=)[^&;\s"'<>]+/gi, '$1…'],
+	[/atl_(live|test)_[0-9A-Za-z]+/g, 'atl_$1_…'],
+	[new RegExp(`whsec_${BASE64}+`, 'gi'), 'whsec_…'],
+	[new RegExp(`v1(?:,|%2c)${BASE64}{40,}`, 'gi'), 'v1,…'],
+	[/(?<![a-z0-9])[a-hjkmnp-z2-9]{4}(?:-[a-hjkmnp-z2-9]{4}){2}(?![a-z0-9])/gi, '****-****-****'],
 	// Nine to fifteen digits (E.164 allows no more), however they are grouped.
-	[/\+?(?<!\d)\d(?:[ ().-]{0,2}\d){8,14}(?!\d)/g, '…']
+	[new RegExp(String.raw`\+?(?<!\d)\d(?:${BETWEEN}\d){8,14}(?!\d)`, 'g'), '…']
 ];
+
+/** The same for a text that was cut off at its end: what is left of a password or number there goes, too. */
+export const redactCut = (text: string): string => redact(text).replace(BEGUN, '…');
+
+const BEGUN = new RegExp(
+	[
+		'(?<![a-z0-9])[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{0,4}(?:-[a-hjkmnp-z2-9]{0,3})?$',
+		String.raw`\+?(?<!\d)\d(?:${BETWEEN}\d){4,7}$`
+	].join('|'),
+	'i'
+);

@@ -88,14 +88,14 @@ type Session = { id: number; amount: number; status: string; ssid: string; passw
 type Payment = { id: number; status: string; applied: boolean; failure_message: string | null };
 
 async function call<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(baseUrl + path, {
-    method,
-    headers: {
-      authorization: \`Bearer \${process.env.AIRTILL_KEY}\`,
-      'content-type': 'application/json'
-    },
-    body: JSON.stringify(body)
-  });
+  const headers = {
+    authorization: \`Bearer \${process.env.AIRTILL_KEY}\`,
+    'content-type': 'application/json',
+    'idempotency-key': crypto.randomUUID()
+  };
+  const send = () => fetch(baseUrl + path, { method, headers, body: JSON.stringify(body) });
+  // When the line breaks, nobody knows what arrived. The same key again: nothing is ordered or asked for twice.
+  const response = await send().catch(send);
   const answer = await response.json();
   if (!response.ok) throw new Error(\`\${answer.code}: \${answer.detail} (\${answer.request_id})\`);
   return answer;

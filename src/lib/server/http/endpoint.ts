@@ -8,7 +8,7 @@ import type { Answer } from '../idempotency/idempotency.ts';
 import type { RememberBody } from '../sessions/sessions.ts';
 import { announceDeprecation, isPastSunset } from './deprecation.ts';
 import { limitAddress, limitCaller, RateLimited } from './limits.ts';
-import { parse, parseIdempotencyKey, parseJson, parseQuery, readJsonText } from './parse.ts';
+import { parse, parseIdempotencyKey, parseObject, parseQuery, readJson, readJsonText } from './parse.ts';
 import { problemResponse } from './problem.ts';
 
 /**
@@ -69,12 +69,14 @@ async function serve<R extends Route>(
 ): Promise<Response> {
 	authorise(caller, route);
 	const text = route.body ? await readJsonText(event.request) : '';
+	// Before path and query: what is not JSON at all is told first, at every endpoint.
+	const json = route.body && readJson(text);
 	const call = {
 		app: event.locals.app,
 		caller,
 		params: route.params && parse(route.params, event.params, 'path'),
 		query: route.query && parseQuery(route.query, event.url.searchParams),
-		body: route.body && parseJson(route.body, text),
+		body: route.body && parseObject(route.body, json),
 		search: event.url.searchParams,
 		host: event.request.headers.get('host') ?? event.url.host,
 		signal: event.request.signal

@@ -29,7 +29,9 @@ export function isForeignForm(event: RequestEvent): boolean {
 	const { request, url } = event;
 	if (event.isSubRequest || isApiPath(url.pathname) || isCallbackPath(url.pathname)) return false;
 	if (!CHANGING.includes(request.method)) return false;
-	if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return false;
+	// A script of another site can also send a body without a type, and nobody asks it before.
+	const type = request.headers.get('content-type') ?? '';
+	if (type !== '' && !FORM_TYPES.test(type)) return false;
 	const site = request.headers.get('sec-fetch-site');
 	if (site !== null) return site !== 'same-origin';
 	const origin = request.headers.get('origin') ?? request.headers.get('referer');

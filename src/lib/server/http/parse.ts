@@ -99,16 +99,22 @@ export async function readJsonText(request: Request): Promise<string> {
 }
 
 /**
- * The JSON object in a body.
- * @throws AppError `invalid_json | validation_failed`
+ * What a body says, whatever it is.
+ * @throws AppError `invalid_json`
  */
-export function parseJson<S extends z.ZodType>(schema: S, text: string): z.output<S> {
-	let input: unknown;
+export function readJson(text: string): unknown {
 	try {
-		input = JSON.parse(text);
+		return JSON.parse(text);
 	} catch {
 		throw new AppError('invalid_json', 'The body is not valid JSON.');
 	}
+}
+
+/**
+ * The object that a body is to be.
+ * @throws AppError `validation_failed`
+ */
+export function parseObject<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
 	if (typeof input !== 'object' || input === null || Array.isArray(input)) {
 		throw validationFailed([{ in: 'body', pointer: '', code: 'invalid_type', detail: 'Use a JSON object.' }]);
 	}

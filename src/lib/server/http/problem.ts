@@ -1,7 +1,7 @@
 import { PROBLEMS } from '../contract/problems.ts';
 import type { AppError } from '../errors.ts';
 
-const PROBLEM_HEADERS = { 'content-type': 'application/problem+json; charset=utf-8' };
+const PROBLEM_HEADERS = { 'content-type': 'application/problem+json' };
 
 /** The answer to an error: RFC 9457 with Airtill's members. `origin` is where the catalogue of codes is read. */
 export function problemResponse(error: AppError, context: { origin: string; requestId: string }): Response {

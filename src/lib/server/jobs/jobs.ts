@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Database, Queries } from '../db/database.ts';
 import type { Log } from '../log.ts';
+import { redact } from '../redact.ts';
 import { createWorker } from '../worker.ts';
 import * as store from './store.ts';
 
@@ -63,7 +64,7 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 			const message = error instanceof Error ? error.message : String(error);
 			// When this fails too (database gone), the lease runs out and the job is taken again.
 			await store
-				.reschedule(database, job, { runAt, error: message.slice(0, 500), resetAttempts: false })
+				.reschedule(database, job, { runAt, error: redact(message).slice(0, 500), resetAttempts: false })
 				.catch(() => {});
 		} finally {
 			clearInterval(heartbeat);

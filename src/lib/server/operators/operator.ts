@@ -45,6 +45,8 @@ export interface OperatorCapabilities {
 	approvalWindowSeconds: number;
 	/** Seconds after the submit before which a status read makes no sense. */
 	minStatusDelaySeconds: number;
+	/** How long an operator may lag behind its own acceptance: only after it is `not_found` final. Default: 120. */
+	notFoundFinalSeconds?: number;
 	/** Sending the same reference again is recognised by the operator and never charges twice. */
 	resubmitSameReferenceSafe: boolean;
 }
@@ -56,6 +58,8 @@ export interface PaymentRequest {
 	currency: string;
 	/** E.164 */
 	payerPhone: string;
+	/** As the buyer chose it, e.g. `mtn_momo`, for operators that carry several networks; `mobile_money` leaves it to us. */
+	paymentMethod: string;
 	description: string;
 	/** Unguessable, one per payment. */
 	callbackUrl: string;
@@ -93,6 +97,8 @@ export interface RefundReference {
 	currency: string;
 	/** What an authentic callback claimed about it. */
 	claim: CallbackClaim | null;
+	/** That of the request, for operators that answer a status read later, at an address. */
+	callbackUrl?: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
@@ -122,8 +128,15 @@ export type FailureReason =
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }
-	/** Certainly nothing was queued. `retryable`: the same request may be sent again later. */
-	| { kind: 'refused'; reason: FailureReason; message: string; retryable: boolean; raw: string }
+	/** Certainly nothing was queued. `retryable`: the same request may be sent again later, at the earliest then. */
+	| {
+			kind: 'refused';
+			reason: FailureReason;
+			message: string;
+			retryable: boolean;
+			retryAfterSeconds?: number;
+			raw: string;
+	  }
 	/** It may have been queued or not: only a status read can tell. */
 	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
 
@@ -176,6 +189,8 @@ export interface CallbackHint {
 export interface StatementColumns {
 	/** Our reference of the payment, where the operator repeats it. */
 	reference: readonly string[];
+	/** The start of our reference that such a cell carries, where it has no room for all of it; null for others. */
+	referenceStart?(cell: string): string | null;
 	/** The operator's id of the settled transaction. */
 	providerReference: readonly string[];
 	/** In major units. */

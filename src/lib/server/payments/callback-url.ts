@@ -8,8 +8,9 @@ import type { PaymentsContext } from './context.ts';
  */
 type AddressContext = Pick<PaymentsContext, 'secrets' | 'config'>;
 
+/** Hex: base64url could spell words that an operator does not want in an address (Daraja: `exe`, `sql`). */
 const token = ({ secrets }: AddressContext, subject: string): string =>
-	hmac(secrets.derive('callback', 32), subject);
+	Buffer.from(hmac(secrets.derive('callback', 32), subject), 'base64url').toString('hex');
 
 /** For all of an operator's payments. No reference of ours can look like this. */
 const ofOperator = (operator: string) => `operator:${operator}`;

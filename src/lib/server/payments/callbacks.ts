@@ -53,6 +53,7 @@ async function ofPayment(
 	const { database, jobs, reviews } = context;
 	if (isTrusted(payment, hint)) {
 		await keepClaim(context, 'payments', payment.id, hint);
+		await completeReceipt(context, payment, hint);
 		const denies = hint.claimed === 'failed' && PAID.some((status) => status === payment.status);
 		if (denies) {
 			const detail = 'a callback says failed, the status read said paid';
@@ -60,7 +61,24 @@ async function ofPayment(
 		}
 		await jobs.wake(RECONCILE_JOB, payment.id);
 	}
-	await keepCallback(context, payment.id, outcomeOf(hint), body);
+	await keepCallback(context, payment, outcomeOf(hint), body);
+}
+
+/**
+ * The receipt of a payment that was settled by a status read which names none; a refund may need it. An amount that it
+ * names beside is for a person when it is not the one that was settled.
+ */
+async function completeReceipt(
+	{ database, reviews }: PaymentsContext,
+	payment: store.PaymentRow,
+	{ claimed, providerReference, amountMinor }: CallbackHint
+): Promise<void> {
+	if (claimed !== 'succeeded' || !PAID.some((status) => status === payment.status)) return;
+	if (providerReference !== null) await store.noteReceipt(database.db, payment.id, providerReference);
+	const settled = payment.settled_minor ?? payment.amount_minor;
+	if (amountMinor === null || amountMinor === settled) return;
+	const detail = `a callback says ${amountMinor}, settled as ${settled} (minor units)`;
+	await reviews.open(database.db, { paymentId: payment.id, reason: 'amount_mismatch', detail });
 }
 
 /** @returns false when there is no such refund */
@@ -76,7 +94,8 @@ async function ofRefund(
 		await keepClaim(context, 'refunds', refund.id, hint);
 		if (refund.status === 'pending') await context.jobs.wake(REFUND_JOB, refund.id);
 	}
-	await keepCallback(context, refund.payment_id, `refund ${outcomeOf(hint)}`, body);
+	const payment = await store.find(context.database.db, refund.payment_id);
+	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);
 	return true;
 }
 

@@ -14,27 +14,33 @@ const MAX_CALLBACKS = 50;
 type Kind = OperatorMessagesTable['kind'];
 
 /**
- * Digits of a phone number but the last four, wherever eight or more stand in a row. NUL bytes go too:
- * PostgreSQL does not store them, and a stray one must not lose a message.
+ * The payer's number but its last four digits, however an operator writes it, and what may be another number; an
+ * operator's ids stay, because a person needs them. NUL bytes go too: PostgreSQL does not store them, and a stray one
+ * must not lose a message.
  */
-const redact = (raw: string) =>
-	raw
+export function redactMessage(raw: string, phone: string): string {
+	const last = phone.slice(-8);
+	const country = phone.slice(1, 4);
+	const isNumber = (digits: string) =>
+		digits.includes(last) || (digits.startsWith(country) && Math.abs(digits.length - phone.length) <= 2);
+	return raw
 		.slice(0, MAX_RAW_LENGTH)
 		.replaceAll('\0', '')
-		.replace(/\d{8,}/g, (digits) => `…${digits.slice(-4)}`);
+		.replace(/\d{8,}/g, (digits) => (isNumber(digits) ? `…${digits.slice(-4)}` : digits));
+}
 
 export async function keepMessage(
 	context: PaymentsContext,
-	paymentId: number,
+	payment: { id: number; phone: string },
 	kind: Kind,
 	outcome: string,
 	raw: string | null
 ): Promise<void> {
 	await store.insertMessage(context.database.db, {
-		payment_id: paymentId,
+		payment_id: payment.id,
 		kind,
 		outcome,
-		raw: raw === null ? null : redact(raw),
+		raw: raw === null ? null : redactMessage(raw, payment.phone),
 		received_at: context.clock.now()
 	});
 }
@@ -42,32 +48,32 @@ export async function keepMessage(
 /** Keeps an outcome only when it differs from the one before. */
 export async function keepWhenNew(
 	context: PaymentsContext,
-	paymentId: number,
+	payment: { id: number; phone: string },
 	kind: Kind,
 	outcome: string,
 	raw: string | null
 ): Promise<void> {
-	const last = await store.lastOutcome(context.database.db, paymentId, kind);
-	if (last !== outcome) await keepMessage(context, paymentId, kind, outcome, raw);
+	const last = await store.lastOutcome(context.database.db, payment.id, kind);
+	if (last !== outcome) await keepMessage(context, payment, kind, outcome, raw);
 }
 
 /** Keeps a callback as evidence; it has done its work already, so one too many, or a failure, is only logged. */
 export async function keepCallback(
 	context: PaymentsContext,
-	paymentId: number,
+	payment: { id: number; phone: string },
 	outcome: string,
 	raw: string
 ): Promise<void> {
 	const message = {
-		payment_id: paymentId,
+		payment_id: payment.id,
 		kind: 'callback',
 		outcome,
-		raw: redact(raw),
+		raw: redactMessage(raw, payment.phone),
 		received_at: context.clock.now()
 	} as const;
 	try {
 		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
 	} catch (error) {
-		context.log.warn({ err: error, payment: paymentId }, 'callback not kept');
+		context.log.warn({ err: error, payment: payment.id }, 'callback not kept');
 	}
 }

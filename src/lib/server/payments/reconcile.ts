@@ -20,7 +20,7 @@ export const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
 const SUBMITTING_MAX_MS = 60_000;
 /** An operator that may lag behind its own acceptance gets this many chances, over this time. */
 const NOT_FOUND_TIMES = 3;
-const NOT_FOUND_MS = 2 * 60 * 1000;
+const NOT_FOUND_SECONDS = 2 * 60;
 
 /** Job RECONCILE_JOB. Returns when to ask again, or null when the end is known. */
 export async function reconcilePayment(context: PaymentsContext, id: number): Promise<number | null> {
@@ -39,7 +39,7 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	}
 
 	const outcome = await ask(context, payment);
-	await keepWhenNew(context, id, 'status', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
+	await keepWhenNew(context, payment, 'status', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
 		await store.setNotFoundCount(database.db, id, 0);
 	}
@@ -93,13 +93,13 @@ async function notFound(context: PaymentsContext, payment: store.PaymentRow): Pr
 	await store.setNotFoundCount(database.db, payment.id, count);
 	const current = await store.find(database.db, payment.id);
 	if (current?.status !== 'pending' || current.submit_state !== 'uncertain') return;
-	const { resubmitSameReferenceSafe } = operators.byId(payment.operator).capabilities;
+	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
 	if (resubmitSameReferenceSafe) {
 		if (clock.now() < current.expires_at) await resubmit(context, payment.id);
 		return;
 	}
 	const age = clock.now() - (payment.submitted_at ?? payment.created_at);
-	if (count >= NOT_FOUND_TIMES && age >= NOT_FOUND_MS) {
+	if (count >= NOT_FOUND_TIMES && age >= (notFoundFinalSeconds ?? NOT_FOUND_SECONDS) * 1000) {
 		await settleFailure(context, payment.id, 'provider_unavailable');
 	}
 }

@@ -42,7 +42,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	return refund.submit_state === 'created' ? submit(context, subject) : read(context, subject);
 }
 
-function referenceOf({ refund, payment }: Subject): RefundReference {
+function referenceOf(context: PaymentsContext, { refund, payment }: Subject): RefundReference {
 	return {
 		reference: refund.reference,
 		operatorReference: refund.operator_reference,
@@ -50,10 +50,11 @@ function referenceOf({ refund, payment }: Subject): RefundReference {
 		amountMinor: refund.amount_minor,
 		currency: refund.currency,
 		claim: claimOf(refund),
+		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
 		payment: {
 			reference: payment.reference,
 			operatorReference: payment.operator_reference,
-			providerReference: payment.provider_reference
+			providerReference: payment.provider_reference ?? claimOf(payment)?.providerReference ?? null
 		}
 	};
 }
@@ -62,7 +63,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
 	await setSubmit(context, refund, { submit_state: 'submitting', submitted_at: clock.now() });
-	const { reference, amountMinor, currency, payment: of } = referenceOf(subject);
+	const { reference, amountMinor, currency, payment: of } = referenceOf(context, subject);
 	const outcome = await attempt<SubmitOutcome>(
 		context,
 		() =>
@@ -76,7 +77,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 			}),
 		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
-	await keepMessage(context, payment.id, 'refund', outcome.kind, outcome.raw);
+	await keepMessage(context, payment, 'refund', outcome.kind, outcome.raw);
 	if (outcome.kind === 'refused' && !outcome.retryable) {
 		await finish(context, subject, 'failed', 'refund_refused');
 		return null;
@@ -101,13 +102,17 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 		await setSubmit(context, refund, { submit_state: 'uncertain' });
 		return clock.now();
 	}
-	const outcome = await attempt<StatusOutcome>(context, () => adapter.readRefund?.(referenceOf(subject)), {
-		kind: 'unavailable',
-		cause: 'adapter error',
-		retryAfterSeconds: null
-	});
+	const outcome = await attempt<StatusOutcome>(
+		context,
+		() => adapter.readRefund?.(referenceOf(context, subject)),
+		{
+			kind: 'unavailable',
+			cause: 'adapter error',
+			retryAfterSeconds: null
+		}
+	);
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
-	await keepWhenNew(context, payment.id, 'refund', outcome.kind, raw);
+	await keepWhenNew(context, payment, 'refund', outcome.kind, raw);
 	if (outcome.kind === 'succeeded') {
 		await finish(context, subject, 'succeeded', null);
 		return null;
@@ -115,6 +120,11 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	if (outcome.kind === 'failed') {
 		await finish(context, subject, 'failed', 'refund_failed');
 		return null;
+	}
+	if (outcome.kind === 'unreadable') {
+		// Nobody can ask what became of it, and sending it again could send the money twice.
+		const about = { paymentId: payment.id, reason: 'refund_no_final_answer', detail: outcome.cause } as const;
+		await context.reviews.open(context.database.db, about);
 	}
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {

@@ -43,6 +43,8 @@ const EDGE_MS = 60 * 60 * 1000;
 
 interface StatementRow {
 	reference: string | null;
+	/** First characters of our reference, where the list has no room for all of it. */
+	start: string | null;
 	transaction: string;
 	amountMinor: number | null;
 	line: number;
@@ -103,13 +105,15 @@ async function match(
 async function paymentOf(
 	{ database }: PaymentsContext,
 	operator: string,
-	{ reference, transaction }: StatementRow
+	{ reference, start, transaction }: StatementRow
 ): Promise<store.PaymentRow | null> {
 	if (reference !== null) {
 		const named = await store.findByReference(database.db, operator, reference);
 		if (named) return named;
 	}
-	return (await store.findByTransaction(database.db, operator, transaction))[0] ?? null;
+	const [paid] = await store.findByTransaction(database.db, operator, transaction);
+	if (paid || reference === null) return paid ?? null;
+	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 
 /** The rows that settled something. */
@@ -142,8 +146,11 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
 			const transaction = (cells[places.transaction] ?? '').trim();
 			if (transaction === '') throw new StatementError(`Line ${line} names no transaction.`);
+			const reference = (cells[places.reference] ?? '').trim() || null;
+			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({
-				reference: (cells[places.reference] ?? '').trim() || null,
+				reference,
+				start: start !== null && /^[0-9a-f-]{8,}$/.test(start) ? start : null,
 				transaction,
 				amountMinor: amountOf(cells[places.amount] ?? '', line, currency),
 				line

@@ -130,6 +130,39 @@ export async function setClaim(
 
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
+/** Adds the operator's id of the transaction where there is none. */
+export async function noteReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
+	await queries
+		.updateTable('payments')
+		.set({ provider_reference: transaction })
+		.where('id', '=', id)
+		.where('provider_reference', 'is', null)
+		.execute();
+}
+
+/** A payment by the operator's reference of the request, or by the beginning of ours; null unless it is one only. */
+export async function findLikeStatement(
+	queries: Queries,
+	operator: string,
+	row: { operatorReference: string; start: string | null }
+): Promise<PaymentRow | null> {
+	const rows = await queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('operator', '=', operator)
+		.where((where) =>
+			row.start === null
+				? where('operator_reference', '=', row.operatorReference)
+				: where.or([
+						where('operator_reference', '=', row.operatorReference),
+						where('reference', 'like', `${row.start}%`)
+					])
+		)
+		.limit(2)
+		.execute();
+	return rows.length === 1 ? (rows[0] ?? null) : null;
+}
+
 export async function findByTransaction(
 	queries: Queries,
 	operator: string,

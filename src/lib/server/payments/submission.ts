@@ -23,6 +23,7 @@ function requestFor(context: PaymentsContext, payment: store.PaymentRow, duratio
 		amountMinor: payment.amount_minor,
 		currency: payment.currency,
 		payerPhone: payment.phone,
+		paymentMethod: payment.payment_method,
 		description: `Wi-Fi ${formatDuration(duration)}`,
 		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 		expiresAt: payment.expires_at
@@ -55,7 +56,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	if (!sending) return null;
 
 	const outcome = await send(context, payment, session.duration);
-	await keepMessage(context, id, 'submit', outcome.kind, outcome.raw);
+	await keepMessage(context, payment, 'submit', outcome.kind, outcome.raw);
 	switch (outcome.kind) {
 		case 'accepted':
 			await store.changeSubmit(
@@ -104,13 +105,15 @@ async function refused(
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	const { database, clock } = context;
+	// It was sent before without an answer: this refusal says nothing about that first time.
+	if (submitted_at !== null && !outcome.retryable) return uncertain(context, id);
 	if (outcome.retryable) {
 		await store.changeSubmit(
 			database.db,
 			{ id, submitState: ['submitting'] },
 			{ submit_state: 'created', submitted_at }
 		);
-		return clock.now() + RETRY_MS;
+		return clock.now() + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 	}
 	await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'refused' });
 	await settleFailure(context, id, failureCode(outcome.reason));

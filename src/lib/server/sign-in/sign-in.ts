@@ -59,10 +59,14 @@ const MAX_ORIGINS = 20;
 /** Addresses that were typed and never confirmed are forgotten. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
 const DEMO_PASSWORD_BYTES = 9;
+const NOT_MAILED = 'a sign-in link was not mailed';
 
 /** Where a link leads. */
 const linkUrl = (origin: string, token: string) =>
 	`${origin}/developer/password?token=${encodeURIComponent(token)}`;
+
+/** Tokens as better-auth makes them. */
+const TOKEN = /^[\w-]{1,128}$/;
 
 const normalise = (email: string) => email.trim().toLowerCase();
 
@@ -94,8 +98,14 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 		if (known) return known;
 		const made = build(origin, {
 			seconds: LINK_SECONDS,
-			deliver: ({ email, token }) =>
-				mailer.send(passwordLinkMail({ email, url: linkUrl(origin, token), origin }))
+			async deliver({ email, token }) {
+				try {
+					await mailer.send(passwordLinkMail({ email, url: linkUrl(origin, token), origin }));
+				} catch (error) {
+					// Here, because better-auth keeps the reason to itself.
+					log.error({ err: error }, NOT_MAILED);
+				}
+			}
 		});
 		if (auths.size >= MAX_ORIGINS) auths.clear();
 		auths.set(origin, made);
@@ -173,12 +183,13 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 		auth: authFor,
 		mailLink(request) {
 			const work = mailNow({ ...request, email: normalise(request.email) })
-				.catch((error: unknown) => log.error({ err: error }, 'a sign-in link was not mailed'))
+				.catch((error: unknown) => log.error({ err: error }, NOT_MAILED))
 				.finally(() => running.delete(work));
 			running.add(work);
 		},
 		async linkOwner(token, origin) {
-			if (token === '') return null;
+			// What no link of ours has is not looked for: PostgreSQL takes a NUL for an error.
+			if (!TOKEN.test(token)) return null;
 			const { internalAdapter } = await (await authFor(origin)).$context;
 			const link = await internalAdapter.findVerificationValue(`reset-password:${token}`);
 			if (!link || link.expiresAt.getTime() <= clock.now()) return null;

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
+import { soon } from '../../soon.ts';
 import type { TestOutcome } from '../../test-outcomes.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
@@ -9,7 +10,6 @@ import type { PaymentBody } from '../contract/schemas.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Routers } from '../routers/routers.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { soon } from '../soon.ts';
 
 /**
  * Payments of a sandbox, settled by hand: the operator is told what to answer, and everything after that is the

@@ -37,6 +37,8 @@ export interface DeliveryDependencies {
 
 /** Attempts at once in this process. Most of them only wait. */
 const MAX_RUNNING = 200;
+/** Of them, for accounts that have nothing under way: nobody's hanging receivers fill the places of all. */
+const RESERVED = 100;
 const MAX_SLEEP_MS = 250;
 const LEASE_MS = 2 * TOTAL_TIMEOUT_MS;
 /** A clock that goes back further than this was set. */
@@ -85,7 +87,8 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 			owner: randomUUID(),
 			now,
 			leaseUntil,
-			limit
+			limit,
+			reserved: RESERVED
 		});
 		for (const delivery of claimed) launch(delivery);
 		if (claimed.length > 0) return 0;
@@ -113,9 +116,10 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 		const timestamp = Math.floor(startedAt / 1000);
 		const body = secrets.decrypt(delivery.body_sealed, bodyContext(endpoint.id, delivery.event_id));
 		const signed = { id: delivery.event_id, timestamp, body };
+		const signing = secretsOf(endpoint, startedAt);
 		const headers = {
 			...headersOf(delivery.event_id, timestamp),
-			'webhook-signature': signatures(signed, secretsOf(endpoint, startedAt))
+			'webhook-signature': signatures(signed, signing)
 		};
 		const started = performance.now();
 		const outcome = await transport.send({ url: endpoint.address, headers, body }, signal);
@@ -123,7 +127,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 			return queue.release(database.db, delivery);
 		}
 		const durationMs = Math.round(performance.now() - started);
-		await queue.finish(database, delivery, report(delivery, outcome, { startedAt, durationMs }));
+		await queue.finish(database, delivery, report(delivery, outcome, { startedAt, durationMs, signing }));
 	}
 
 	/** The one that signs, and the one before it while it still counts. */
@@ -137,7 +141,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 	function report(
 		delivery: DeliveryRow,
 		outcome: Outcome,
-		time: { startedAt: number; durationMs: number }
+		{ signing, ...time }: { startedAt: number; durationMs: number; signing: readonly string[] }
 	): queue.Attempt {
 		const endedAt = clock.now();
 		const answered = 'statusCode' in outcome ? outcome : null;
@@ -155,7 +159,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 			endedAt,
 			statusCode,
 			failure: 'failure' in outcome ? outcome.failure : null,
-			response: answered && redactResponse(answered.response),
+			response: answered && redactResponse(answered.response, signing),
 			succeeded,
 			// A test is for whoever is looking now; nobody waits for it later.
 			nextAt: succeeded || isTest ? null : nextAttemptAt(failed, random()),

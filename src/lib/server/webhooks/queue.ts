@@ -4,7 +4,7 @@ import * as store from './store.ts';
 
 /**
  * Deliveries as a queue. Its fairness is in how it is read: not by time over all deliveries, but by endpoint, a few
- * of each. The conditions of the partial indexes stand in the SQL as they stand in the migration; a parameter in
+ * of each; and where places get scarce, one for each account that has none. The conditions of the partial indexes stand in the SQL as they stand in the migration; a parameter in
  * their place would not find them.
  */
 
@@ -23,11 +23,15 @@ export interface Claim {
 	owner: string;
 	now: number;
 	leaseUntil: number;
+	/** Places that are free. */
 	limit: number;
+	/** So many of them are kept for accounts that have nothing under way, one for each. */
+	reserved: number;
 }
 
 interface Waiting {
 	id: number;
+	account_id: number;
 	failing_since: number | null;
 	due_at: number;
 	running: number;
@@ -43,12 +47,24 @@ async function waiting(queries: Queries): Promise<Waiting[]> {
 				where ${PENDING} and endpoint_id > waiting.endpoint_id)
 			from waiting where endpoint_id is not null
 		)
-		select e.id, e.failing_since,
+		select e.id, e.account_id, e.failing_since,
 			(select min(next_attempt_at) from webhook_deliveries where endpoint_id = e.id and ${PENDING}) as due_at,
 			(select count(*) from webhook_deliveries where endpoint_id = e.id and lease_until is not null) as running
 		from waiting join webhook_endpoints e on e.id = waiting.endpoint_id
 		where e.status = 'active'`.execute(queries);
 	return result.rows;
+}
+
+/** Attempts under way of each account that has any. */
+async function runningByAccount(queries: Queries): Promise<Map<number, number>> {
+	const rows = await queries
+		.selectFrom('webhook_deliveries')
+		.innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+		.select(({ fn }) => ['webhook_endpoints.account_id', fn.countAll<number>().as('running')])
+		.where('webhook_deliveries.lease_until', 'is not', null)
+		.groupBy('webhook_endpoints.account_id')
+		.execute();
+	return new Map(rows.map(({ account_id, running }) => [account_id, running]));
 }
 
 function places(endpoint: Waiting, now: number): number {
@@ -57,12 +73,13 @@ function places(endpoint: Waiting, now: number): number {
 }
 
 /**
- * Takes due deliveries, those of the endpoints with the fewest under way first.
+ * Takes due deliveries, those of the endpoints with the fewest under way first. However many receivers hang, they
+ * are those of accounts that have something under way; the others still find a place.
  * @returns what was taken, and when the next may be due (null: nothing waits)
  */
 export async function claim(
 	database: Database,
-	{ owner, now, leaseUntil, limit }: Claim
+	{ owner, now, leaseUntil, limit, reserved }: Claim
 ): Promise<{ claimed: store.DeliveryRow[]; nextAt: number | null }> {
 	await freeExpired(database.db, now);
 	const isDue = (endpoint: Waiting) => endpoint.due_at <= now && places(endpoint, now) > 0;
@@ -76,11 +93,18 @@ export async function claim(
 		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
 		const due = (await waiting(trx)).filter(isDue);
 		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);
+		const busy = await runningByAccount(trx);
 		const taken: store.DeliveryRow[] = [];
 		for (const endpoint of due) {
-			const most = Math.min(places(endpoint, now), limit - taken.length);
-			if (most <= 0) break;
-			taken.push(...(await lease(trx, endpoint.id, { owner, now, leaseUntil, limit: most })));
+			const running = busy.get(endpoint.account_id) ?? 0;
+			const free = limit - taken.length;
+			if (free <= 0) break;
+			const open = Math.max(free - reserved, running === 0 ? 1 : 0);
+			const most = Math.min(places(endpoint, now), open);
+			if (most <= 0) continue;
+			const leased = await lease(trx, endpoint.id, { owner, now, leaseUntil, limit: most });
+			busy.set(endpoint.account_id, running + leased.length);
+			taken.push(...leased);
 		}
 		return taken;
 	});
@@ -90,7 +114,7 @@ export async function claim(
 async function lease(
 	queries: Queries,
 	endpointId: number,
-	{ owner, now, leaseUntil, limit }: Claim
+	{ owner, now, leaseUntil, limit }: Omit<Claim, 'reserved'>
 ): Promise<store.DeliveryRow[]> {
 	return queries
 		.updateTable('webhook_deliveries')

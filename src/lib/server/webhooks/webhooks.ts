@@ -87,6 +87,13 @@ const HEALTHY = {
 	notice_lease_until: null
 } as const;
 
+/** One spelling for each URL, so that one receiver does not get everything twice. */
+function addressOf(text: string): string {
+	const url = new URL(text);
+	url.hostname = url.hostname.replace(/\.$/, '');
+	return url.href;
+}
+
 export function createWebhooks({ database, clock, secrets, rules }: WebhooksDependencies): Webhooks {
 	const { db } = database;
 
@@ -125,7 +132,7 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 			if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
 			const wanted = {
 				url,
-				address: new URL(url).href,
+				address: addressOf(url),
 				events: JSON.stringify(events),
 				secret: newSecret()
 			};

@@ -39,11 +39,21 @@ export const SETTINGS = {
 		default: null,
 		description: "Country of the payers. Default: the market's; the sandbox takes every number."
 	},
+	MTN_CALLBACK_HOST: {
+		schema: z
+			.string()
+			.regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i, 'Use a host name such as "airtill.example".')
+			.transform((host) => host.toLowerCase())
+			.optional(),
+		default: null,
+		description:
+			'Host that is registered with the API user (providerCallbackHost): a start with another host in `CALLBACK_URL` is refused, as MTN would refuse every payment.'
+	},
 	MTN_CALLBACKS: {
 		schema: z.enum(['on', 'off'], 'Use "on" or "off".'),
 		default: 'on',
 		description:
-			'`on`: MTN calls back. The host of `CALLBACK_URL` must be the one registered with the API user, else MTN refuses every payment. `off`: MTN is only asked. The sandbox calls `http:` addresses only.'
+			'`on`: MTN calls back, in its sandbox to `http:` addresses only, in a market to `https:` only. `off`: MTN is only asked.'
 	},
 	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: {
 		schema: credential.optional(),
@@ -132,6 +142,11 @@ export function checkSettings(values: Values, { mode, currency, callbackUrl }: I
 	when(
 		mode === 'live' && values.MTN_CALLBACKS === 'on' && !isReachable,
 		'MTN_CALLBACKS: MTN calls https addresses with a host name only: set CALLBACK_URL to one, or this to "off".'
+	);
+	const registered = values.MTN_CALLBACK_HOST;
+	when(
+		registered !== undefined && values.MTN_CALLBACKS === 'on' && registered !== callback.hostname,
+		`MTN_CALLBACK_HOST: CALLBACK_URL has the host ${callback.hostname}, not ${registered}.`
 	);
 	when(
 		(values.MTN_DISBURSEMENT_API_USER === undefined) !== (values.MTN_DISBURSEMENT_API_KEY === undefined),

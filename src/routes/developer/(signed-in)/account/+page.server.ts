@@ -39,9 +39,9 @@ const DONE: Readonly<Record<string, string>> = {
 	'passkey-removed': 'The passkey is removed. Delete it on your device too.'
 };
 
-/** Back to the page by a request of its own, so that reloading it sends nothing again. */
+/** Back to the top of the page by a request of its own, so that reloading it sends nothing again. */
 function done(what: keyof typeof DONE): never {
-	redirect(303, `${HERE}?done=${what}`);
+	redirect(303, `${HERE}?done=${what}#main`);
 }
 
 async function idOf(event: RequestEvent): Promise<string> {

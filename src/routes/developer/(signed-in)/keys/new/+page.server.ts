@@ -62,7 +62,7 @@ async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Pr
 	if (entry.date !== '' && entry.lifetime !== 'date') {
 		throw new KeyRefused(
 			'expiry',
-			'There is a day, but another end is chosen. Choose its line, or empty it.'
+			'You typed a day, but chose another end. Choose “At the end of a day”, or empty the day.'
 		);
 	}
 	const expiresAt = expiryOf(entry.lifetime, entry.date, clock.now(), config.reportTimezone);

@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/errors.ts';
 import { readFields } from '#lib/server/http/form.ts';
 import { requireVisitor } from '#lib/server/http/sign-in.ts';
-import { soon } from '#lib/server/soon.ts';
+import { soon } from '#lib/soon.ts';
 import { endpointOf, EVENT_CHOICES, idOf, knownEvents, outcomeText } from '../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -76,7 +76,7 @@ export const actions: Actions = {
 			if (!(problem instanceof AppError)) throw problem;
 			return fail(problem.status, { eventsProblem: problem.message });
 		}
-		redirect(303, `${here}?done=events`);
+		redirect(303, `${here}?done=events#main`);
 	},
 	secret: async (event) => {
 		const { account, endpoint, webhooks } = await sentBy(event);

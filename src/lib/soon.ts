@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 const WITHIN_MS = 3_000;
 const LOOK_MS = 50;
 
@@ -9,5 +7,7 @@ const LOOK_MS = 50;
  */
 export async function soon(isThere: () => Promise<boolean>): Promise<void> {
 	const until = performance.now() + WITHIN_MS;
-	while (performance.now() < until && !(await isThere())) await sleep(LOOK_MS);
+	while (performance.now() < until && !(await isThere())) {
+		await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+	}
 }

@@ -1,0 +1,200 @@
+import { jsonObject, member, retryAfterSeconds, textMember, type HttpOutcome } from '../http.ts';
+import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { AuthorisedOutcome } from '../tokens.ts';
+
+/**
+ * What Airtel's answers mean: the tables of mobile-money.md 3.3, 3.4 and 8. A payment's state is read from
+ * `data.transaction.status` alone; the codes beside it contradict it even in Airtel's own samples and only tell why.
+ */
+
+type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
+
+interface Read {
+	codes: ReadonlySet<string>;
+	message: string;
+	success: boolean;
+	transaction: Record<string, unknown>;
+}
+
+/** Product code, gateway code and the gateway's other form (`status_code`), whichever there are. */
+function read({ text }: Answer): Read {
+	const body = jsonObject(text);
+	const status = member(body, 'status');
+	const codes = [
+		textMember(status, 'result_code'),
+		textMember(status, 'response_code'),
+		textMember(status, 'code'),
+		textMember(body, 'status_code')
+	];
+	return {
+		codes: new Set(codes.flatMap((code) => (code === null ? [] : [code.trim().toUpperCase()]))),
+		message: textMember(status, 'message') ?? textMember(body, 'status_message') ?? '',
+		success: String(status['success']) === 'true',
+		transaction: member(member(body, 'data'), 'transaction')
+	};
+}
+
+const stateOf = (transaction: Record<string, unknown>) =>
+	(textMember(transaction, 'status') ?? '').trim().toUpperCase();
+
+/** It may have been queued: enquire. `0000900`: "transaction might be in ambiguous state". */
+const AMBIGUOUS = /^(ESB000001|ESB000004|ESB000014|0000900|DP0080000(1000|1001|1006|1024))$/;
+const DUPLICATE = 'ESB000041';
+const NOT_FOUND = ['ESB000045', 'DP00800001025'];
+/** The gateway itself turned it away: the wallet never saw it. */
+const ROUTER = /^ROUTER\d+$/;
+const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
+export const SIGNATURE_MISMATCH = 'DP00800001026';
+
+export const hasCode = (answer: Answer, code: string): boolean => read(answer).codes.has(code);
+
+/** Why a payment failed, by its code; the names of the codes are those of the Ugandan portal. */
+const REASONS: Readonly<Record<string, FailureReason>> = {
+	DP00800001002: 'wrong_pin',
+	DP00800001003: 'payer_limit',
+	DP00800001004: 'merchant_error',
+	DP00800001005: 'payer_timeout',
+	DP00800001007: 'insufficient_funds',
+	DP00800001008: 'payer_declined',
+	DP00800001009: 'provider_error',
+	DP00800001010: 'merchant_error',
+	DP00800001024: 'payer_timeout',
+	DP00800001026: 'merchant_error',
+	DP00800001029: 'payer_timeout',
+	ESB000033: 'invalid_payer',
+	ESB000036: 'invalid_payer'
+};
+
+/** Words come first: markets give some codes other meanings (1005 is "Msisdn Not Found" as well as "no PIN entered"). */
+const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
+	[/insufficient|not enough|low balance/i, 'insufficient_funds'],
+	[/(incorrect|invalid|wrong) pin/i, 'wrong_pin'],
+	[
+		/(msisdn|subscriber|user|payer|number) (is )?(not (found|registered)|invalid)|invalid msisdn/i,
+		'invalid_payer'
+	],
+	[/expired|timed? ?out/i, 'payer_timeout'],
+	[/declined|cancell?ed|rejected/i, 'payer_declined'],
+	[/limit/i, 'payer_limit']
+];
+
+function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureReason {
+	const said = WORDS.find(([pattern]) => pattern.test(message))?.[1];
+	const coded = [...codes].flatMap((code) => REASONS[code] ?? [])[0];
+	return said ?? coded ?? otherwise;
+}
+
+/** @param accepted what the answer says when all is well; null when it does not say so */
+function outcomeOf(
+	sent: AuthorisedOutcome,
+	accepted: (read: Read) => { operatorReference: string } | null
+): SubmitOutcome {
+	if (sent.kind === 'refused') {
+		const message = `Airtel gives no token: HTTP ${sent.status} ${sent.text}`.trim();
+		return { kind: 'refused', reason: 'merchant_error', message, retryable: false, raw: message };
+	}
+	if (sent.kind === 'unavailable') return notSent(sent.cause);
+	if (sent.kind === 'failure') {
+		if (!sent.sent) return notSent(sent.cause);
+		const cause = sent.cause === 'too_large' ? 'unparsable' : sent.cause;
+		return { kind: 'uncertain', cause, raw: sent.cause };
+	}
+	const { status, text: raw } = sent;
+	const answer = read(sent);
+	const { codes, message } = answer;
+	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
+	const isFine = status >= 200 && status < 300;
+
+	if (codes.has(DUPLICATE)) return { kind: 'uncertain', cause: 'duplicate', raw };
+	const good = isFine ? accepted(answer) : null;
+	if (good) return { kind: 'accepted', ...good, raw };
+	if (codes.has('ROUTER117') || status === 408) return { kind: 'uncertain', cause: 'timeout', raw };
+	const refused = (reason: FailureReason, retryable = false): SubmitOutcome => {
+		const words = message === '' ? `HTTP ${status}` : message;
+		return { kind: 'refused', reason, message: words, retryable, raw };
+	};
+	if (some(ROUTER)) return refused('merchant_error');
+	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
+	if (status === 429) return refused('provider_busy', true);
+	// About us, whatever its words are ("token expired").
+	if (status === 401 || status === 403) return refused('merchant_error');
+	if (some(INVALID) || (status >= 400 && status < 500)) return refused(reasonOf(answer, 'merchant_error'));
+	return { kind: 'uncertain', cause: 'unparsable', raw };
+}
+
+/** No byte of the request itself has left. */
+const notSent = (cause: string): SubmitOutcome => ({
+	kind: 'refused',
+	reason: 'provider_busy',
+	message: `Airtel was not reached: ${cause}`,
+	retryable: true,
+	raw: cause
+});
+
+/**
+ * The answer to a payment: 200, `ESB000010` and success mean that the payer was asked, no more.
+ * @param id of the transaction, as it was sent
+ */
+export const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutcome =>
+	outcomeOf(sent, ({ codes, success, transaction }) => {
+		const isSaid = success || stateOf(transaction) === 'SUCCESS';
+		const isQueued = codes.has('ESB000010') || codes.has('DP00800001006');
+		return isSaid && isQueued && !codes.has('DP00800001000') ? { operatorReference: id } : null;
+	});
+
+/**
+ * The answer to a refund: here `SUCCESS` is the last word (Airtel's sample has `success: false` beside it).
+ * @param airtelMoneyId of the payment
+ */
+export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): SubmitOutcome =>
+	outcomeOf(sent, ({ transaction }) =>
+		/^(SUCCESS|TS|TR)$/.test(stateOf(transaction))
+			? { operatorReference: textMember(transaction, 'airtel_money_id') ?? airtelMoneyId }
+			: null
+	);
+
+/** @param id of the transaction that was asked for */
+export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
+	const unavailable = (cause: string, retryAfter: number | null = null): StatusOutcome => ({
+		kind: 'unavailable',
+		cause,
+		retryAfterSeconds: retryAfter
+	});
+	if (sent.kind === 'refused') return unavailable(`no token: HTTP ${sent.status} ${sent.text}`.trim());
+	if (sent.kind !== 'answer') return unavailable(sent.cause);
+	const { status, text: raw } = sent;
+	const answer = read(sent);
+	const { codes, message, transaction } = answer;
+	const state = stateOf(transaction);
+	const isFine = status >= 200 && status < 300;
+	if (isFine && state !== '') {
+		const named = transaction['id'];
+		// Airtel's samples have `false` in its place at times.
+		if (typeof named === 'string' && named !== '' && named.toLowerCase() !== id.toLowerCase()) {
+			return unavailable('the answer is about another transaction');
+		}
+		switch (state) {
+			case 'TS': {
+				const providerReference = textMember(transaction, 'airtel_money_id');
+				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, at: null, raw };
+			}
+			case 'TF':
+			case 'TE': {
+				const words = textMember(transaction, 'message') ?? message;
+				const reason =
+					state === 'TE'
+						? 'payer_timeout'
+						: reasonOf({ ...answer, message: `${message} ${words}` }, 'unknown_reason');
+				return { kind: 'failed', reason, message: words === '' ? state : words, raw };
+			}
+			case 'TIP':
+			case 'TA':
+				return { kind: 'pending', raw };
+			default:
+				return unavailable(`unknown state ${state.slice(0, 20)}`);
+		}
+	}
+	if (status < 500 && NOT_FOUND.some((code) => codes.has(code))) return { kind: 'not_found', raw };
+	const said = [...codes].join(' ');
+	return unavailable(`HTTP ${status} ${said}`.trim(), retryAfterSeconds(sent.headers));
+}

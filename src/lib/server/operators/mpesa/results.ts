@@ -1,0 +1,98 @@
+import { jsonObject, textMember, type HttpOutcome } from '../http.ts';
+import type { FailureReason, SubmitOutcome } from '../operator.ts';
+import type { AuthorisedOutcome } from '../tokens.ts';
+
+/** What Daraja's codes mean: the tables of the page "M-Pesa Express", and section 8 of the protocol reference. */
+
+type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
+
+/** The final word on a payment, by ResultCode; some of them are not numbers. Zero is success. */
+const REASONS: Readonly<Record<string, FailureReason>> = {
+	'1': 'insufficient_funds',
+	// Limits of a transaction or a day; 8 is the limit of the receiving account.
+	'2': 'payer_limit',
+	'3': 'payer_limit',
+	'4': 'payer_limit',
+	'8': 'merchant_error',
+	// The same amount from the same payer within two minutes.
+	'17': 'provider_error',
+	'1001': 'provider_busy',
+	'1019': 'payer_timeout',
+	'1025': 'provider_error',
+	'1032': 'payer_declined',
+	'1037': 'payer_timeout',
+	'2001': 'wrong_pin',
+	'2028': 'merchant_error',
+	'8006': 'payer_blocked',
+	'9999': 'provider_error',
+	SFC_IC0003: 'merchant_error'
+};
+
+export const reasonOf = (resultCode: string): FailureReason => REASONS[resultCode] ?? 'unknown_reason';
+
+/** The payer has not decided yet, in one of the ways in which Daraja says so. Never a failure. */
+export const isBeingProcessed = (code: string | null, text: string | null): boolean =>
+	code === '4999' || /being processed|still (under|in) process/i.test(text ?? '');
+
+/** The token is not valid (any more), so the request was not looked at. In practice HTTP 404 with this code. */
+export const isTokenRefusal = (answer: Answer): boolean =>
+	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === '404.001.03';
+
+/** Seconds after which the operator may take what it refused: a prompt is open for about a minute. */
+const LOCK_SECONDS = 60;
+const BUSY_SECONDS = 10;
+
+type Refusal = Omit<Extract<SubmitOutcome, { kind: 'refused' }>, 'kind' | 'raw'>;
+
+const merchantError = (message: string): Refusal => ({ reason: 'merchant_error', message, retryable: false });
+
+const busy = (message: string, retryAfterSeconds: number): Refusal => ({
+	reason: 'provider_busy',
+	message,
+	retryable: true,
+	retryAfterSeconds
+});
+
+/** A refusal after which certainly nothing was queued; null when that is not certain. */
+function refusalOf(status: number, code: string, text: string): Refusal | null {
+	const message = text || code;
+	if (code === '500.001.1001') {
+		// One code for several things, which only the text tells apart.
+		if (/lock subscriber/i.test(text)) return busy(message, LOCK_SECONDS);
+		return /merchant does not exist|wrong credentials/i.test(text) ? merchantError(message) : null;
+	}
+	if (code === '500.003.02') return busy(message, BUSY_SECONDS);
+	if (code === '500.003.03') return busy(message, LOCK_SECONDS);
+	if (status === 429) return busy(message, BUSY_SECONDS);
+	if (/^400\./.test(code) && /phone ?number|partya|msisdn/i.test(text)) {
+		return { reason: 'invalid_payer', message, retryable: false };
+	}
+	return /^(400|401|403|404|405)\./.test(code) ? merchantError(message) : null;
+}
+
+/** What the answer to a push or a reversal means. @param reference the member that names it from now on */
+export function submitOutcome(outcome: AuthorisedOutcome, reference: string): SubmitOutcome {
+	if (outcome.kind === 'refused') {
+		const message = `The credentials are refused (HTTP ${outcome.status}).`;
+		return { kind: 'refused', ...merchantError(message), raw: outcome.text };
+	}
+	if (outcome.kind === 'unavailable') {
+		return { kind: 'refused', ...busy('No token: nothing was sent.', BUSY_SECONDS), raw: outcome.cause };
+	}
+	if (outcome.kind === 'failure') {
+		const { cause, sent } = outcome;
+		if (!sent) {
+			return { kind: 'refused', ...busy('No connection: nothing was sent.', BUSY_SECONDS), raw: cause };
+		}
+		return { kind: 'uncertain', cause: cause === 'too_large' ? 'unparsable' : cause, raw: cause };
+	}
+	const { status, text } = outcome;
+	const body = jsonObject(text);
+	if (status === 200 && textMember(body, 'ResponseCode') === '0') {
+		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw: text };
+	}
+	const code = textMember(body, 'errorCode') ?? '';
+	const refusal = refusalOf(status, code, textMember(body, 'errorMessage') ?? '');
+	if (refusal) return { kind: 'refused', ...refusal, raw: text };
+	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw: text };
+}

@@ -1,0 +1,19 @@
+import type { KeyObject } from 'node:crypto';
+
+/** The settings of M-Pesa Express after they were read; see ../mpesa.ts. */
+export interface MpesaValues {
+	MPESA_BASE_URL: string;
+	MPESA_CONSUMER_KEY: string;
+	MPESA_CONSUMER_SECRET: string;
+	MPESA_SHORTCODE: string;
+	MPESA_PASSKEY: string;
+	MPESA_TILL?: string | undefined;
+	MPESA_PULL: 'on' | 'off';
+	MPESA_INITIATOR?: string | undefined;
+	MPESA_SECURITY_CREDENTIAL?: string | undefined;
+	MPESA_INITIATOR_PASSWORD?: string | undefined;
+	MPESA_CERTIFICATE_FILE?: KeyObject | undefined;
+}
+
+/** Daraja knows no other country and no other money. */
+export const MPESA_CURRENCY = 'KES';

@@ -1,0 +1,213 @@
+import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { parseDictionary, serializeInnerList, serializeItem, type InnerList } from 'structured-headers';
+import { z } from 'zod';
+
+/**
+ * Signatures of pawaPay (docs.pawapay.io/v2/docs/signatures; reference section 5): HTTP message signatures by RFC 9421
+ * with ECDSA P-256 over a Content-Digest (RFC 9530) among others. The operator writes the signature as DER, where the
+ * RFC says two numbers in a row: both are taken.
+ */
+export interface SigningKey {
+	id: string;
+	key: KeyObject;
+}
+
+/** A request that came in, as it came. */
+export interface SignedRequest {
+	method: string;
+	/** Names in lower case. */
+	headers: Readonly<Record<string, string>>;
+	body: string;
+	/** Host and path under which it may have been sent: a proxy before us may have changed what we see. */
+	targets: readonly { authority: string; path: string }[];
+	/** Epoch milliseconds */
+	now: number;
+}
+
+const ALGORITHM = 'ecdsa-p256-sha256';
+const LABEL = 'sig-pp';
+/** As the operator's own example signs a request. */
+const SIGNED_BY_US = [
+	'@method',
+	'@authority',
+	'@path',
+	'signature-date',
+	'content-digest',
+	'content-type',
+	'content-length'
+];
+/** Without these a signature says nothing about this request. */
+const REQUIRED = ['content-digest', '@method', '@path'];
+const OUR_LIFE_SECONDS = 300;
+/** By which clocks may differ. */
+const SKEW_SECONDS = 60;
+const MAX_SIGNATURES = 4;
+
+const isP256 = (key: KeyObject) =>
+	key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+
+/** For settings: a private key as PEM; line breaks may be written as \n. */
+export const privateKey = z.string().transform((text, context): KeyObject => {
+	try {
+		const key = createPrivateKey(text.replaceAll('\\n', '\n'));
+		if (isP256(key)) return key;
+	} catch {
+		// Said below; the reason of the library may repeat a part of the key.
+	}
+	context.addIssue({ code: 'custom', message: 'Use an ECDSA P-256 private key as PEM.' });
+	return z.NEVER;
+});
+
+/** A published key: PEM, or its base64 without the frame. null when it is not a P-256 key. */
+export function publicKey(text: string): KeyObject | null {
+	try {
+		const isPem = text.includes('-----BEGIN');
+		const der = () => ({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' }) as const;
+		const key = createPublicKey(isPem ? text : der());
+		return isP256(key) ? key : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Headers that sign a POST of ours. */
+export function signedHeaders(request: {
+	key: SigningKey;
+	url: string;
+	body: string;
+	now: number;
+}): Record<string, string> {
+	const { host, pathname } = new URL(request.url);
+	const headers: Record<string, string> = {
+		'content-type': 'application/json',
+		'content-length': String(Buffer.byteLength(request.body)),
+		'content-digest': `sha-512=:${digest('sha512', request.body)}:`,
+		'signature-date': new Date(request.now).toISOString()
+	};
+	const created = Math.floor(request.now / 1000);
+	const parameters = new Map<string, string | number>([
+		['alg', ALGORITHM],
+		['keyid', request.key.id],
+		['created', created],
+		['expires', created + OUR_LIFE_SECONDS]
+	]);
+	const covered: InnerList = [SIGNED_BY_US.map((name) => [name, new Map()]), parameters];
+	const base = signatureBase(covered, (name) =>
+		name.startsWith('@') ? derived(name, 'POST', host, pathname) : (headers[name] ?? null)
+	);
+	const signature = sign('sha256', Buffer.from(base ?? ''), request.key.key).toString('base64');
+	return {
+		...headers,
+		'signature-input': `${LABEL}=${serializeInnerList(covered)}`,
+		signature: `${LABEL}=:${signature}:`
+	};
+}
+
+/**
+ * Whether pawaPay signed a request: body and digest agree, the signature covers digest, method and path, was made with
+ * the key that it names, and has not expired. Never throws.
+ * @param keyById null when there is no such key
+ */
+export async function isSigned(
+	request: SignedRequest,
+	keyById: (id: string) => Promise<KeyObject | null>
+): Promise<boolean> {
+	try {
+		if (!bodyMatches(request.headers['content-digest'] ?? '', request.body)) return false;
+		const inputs = [...parseDictionary(request.headers['signature-input'] ?? '')].slice(0, MAX_SIGNATURES);
+		const signatures = parseDictionary(request.headers['signature'] ?? '');
+		for (const [label, input] of inputs) {
+			const signature = signatures.get(label)?.[0];
+			if (!isInnerList(input) || !(signature instanceof ArrayBuffer)) continue;
+			if (await holds(request, input, Buffer.from(signature), keyById)) return true;
+		}
+		return false;
+	} catch {
+		// Not written as structured fields, so it is not theirs.
+		return false;
+	}
+}
+
+async function holds(
+	request: SignedRequest,
+	covered: InnerList,
+	signature: Buffer,
+	keyById: (id: string) => Promise<KeyObject | null>
+): Promise<boolean> {
+	const [components, parameters] = covered;
+	const names = components.map(([name]) => name);
+	if (components.some(([, own]) => own.size > 0) || new Set(names).size !== names.length) return false;
+	if (!REQUIRED.every((name) => names.includes(name))) return false;
+
+	const now = request.now / 1000;
+	const expires = parameters.get('expires');
+	const created = parameters.get('created');
+	if (typeof expires !== 'number' || expires + SKEW_SECONDS < now) return false;
+	if (created !== undefined && (typeof created !== 'number' || created - SKEW_SECONDS > now)) return false;
+	if ((parameters.get('alg') ?? ALGORITHM) !== ALGORITHM) return false;
+
+	const id = parameters.get('keyid');
+	const key = typeof id === 'string' ? await keyById(id) : null;
+	if (!key) return false;
+	return request.targets.some(({ authority, path }) => {
+		const base = signatureBase(covered, (name) =>
+			name.startsWith('@')
+				? derived(name, request.method, authority, path)
+				: (request.headers[name]?.trim() ?? null)
+		);
+		if (base === null) return false;
+		const data = Buffer.from(base);
+		return (['der', 'ieee-p1363'] as const).some((dsaEncoding) =>
+			verify('sha256', data, { key, dsaEncoding }, signature)
+		);
+	});
+}
+
+/** RFC 9421 section 2.5. @returns null when the request lacks a component */
+function signatureBase(covered: InnerList, valueOf: (name: string) => string | null): string | null {
+	const lines: string[] = [];
+	for (const component of covered[0]) {
+		const value = typeof component[0] === 'string' ? valueOf(component[0]) : null;
+		if (value === null) return null;
+		lines.push(`${serializeItem(component)}: ${value}`);
+	}
+	return [...lines, `"@signature-params": ${serializeInnerList(covered)}`].join('\n');
+}
+
+/** RFC 9421 section 2.2, as far as pawaPay uses it. @param path with the query */
+function derived(name: string, method: string, authority: string, path: string): string | null {
+	const at = path.indexOf('?');
+	switch (name) {
+		case '@method':
+			return method;
+		case '@authority':
+			return authority.toLowerCase();
+		case '@path':
+			return at < 0 ? path : path.slice(0, at);
+		case '@query':
+			return at < 0 ? '?' : path.slice(at);
+		default:
+			return null;
+	}
+}
+
+const digest = (algorithm: 'sha256' | 'sha512', body: string) =>
+	createHash(algorithm).update(body).digest('base64');
+
+/** Every digest of a kind that we know must be right, and there must be one (RFC 9530). */
+function bodyMatches(header: string, body: string): boolean {
+	const known = [...parseDictionary(header)].flatMap(([name, [value]]) => {
+		const algorithm = { 'sha-256': 'sha256', 'sha-512': 'sha512' }[name] as 'sha256' | 'sha512' | undefined;
+		return algorithm ? [{ algorithm, value }] : [];
+	});
+	return (
+		known.length > 0 &&
+		known.every(
+			({ algorithm, value }) =>
+				value instanceof ArrayBuffer && Buffer.from(value).toString('base64') === digest(algorithm, body)
+		)
+	);
+}
+
+const isInnerList = (member: unknown): member is InnerList =>
+	Array.isArray(member) && Array.isArray(member[0]);

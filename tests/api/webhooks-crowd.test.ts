@@ -1,0 +1,38 @@
+/** Webhooks of several accounts whose receivers all hang: the places for attempts are not theirs alone. */
+import { describe, expect, it } from 'vitest';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { arrived, INSECURE, newPath, register, useWebhooks } from '../support/webhooks.ts';
+
+const times = <T>(count: number, make: (index: number) => T) =>
+	Array.from({ length: count }, (_, index) => make(index));
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database, env: INSECURE });
+	const hooks = useWebhooks(world);
+
+	it('more attempts that hang than there are places delay no other account', async () => {
+		const { receiver } = hooks();
+		const { api } = await world().newKey();
+		const path = newPath();
+		await register(api, receiver.url + path, ['session.created']);
+
+		const hanging: string[] = [];
+		for (const owner of await Promise.all(times(3, () => world().newKey()))) {
+			for (const one of times(16, newPath)) {
+				hanging.push(one);
+				receiver.reply(one, 'hang');
+				await register(owner.api, receiver.url + one, ['session.created']);
+			}
+			await Promise.all(times(8, () => owner.api.createSession()));
+		}
+		// By the limit of an endpoint 240 could be under way; half of the 200 places is all they get.
+		const underWay = () => hanging.reduce((sum, one) => sum + receiver.at(one).length, 0);
+		await eventually('their places are taken', async () => underWay() >= 100);
+
+		const asked = performance.now();
+		await Promise.all(times(5, () => api.createSession()));
+		await arrived(receiver, path, 5);
+		expect(performance.now() - asked).toBeLessThan(5_000);
+		expect(underWay()).toBeLessThan(110);
+	});
+});
