@@ -1,5 +1,5 @@
 /** At the end of a history: everybody has what they are owed, by the operator's books and by what the API says. */
-import { compare, type Verdict } from '../torture/verdict.ts';
+import { compare, finder, type Verdict } from '../torture/verdict.ts';
 import { letTimePass } from '../torture/time.ts';
 import { chargesOf, setClockRight, type Model, type Person, type Real } from './people.ts';
 
@@ -58,8 +58,8 @@ async function owed({ world, simulator }: Real, person: Person): Promise<string[
 			const payment = await world.api.getPayment(id);
 			if (payment.status === 'pending') wrong.push(`payment ${id} is still pending`);
 			if (payment.status !== 'refund_failed' && payment.status !== 'refund_pending') continue;
-			const [row] = await world.sql.all('select reference from payments where id = ?', id);
-			const charge = charges.find(({ reference }) => reference === row?.['reference']);
+			const rowOf = finder(await world.sql.all('select * from payments where id = ?', id));
+			const charge = charges.find((one) => rowOf(one) !== undefined);
 			inReview += charge ? simulator.books.takenOf(charge) : 0;
 		}
 	}

@@ -83,7 +83,7 @@ export async function compare(
 }
 
 /** By our reference, the operator's, or the address of our callback: not every operator knows our reference. */
-function finder(rows: readonly Row[]): (charge: SimulatedPayment) => Row | undefined {
+export function finder(rows: readonly Row[]): (charge: SimulatedPayment) => Row | undefined {
 	const ours = new Map(rows.map((row) => [row['reference'], row]));
 	const theirs = new Map(rows.map((row) => [row['operator_reference'], row]));
 	return ({ reference, operatorReference, callbackUrl }) =>
