@@ -147,3 +147,26 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 });
+
+describe('with a list of the operator’s addresses', () => {
+	const listed = useWorld({ env: { CALLBACK_ADDRESSES: 'sandbox=203.0.113.7,2001:db8::/32' } });
+
+	it('a callback from another address is kept, answered, and changes nothing', async () => {
+		const { api, sql, asked, server } = listed();
+		const payment = await api.pay(await api.createSession({ phone: numberEnding('007') }));
+		await asked(payment);
+		const [charge] = await sql.all(
+			'select callback_url from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
+			payment.id
+		);
+		await server.advance(1_500);
+		const response = await fetch(String(charge?.['callback_url']), { method: 'POST', body: '{}' });
+		expect(response.status).toBe(200);
+		const outcomes = await sql.all(
+			"select outcome from operator_messages where payment_id = ? and kind = 'callback'",
+			payment.id
+		);
+		expect(outcomes).toEqual([{ outcome: 'not authentic' }]);
+		expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+	});
+});

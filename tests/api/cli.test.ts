@@ -586,6 +586,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'ok secret',
 				'ok disk',
 				'ok operator',
+				'ok reviews',
 				'ok address',
 				'ok callbacks',
 				'ok mail'

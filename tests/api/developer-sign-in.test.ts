@@ -191,22 +191,21 @@ describe.each(DATABASES)('on %s', (database) => {
 			const person = browse(server().url);
 			await person.post('/developer/sign-up', { email: unconfirmed });
 			await mailedLink(server(), unconfirmed);
-			/** The fastest of some tries: what the work itself takes. */
-			const fastest = async (email: string) => {
-				let least = Infinity;
-				for (let count = 0; count < 4; count += 1) {
+			// Taken in turns, and the fastest of each counts: what the work itself takes, however busy the machine is.
+			const fastest = new Map([known, unknown, unconfirmed].map((email) => [email, Infinity]));
+			for (let count = 0; count < 4; count += 1) {
+				for (const [email, least] of fastest) {
 					const started = performance.now();
 					const { status } = await person.post('/developer/sign-in', { email, password: 'not the password' });
-					least = Math.min(least, performance.now() - started);
+					fastest.set(email, Math.min(least, performance.now() - started));
 					expect(status).toBe(400);
 				}
-				return least;
-			};
-			const usual = await fastest(known);
+			}
+			const usual = fastest.get(known) ?? 0;
 			for (const email of [unknown, unconfirmed]) {
-				const other = await fastest(email);
-				expect(other).toBeGreaterThan(usual / 2);
-				expect(other).toBeLessThan(usual * 2);
+				// Without the work it would be a twentieth or less.
+				expect(fastest.get(email)).toBeGreaterThan(usual / 4);
+				expect(fastest.get(email)).toBeLessThan(usual * 4);
 			}
 		});
 

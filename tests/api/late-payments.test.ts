@@ -257,8 +257,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { server, sql } = world();
 		const payment = await start(await world().api.createSession(), '003');
 		const review = async () => {
-			const [row] = await sql.all('select review_reason from payments where id = ?', payment.id);
-			return row?.['review_reason'];
+			const [row] = await sql.all('select reason from reviews where payment_id = ?', payment.id);
+			return row?.['reason'] ?? null;
 		};
 		await server.advance(10 * minute);
 		await settledAs(payment, 'expired');

@@ -1,6 +1,6 @@
 /**
  * Random histories of buyers, operators, networks and clocks against a small model of what each person is owed
- * (tests/model). AIRTILL_MODEL_RUNS sets how many, AIRTILL_MODEL_SEED plays one again, AIRTILL_MODEL_SHRINK=1 looks for
+ * (tests/model). AIRTILL_MODEL_RUNS sets how many, AIRTILL_MODEL_OPERATOR with whom (mtn), AIRTILL_MODEL_SEED plays one again, AIRTILL_MODEL_SHRINK=1 looks for
  * the shortest history that shows the same.
  */
 import process from 'node:process';
@@ -18,6 +18,7 @@ import { OPERATORS } from '../torture/operators.ts';
 import { serverNow } from '../torture/time.ts';
 import { EVENTS, HOOK, judgeWebhooks } from '../torture/webhooks.ts';
 
+const { AIRTILL_MODEL_OPERATOR: operatorName = 'mtn' } = process.env;
 const { AIRTILL_MODEL_RUNS: runs, AIRTILL_MODEL_SEED: seed, AIRTILL_MODEL_SHRINK: shrink } = process.env;
 const STEPS = 160;
 /** Without a number, as many as there is time for. */
@@ -32,7 +33,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	let real: Real;
 	let from: number;
 	beforeAll(async () => {
-		const operator = OPERATORS['mtn'];
+		const operator = OPERATORS[operatorName];
 		if (!operator) throw new Error('no operator');
 		simulator = await startSimulator(operator.protocol());
 		receiver = await startReceiver();
@@ -40,6 +41,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			database,
 			env: {
 				...simulator.environment,
+				PAYMENT_METHODS: operator.method,
 				AIRTILL_LOG_LEVEL: 'silent',
 				OPERATOR_TIMEOUT_SECONDS: '1',
 				PAYER_PROMPTS: '1000',
@@ -49,6 +51,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { server } = world;
 		real = { world, server, simulator, receiver, operator, behindMs: 0, born: 0 };
 		from = serverNow(server);
+		await operator.enterAddress(simulator, server);
 		await world.api.send('POST', '/v1/webhooks/register', {
 			body: { url: receiver.url + HOOK, events: EVENTS }
 		});

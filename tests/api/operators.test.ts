@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment, Session } from '../support/api.ts';
 import { OPERATORS } from '../simulators/facts.ts';
 import { startOperated, type OperatedWorld } from '../support/operators.ts';
+import { portalAddress } from '../support/portal-address.ts';
 import { cli } from '../support/server.ts';
 import { DATABASES, eventually } from '../support/world.ts';
 import type { Script } from '../simulators/script.ts';
@@ -52,6 +53,20 @@ describe.each(OPERATORS)('$name', (facts) => {
 			return { asked: payments.length, taken, back };
 		}
 
+		const accepted = (payment: Payment) =>
+			eventually('the operator has taken it on', () =>
+				operated.world.sql.count(
+					"select count(*) from payments where id = ? and submit_state = 'accepted'",
+					payment.id
+				)
+			);
+
+		const contradictions = (payment: Payment) =>
+			operated.world.sql.count(
+				"select count(*) from reviews where payment_id = ? and reason = 'contradiction'",
+				payment.id
+			);
+
 		/** Moves time on in steps, each with what is due then, until a payment has come to something. */
 		async function until(payment: Payment, status: Payment['status'], stepMs = 30_000, most = 60) {
 			for (let step = 0; step < most; step += 1) {
@@ -77,10 +92,62 @@ describe.each(OPERATORS)('$name', (facts) => {
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: 0 });
 		});
 
+		it('row 12: while a prompt is open there is no second one', async () => {
+			const session = await order();
+			const payment = await pay({ outcome: 'pending' }, session);
+			await eventually('the operator has it', async () => books(session).asked === 1);
+			const body = { session_id: session.id, amount: session.amount, phone: session.phone };
+			const refused = await api().refused('400 payment_in_progress', 'POST', '/v1/payments/mobile-money', {
+				body
+			});
+			expect(refused).toMatchObject({ payment_id: payment.id });
+			expect(books(session).asked).toBe(1);
+		});
+
+		it('row 6: an answer that the payment is still under way is no failure', async () => {
+			const payment = await pay({ outcome: 'pending', callbacks: [] });
+			for (let look = 0; look < 8; look += 1) {
+				await operated.advance(minute);
+				expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending', failure_code: null });
+			}
+		});
+
+		it('row 5: one payment is one request at the operator, however often it is asked about or its answer is lost', async () => {
+			const session = await order();
+			const payment = await pay({ submit: 'error_after', afterMs: 3_000, failedReads: 2 }, session);
+			await until(payment, 'success');
+			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: 0 });
+		});
+
+		it('row 13: callbacks with more, less or nothing that we know are answered with success', async () => {
+			const payment = await pay({ outcome: 'pending', callbacks: [] });
+			const [row] = await operated.world.sql.all('select reference from payments where id = ?', payment.id);
+			const held = await eventually('the operator has it', async () =>
+				operated.simulator.books.payments.at(-1)
+			);
+			const address = held.callbackUrl ?? (await portalAddress(operated.world.server, facts.id));
+			for (const body of [
+				'',
+				'null',
+				'[]',
+				'{"a":{"b":[1]}}',
+				`{"id":"${String(row?.['reference'])}"}`,
+				'\u0000'
+			]) {
+				const response = await fetch(address, {
+					method: 'POST',
+					body,
+					headers: { 'content-type': 'text/plain' }
+				});
+				expect([body, response.status]).toEqual([body, 200]);
+			}
+			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
+		});
+
 		it.each([
 			['declines', 'declined', 'payer_rejected'],
 			['has no money', 'noMoney', 'insufficient_funds']
-		] as const)('a payer who %s is told so, and nothing was taken', async (_what, code, failure) => {
+		] as const)('row 11: a payer who %s is told so, and nothing was taken', async (_what, code, failure) => {
 			const session = await order();
 			const payment = await pay({ outcome: facts.codes[code], afterMs: 0 }, session);
 			const failed = await until(payment, 'failed');
@@ -185,10 +252,32 @@ describe.each(OPERATORS)('$name', (facts) => {
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: session.amount });
 		});
 
+		if (facts.contradicts) {
+			it('row 9: a status read that denies a callback with a receipt is for a person, and never called failed', async () => {
+				const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
+				const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [early] });
+				await accepted(payment);
+				for (let look = 0; look < 5; look += 1) await operated.advance(30_000);
+				expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
+				expect(await contradictions(payment)).toBe(1);
+			});
+
+			it('row 9: so is a callback with a receipt that comes after the status read said no', async () => {
+				const late = { when: 'at_outcome', afterMs: 2 * minute, times: 1 } as const;
+				const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [late] });
+				await until(payment, 'failed');
+				await operated.advance(3 * minute);
+				await eventually('a person is asked', () => contradictions(payment));
+			});
+		}
+
 		if (facts.tellsAmount) {
 			it('row 15: another amount than asked for buys nothing, goes back whole, and a person is told', async () => {
 				const session = await order();
-				const payment = await pay({ afterMs: 0, amountFactor: 2 }, session);
+				// A callback before the answer, so that also an operator that tells amounts in callbacks only has told it.
+				const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
+				const payment = await pay({ afterMs: 0, amountFactor: 2, callbacks: [early] }, session);
+				await accepted(payment);
 				const refunded = await until(payment, 'refunded');
 				expect(refunded).toMatchObject({ applied: false, refund_reason: 'amount_mismatch' });
 				const { taken, back } = books(session);

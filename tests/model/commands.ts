@@ -5,6 +5,7 @@ import type { Answer } from '../support/api.ts';
 import { sequence } from '../support/random.ts';
 import { randomScript } from '../torture/scripts.ts';
 import { advance, untilQuiet } from '../torture/time.ts';
+import { finder } from '../torture/verdict.ts';
 import {
 	chargesOf,
 	currentOrder,
@@ -143,17 +144,20 @@ class Look extends WithOrder {
 	async act(person: Person, { world, simulator }: Real): Promise<void> {
 		const order = currentOrder(person);
 		if (!order) return;
-		const before = new Map(
-			simulator.books.payments.map((charge) => [charge.reference, simulator.books.outcomeOf(charge)])
-		);
+		const ids = [...order.paymentIds];
+		const before = new Map<unknown, string>();
+		const rows = await world.sql.all('select * from payments where session_id = ?', order.sessionId);
+		const rowOf = finder(rows);
+		for (const charge of simulator.books.payments) {
+			before.set(rowOf(charge)?.['id'], simulator.books.outcomeOf(charge));
+		}
 		const session = await world.api.getSession(order.sessionId);
 		if (order.told !== null && session.status !== order.told) {
 			throw new Error(`session ${session.id} was ${order.told} and is ${session.status}`);
 		}
-		for (const id of order.paymentIds) {
+		for (const id of ids) {
 			const { status } = await world.api.getPayment(id);
-			const [row] = await world.sql.all('select reference from payments where id = ?', id);
-			const outcome = before.get(String(row?.['reference']));
+			const outcome = before.get(id);
 			const isOpen = outcome === 'pending' || outcome === 'success';
 			if (status === 'failed' && isOpen)
 				throw new Error(`payment ${id} failed, the operator says ${outcome}`);
@@ -171,7 +175,8 @@ class CallBack extends ByPerson {
 		super(who);
 		this.how = how;
 	}
-	async act(person: Person, { simulator }: Real): Promise<void> {
+	async act(person: Person, { simulator, operator }: Real): Promise<void> {
+		if (this.how.alter && !operator.lies.includes(this.how.alter)) return;
 		for (const charge of chargesOf(simulator, person).slice(-2)) await simulator.callBack(charge, this.how);
 	}
 	override toString = () => this.name(`is called about ${JSON.stringify(this.how)}`);
@@ -298,7 +303,7 @@ export function histories(length: number): fc.Arbitrary<Iterable<Command>> {
 		new SetClock(false),
 		new ExpireTokens()
 	);
-	return fc.commands<Model, Real, true>(
+	return fc.commands<Model, Real, false>(
 		[
 			...[order, order, pay, pay, pay, pay, callback, callback, pass, pass, pass, decide, decide],
 			...[who.map((index) => new Cancel(index)), who.map((index) => new Look(index)), outage, rare]

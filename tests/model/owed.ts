@@ -1,5 +1,5 @@
 /** At the end of a history: everybody has what they are owed, by the operator's books and by what the API says. */
-import { compare, type Verdict } from '../torture/verdict.ts';
+import { backOf, compare, finder, inReview, type Verdict } from '../torture/verdict.ts';
 import { letTimePass } from '../torture/time.ts';
 import { chargesOf, setClockRight, type Model, type Person, type Real } from './people.ts';
 
@@ -38,18 +38,15 @@ export async function judgeHistory(real: Real, model: Model, since: Since): Prom
 }
 
 /** What a person paid, less what came back, is the price of the time that the person got. */
-async function owed({ world, simulator }: Real, person: Person): Promise<string[]> {
+async function owed({ world, simulator, operator }: Real, person: Person): Promise<string[]> {
 	const wrong: string[] = [];
 	const charges = chargesOf(simulator, person);
 	const paid = charges.reduce((sum, charge) => sum + simulator.books.takenOf(charge), 0);
-	const numbers = new Set(charges.map(({ number }) => number));
-	const back = simulator.books.refunds
-		.filter(
-			(refund) => numbers.has(refund.paymentNumber) && simulator.books.refundOutcome(refund) === 'success'
-		)
-		.reduce((sum, { amount }) => sum + amount, 0);
+	const back = charges.reduce((sum, charge) => sum + backOf(simulator, charge), 0);
+	const reviewed = await inReview(world.sql, operator);
 	let bought = 0;
-	let inReview = 0;
+	/** Kept by the operator; a person has been asked what to do. */
+	let open = 0;
 	for (const { sessionId, amount, told, paymentIds } of person.orders) {
 		const { status } = await world.api.getSession(sessionId);
 		if (told !== null && status !== told) wrong.push(`session ${sessionId} was ${told} and is ${status}`);
@@ -57,16 +54,14 @@ async function owed({ world, simulator }: Real, person: Person): Promise<string[
 		for (const id of paymentIds) {
 			const payment = await world.api.getPayment(id);
 			if (payment.status === 'pending') wrong.push(`payment ${id} is still pending`);
-			if (payment.status !== 'refund_failed' && payment.status !== 'refund_pending') continue;
-			const [row] = await world.sql.all('select reference from payments where id = ?', id);
-			const charge = charges.find(({ reference }) => reference === row?.['reference']);
-			inReview += charge ? simulator.books.takenOf(charge) : 0;
+			if (!reviewed.has(id)) continue;
+			const rowOf = finder(await world.sql.all('select * from payments where id = ?', id));
+			const charge = charges.find((one) => rowOf(one) !== undefined);
+			if (charge) open += simulator.books.takenOf(charge) - backOf(simulator, charge);
 		}
 	}
-	if (paid - back !== bought + inReview) {
-		wrong.push(
-			`${person.phone} paid ${paid}, got ${back} back, time for ${bought}; ${inReview} is in review`
-		);
+	if (paid - back !== bought + open) {
+		wrong.push(`${person.phone} paid ${paid}, got ${back} back, time for ${bought}; ${open} is in review`);
 	}
 	return wrong;
 }

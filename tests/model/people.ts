@@ -49,7 +49,7 @@ export const currentOrder = ({ orders }: Person): Order | undefined => orders.at
 
 /** The payments that the operator has of a person. */
 export const chargesOf = (simulator: Simulator, { phone }: Person): SimulatedPayment[] =>
-	simulator.books.payments.filter((charge) => phone.endsWith(charge.phone));
+	simulator.books.payments.filter((charge) => phone.endsWith(charge.phone.slice(-9)));
 
 /** Sets the server's clock right, so that both are the same again. */
 export async function setClockRight(real: Real): Promise<void> {

@@ -65,6 +65,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 			database: postgres ? await postgres.createDatabase() : 'sqlite',
 			env: {
 				...simulator.environment,
+				PAYMENT_METHODS: operator.method,
 				AIRTILL_SECRET: 'a secret of the torture, long enough',
 				AIRTILL_LOG_LEVEL: 'silent',
 				OPERATOR_TIMEOUT_SECONDS: '1',
@@ -101,6 +102,7 @@ async function run(scene: Scene): Promise<TortureResult> {
 	await buyer.send('POST', '/v1/webhooks/register', {
 		body: { url: receiver.url + HOOK, events: EVENTS }
 	});
+	await operator.enterAddress(simulator, server);
 	const storm = startStorm({ client: buyer, simulator, operator, chance, buyers: BUYERS });
 	let databaseKills = 0;
 	for (let kills = 1; kills <= options.kills; kills += 1) {

@@ -56,13 +56,7 @@ export async function compare(
 			row
 		])
 	);
-	const reviews = await sql.all(
-		`select payment_id, reason from reviews where payment_id is not null and resolved_at is null`
-	);
-	const excusing = operator.blind ? [...REFUND_REASONS, ...BLIND_REASONS] : REFUND_REASONS;
-	const reviewed = new Set(
-		reviews.filter(({ reason }) => excusing.includes(String(reason))).map((row) => Number(row['payment_id']))
-	);
+	const reviewed = await inReview(sql, operator);
 	const charges = new Map<number, SimulatedPayment>();
 	const rowOf = finder(rows);
 	for (const charge of simulator.books.payments.filter(({ number }) => number > since.charge)) {
@@ -83,7 +77,7 @@ export async function compare(
 }
 
 /** By our reference, the operator's, or the address of our callback: not every operator knows our reference. */
-function finder(rows: readonly Row[]): (charge: SimulatedPayment) => Row | undefined {
+export function finder(rows: readonly Row[]): (charge: SimulatedPayment) => Row | undefined {
 	const ours = new Map(rows.map((row) => [row['reference'], row]));
 	const theirs = new Map(rows.map((row) => [row['operator_reference'], row]));
 	return ({ reference, operatorReference, callbackUrl }) =>
@@ -93,8 +87,19 @@ function finder(rows: readonly Row[]): (charge: SimulatedPayment) => Row | undef
 		ours.get(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(callbackUrl ?? '')?.[0]);
 }
 
+/** Payments about which a person has been asked what became of the money. */
+export async function inReview(sql: Sql, operator: TorturedOperator): Promise<Set<number>> {
+	const reviews = await sql.all(
+		`select payment_id, reason from reviews where payment_id is not null and resolved_at is null`
+	);
+	const excusing = operator.blind ? [...REFUND_REASONS, ...BLIND_REASONS] : REFUND_REASONS;
+	return new Set(
+		reviews.filter(({ reason }) => excusing.includes(String(reason))).map((row) => Number(row['payment_id']))
+	);
+}
+
 /** What went back to the payer, in major units. */
-function backOf({ books }: Simulator, charge: SimulatedPayment): number {
+export function backOf({ books }: Simulator, charge: SimulatedPayment): number {
 	return books.refunds
 		.filter((refund) => refund.paymentNumber === charge.number && books.refundOutcome(refund) === 'success')
 		.reduce((sum, { amount }) => sum + amount, 0);
@@ -107,10 +112,10 @@ function judgePayment(simulator: Simulator, { verdict, sessions, reviewed, charg
 	const taken = charge ? simulator.books.takenOf(charge) : 0;
 	const back = charge ? backOf(simulator, charge) : 0;
 	const granted = Number(row['applied']) === 1;
-	const inReview = reviewed.has(id);
-	const what = `payment ${id} (${status}, granted ${granted}, taken ${taken}, back ${back}, in review ${inReview}, ${String(row['reference'])})`;
+	const isExcused = reviewed.has(id);
+	const what = `payment ${id} (${status}, granted ${granted}, taken ${taken}, back ${back}, in review ${isExcused}, ${String(row['reference'])})`;
 
-	if (taken > 0 && !granted && back === 0 && !inReview) verdict.lost.push(what);
+	if (taken > 0 && !granted && back === 0 && !isExcused) verdict.lost.push(what);
 	if (granted && back > 0) verdict.doubled.push(`time and money: ${what}`);
 	if (back > taken) verdict.doubled.push(`more back than taken: ${what}`);
 	if (granted && taken === 0) verdict.wrong.push(`time without money: ${what}`);
@@ -119,10 +124,10 @@ function judgePayment(simulator: Simulator, { verdict, sessions, reviewed, charg
 		verdict.wrong.push(`time for another amount: ${what}`);
 	}
 	if (status === 'pending') verdict.wrong.push(`still pending: ${what}`);
-	if (status === 'refund_pending' && !inReview) verdict.wrong.push(`refund without an end: ${what}`);
-	if (PAID.includes(status) !== taken > 0 && !inReview)
+	if (status === 'refund_pending' && !isExcused) verdict.wrong.push(`refund without an end: ${what}`);
+	if (PAID.includes(status) !== taken > 0 && !isExcused)
 		verdict.wrong.push(`the status is not the truth: ${what}`);
-	if ((status === 'refunded') !== back > 0 && !inReview)
+	if ((status === 'refunded') !== back > 0 && !isExcused)
 		verdict.wrong.push(`the refund is not the truth: ${what}`);
 	if (granted && sessions.get(Number(row['session_id']))?.['payment_id'] !== id) {
 		verdict.wrong.push(`its session names another payment: ${what}`);

@@ -39,6 +39,7 @@ const WRONG: Record<string, string[]> = {
 	MAP_CENTRE: ['0.3476', '91,0', '0,181', 'a,b', '0.3476;32.5825'],
 	REPORT_TIMEZONE: ['Kampala', 'Africa/Nowhere', '+25:00'],
 	CALLBACK_URL: ['airtill.example', 'ftp://x'],
+	CALLBACK_ADDRESSES: ['196.201.214.200', 'daraja=', 'daraja=home', 'daraja=10.0.0.0/33', 'a=::1;a=::2'],
 	PAYMENT_TIMEOUT_SECONDS: ['29', '3601', '10m'],
 	SESSION_PAYMENT_SECONDS: ['59', '86401', '-1'],
 	LATE_PAYMENT_SECONDS: ['-1', '86401'],

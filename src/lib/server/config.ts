@@ -6,6 +6,7 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '../duration.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor } from '../money.ts';
+import { readAddressLists, type IsListed } from './operators/addresses.ts';
 import { configureOperators, operatorTables } from './operators/configure.ts';
 import type { ConfiguredOperator } from './operators/definition.ts';
 import { NETWORK_METHODS } from './operators/registry.ts';
@@ -157,6 +158,22 @@ const SETTINGS = {
 		description:
 			'Address at which mobile-money operators reach this installation. Default: `ORIGIN`, in sandbox mode the loopback address.'
 	},
+	CALLBACK_ADDRESSES: {
+		schema: z
+			.string()
+			.transform((text, check) => {
+				const lists = readAddressLists(text);
+				if (lists) return lists;
+				check.addIssue(
+					'Use "OPERATOR=ADDRESS,ADDRESS;OPERATOR=…", addresses such as "196.201.214.200" or "10.0.0.0/8".'
+				);
+				return z.NEVER;
+			})
+			.optional(),
+		default: null,
+		description:
+			'Addresses that operators call from, e.g. `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. A callback from another one is kept and changes nothing. Behind a proxy set `ADDRESS_HEADER` too. Operators change such lists: without one their callbacks are only hints anyway.'
+	},
 	OPERATOR_TIMEOUT_SECONDS: {
 		schema: integer(1, 120),
 		default: '30',
@@ -244,6 +261,8 @@ export interface Config {
 	callbackUrl: string;
 	/** Mobile-money operators with their settings, beside the sandbox operator. */
 	operators: readonly ConfiguredOperator[];
+	/** By operator; one without a list may call from anywhere. */
+	callbackAddresses: ReadonlyMap<string, IsListed>;
 	/** For one request to an operator. */
 	operatorTimeoutMs: number;
 	databaseUrl: string;
@@ -335,6 +354,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		origin: settings.ORIGIN ?? null,
 		callbackUrl,
 		operators: configured.operators,
+		callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map(),
 		operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
 		databaseUrl: settings.DATABASE_URL,
 		databasePool: settings.DATABASE_POOL,

@@ -1,12 +1,15 @@
 import type { RequestHandler } from './$types';
 
-/** GET /readyz: 200 when the database answers, 503 when this process cannot serve now. */
+/** GET /readyz: 200 when the database answers and stores, 503 when this process cannot serve now. */
 export const GET: RequestHandler = async ({ locals }) => {
 	try {
 		await locals.app.database.ping();
 		return Response.json({ ready: true });
 	} catch (error) {
 		locals.app.log.warn({ err: error }, 'not ready');
-		return Response.json({ ready: false, reason: 'The database does not answer.' }, { status: 503 });
+		return Response.json(
+			{ ready: false, reason: 'The database does not answer, or does not store anything.' },
+			{ status: 503 }
+		);
 	}
 };

@@ -34,7 +34,7 @@ export interface Database {
 	isUniqueViolation(error: unknown): boolean;
 	/** Several processes may share this database, so changes can come from elsewhere. */
 	shared: boolean;
-	/** One statement that shows that the database answers. */
+	/** Shows that the database answers, and that it stores what is written. @throws what it says when not */
 	ping(): Promise<void>;
 	close(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { boxesAround, EARTH_RADIUS_METRES } from '../../geo.ts';
 import type { Database, NearRouter, NearSearch } from './database.ts';
 import type { Schema } from './schema.ts';
+import { createWriting } from './writing.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -13,6 +14,8 @@ const RETRY_MS = 10_000;
 /** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const RETRIED = new Set(['40001', '40P01']);
 const UNIQUE_VIOLATION = '23505';
+/** disk_full, io_error and read_only_sql_transaction */
+const NOT_STORED = new Set(['53100', '58030', '25006']);
 
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
@@ -43,11 +46,13 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 	// connections and for those in use, the event would end the process.
 	pool.on('error', () => {});
 	pool.on('connect', (client) => client.on('error', () => {}));
-	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+	const writing = createWriting((error) => NOT_STORED.has(codeOf(error) ?? ''));
+	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: writing.log });
 	return {
 		kind: 'postgres',
 		db,
-		transact: (work) => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work)),
+		transact: (work) =>
+			writing.watch(() => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work))),
 		writeBehind: (work) =>
 			db.transaction().execute(async (trx) => {
 				await sql`set local synchronous_commit = off`.execute(trx);
@@ -60,6 +65,7 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		shared: true,
 		async ping() {
 			await sql`select 1`.execute(db);
+			await writing.check(db);
 		},
 		close: () => db.destroy()
 	};

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
@@ -6,12 +7,22 @@ import { boxesAround, distanceMetres, type Position } from '../../geo.ts';
 import type { Database, NearRouter, NearSearch } from './database.ts';
 import type { Schema } from './schema.ts';
 import { GIVES_WAY, sqliteDialect } from './sqlite-driver.ts';
+import { createWriting } from './writing.ts';
 
 /** How long the opening waits for another process that opens the same file; see sqlite-driver.ts for all else. */
 const OPEN_TIMEOUT_MS = 10_000;
 
 /** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, https://sqlite.org/rescode.html */
 const NOT_UNIQUE: readonly unknown[] = [2067, 1555];
+
+/** SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN: low bytes of their kinds. */
+const NOT_STORED: readonly number[] = [13, 10, 8, 14];
+
+const isRefusal = (error: unknown): boolean =>
+	error instanceof Error &&
+	'errcode' in error &&
+	typeof error.errcode === 'number' &&
+	NOT_STORED.includes(error.errcode & 0xff);
 
 /**
  * Opens the embedded database: write-ahead log, every commit on the disk before it is reported
@@ -26,12 +37,16 @@ export function openSqlite(path: string): Database {
 	});
 	connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;');
 	connection.exec('PRAGMA busy_timeout = 0');
-	const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
+	const writing = createWriting(isRefusal, async () => {
+		const { bavail, bsize } = await statfs(dirname(path));
+		return bavail * bsize;
+	});
+	const db = new Kysely<Schema>({ dialect: sqliteDialect(connection), log: writing.log });
 	return {
 		kind: 'sqlite',
 		db,
-		transact: (work) => db.transaction().execute(work),
-		writeBehind: (work) => db.transaction().setIsolationLevel(GIVES_WAY).execute(work),
+		transact: (work) => writing.watch(() => db.transaction().execute(work)),
+		writeBehind: (work) => writing.watch(() => db.transaction().setIsolationLevel(GIVES_WAY).execute(work)),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
 		idsIn: (ids) => sql<number>`(select value from json_each(${JSON.stringify(ids)}))`,
@@ -40,6 +55,7 @@ export function openSqlite(path: string): Database {
 		shared: false,
 		async ping() {
 			await sql`select 1`.execute(db);
+			await writing.check(db);
 		},
 		close: () => db.destroy()
 	};

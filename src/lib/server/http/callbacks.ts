@@ -10,7 +10,7 @@ const MAX_CALLBACK_BYTES = 64 * 1024;
  * answer is 200: an operator that is refused may never call again.
  */
 export async function receiveCallback(
-	{ locals, request, url }: RequestEvent,
+	{ locals, request, url, getClientAddress }: RequestEvent,
 	address: { operator: string; reference: string | null; token: string }
 ): Promise<Response> {
 	let bytes: Uint8Array;
@@ -22,6 +22,7 @@ export async function receiveCallback(
 	}
 	const answer = await locals.app.payments.receiveCallback({
 		...address,
+		address: getClientAddress(),
 		method: request.method,
 		path: url.pathname + url.search,
 		authority: request.headers.get('host') ?? url.host,

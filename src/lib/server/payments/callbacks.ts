@@ -14,6 +14,8 @@ export interface Callback extends RawCallback {
 	/** null: the address for all payments of the operator; the body names the payment. */
 	reference: string | null;
 	token: string;
+	/** The caller's IP address. */
+	address: string;
 }
 
 /** What the operator gets to read; null when the address was not made by us. */
@@ -27,7 +29,9 @@ const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const
 export async function receiveCallback(context: PaymentsContext, callback: Callback): Promise<CallbackAnswer> {
 	const adapter = context.operators.all().find(({ id }) => id === callback.operator);
 	if (!adapter || !isOurs(context, callback)) return null;
-	const hint = await adapter.parseCallback(callback);
+	const isListed = context.config.callbackAddresses.get(adapter.id);
+	const parsed = await adapter.parseCallback(callback);
+	const hint = isListed?.(callback.address) === false ? { ...parsed, authentic: 'invalid' as const } : parsed;
 	const answer = adapter.capabilities.callback.answer ?? RECEIVED;
 	const reference = callback.reference ?? hint.reference;
 	if (reference === null) {
@@ -53,7 +57,7 @@ async function ofPayment(
 	const { database, jobs, reviews } = context;
 	if (isTrusted(payment, hint)) {
 		await keepClaim(context, 'payments', payment.id, hint);
-		await completeReceipt(context, payment, hint);
+		await completeReceipt(context, payment.id, hint);
 		const denies = hint.claimed === 'failed' && PAID.some((status) => status === payment.status);
 		if (denies) {
 			const detail = 'a callback says failed, the status read said paid';
@@ -70,10 +74,12 @@ async function ofPayment(
  */
 async function completeReceipt(
 	{ database, reviews }: PaymentsContext,
-	payment: store.PaymentRow,
+	id: number,
 	{ claimed, providerReference, amountMinor }: CallbackHint
 ): Promise<void> {
-	if (claimed !== 'succeeded' || !PAID.some((status) => status === payment.status)) return;
+	// Read after the claim was stored: either the settlement has seen the claim, or this sees the settlement.
+	const payment = await store.find(database.db, id);
+	if (claimed !== 'succeeded' || !PAID.some((status) => status === payment?.status) || !payment) return;
 	if (providerReference !== null) await store.noteReceipt(database.db, payment.id, providerReference);
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null || amountMinor === settled) return;
@@ -125,10 +131,6 @@ async function keepClaim(
 	const stored = { claim: JSON.stringify(claim), isSuccess: claimed === 'succeeded' };
 	await store.setClaim(context.database.db, table, id, stored);
 }
-
-/** What was claimed about a payment or refund. */
-export const claimOf = (row: { claim: string | null }): CallbackClaim | null =>
-	row.claim === null ? null : (JSON.parse(row.claim) as CallbackClaim);
 
 const outcomeOf = ({ claimed, authentic }: CallbackHint) =>
 	authentic === 'invalid' ? 'not authentic' : claimed;

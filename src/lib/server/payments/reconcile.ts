@@ -1,5 +1,5 @@
 import type { StatusOutcome } from '../operators/operator.ts';
-import { claimOf } from './callbacks.ts';
+import { claimOf } from './claims.ts';
 import type { PaymentsContext } from './context.ts';
 import { failureCode } from './failures.ts';
 import { keepWhenNew } from './messages.ts';

@@ -5,7 +5,7 @@ import type {
 	SubmitOutcome
 } from '../operators/operator.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
-import { claimOf } from './callbacks.ts';
+import { claimOf } from './claims.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { PaymentsContext } from './context.ts';
 import { keepMessage, keepWhenNew } from './messages.ts';

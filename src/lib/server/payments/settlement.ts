@@ -4,6 +4,7 @@ import { operatorReference } from '../ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
 import type { NotApplied } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
+import { claimOf } from './claims.ts';
 import { REFUND_JOB, type PaymentsContext } from './context.ts';
 import { failureMessage, type FailureCode } from './failures.ts';
 import * as store from './store.ts';
@@ -71,7 +72,7 @@ export async function settleSuccess(
 		const now = context.clock.now();
 		const before = await store.find(trx, id);
 		if (!before) throw new Error(`Payment ${id} is gone`);
-		const payment = await store.change(
+		const changed = await store.change(
 			trx,
 			{ id, status: UNPAID },
 			{
@@ -86,8 +87,9 @@ export async function settleSuccess(
 				updated_at: now
 			}
 		);
-		if (!payment) return false;
-		const reason = differsFromAsked(payment, outcome)
+		if (!changed) return false;
+		const payment = await completed(trx, changed);
+		const reason = differsFromAsked(payment)
 			? 'amount_mismatch'
 			: await context.sessions.activate(trx, payment.session_id, id);
 		if (reason === null) {
@@ -113,9 +115,24 @@ export async function settleSuccess(
 	return settled;
 }
 
-function differsFromAsked(payment: store.PaymentRow, outcome: Succeeded): boolean {
-	if (outcome.amountMinor !== null && outcome.amountMinor !== payment.amount_minor) return true;
-	return outcome.currency !== null && outcome.currency !== payment.currency;
+/**
+ * What the status read left open and a callback has told: the receipt, and what was taken. The claim is taken from
+ * the changed row, which holds what was stored up to that moment.
+ */
+async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
+	const claim = claimOf(payment);
+	if (claim?.claimed !== 'succeeded') return payment;
+	const told = {
+		provider_reference: payment.provider_reference ?? claim.providerReference,
+		settled_minor: payment.settled_minor ?? claim.amountMinor,
+		settled_currency: payment.settled_currency ?? claim.currency
+	};
+	return (await store.change(trx, { id: payment.id, status: ['success'] }, told)) ?? payment;
+}
+
+function differsFromAsked(payment: store.PaymentRow): boolean {
+	if (payment.settled_minor !== null && payment.settled_minor !== payment.amount_minor) return true;
+	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
 }
 
 /** Money that bought nothing goes back; a person is told when the amount was not what we asked for. */
