@@ -170,3 +170,19 @@ describe('with a list of the operator’s addresses', () => {
 		expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 	});
 });
+
+describe('behind a proxy that names addresses', () => {
+	const behind = useWorld({ env: { ADDRESS_HEADER: 'x-client-address' } });
+
+	it('a callback that comes around it is taken all the same', async () => {
+		const { api, sql, asked } = behind();
+		const payment = await api.pay(await api.createSession({ phone: numberEnding('003') }));
+		await asked(payment);
+		const [charge] = await sql.all(
+			'select callback_url from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
+			payment.id
+		);
+		const response = await fetch(String(charge?.['callback_url']), { method: 'POST', body: '{}' });
+		expect(response.status).toBe(200);
+	});
+});

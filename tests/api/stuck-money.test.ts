@@ -238,4 +238,41 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
 		});
 	});
+	describe('an operator that was taken out of the settings', () => {
+		const use = useOperated('airtel', database);
+
+		it('leaves its payments open, and they end when it is back', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending' });
+			const held = await use.held(payment);
+			const { world, simulator } = use.operated();
+			await world.api.endSession(session.id);
+			const settings = Object.entries(world.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) delete world.server.env[name];
+			await world.server.restart();
+			await simulator.settle(held, 'success');
+			await use.operated().advance(minute);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+			Object.assign(world.server.env, Object.fromEntries(settings));
+			await world.server.restart();
+			await use.until(payment, 'refunded');
+		});
+
+		it('asks a person about a refund that waits for it', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'rate_limited' } });
+			const held = await use.held(payment);
+			const { world, simulator } = use.operated();
+			await world.api.endSession(session.id);
+			await simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			const settings = Object.entries(world.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) delete world.server.env[name];
+			await world.server.restart();
+			await use.operated().advance(minute);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_no_final_answer' }]);
+			held.script = { ...held.script, refund: {} };
+			Object.assign(world.server.env, Object.fromEntries(settings));
+			await world.server.restart();
+			await use.until(payment, 'refunded', 10 * minute);
+		});
+	});
 });

@@ -239,10 +239,14 @@ describe('the token', () => {
 		expect(made()).toBe(5);
 	});
 
-	it('that is refused twice ends a push for good and a read for now', async () => {
+	it('that is refused twice delays a push, and a read: another process may have asked for a newer one', async () => {
 		const { reference } = await pushed();
 		simulator.script({}, { submit: 'refuse', submitCode: '404.001.03', guards: false });
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
 		configure({ MPESA_CONSUMER_KEY: 'wrong' });
 		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'unavailable' });
 	});

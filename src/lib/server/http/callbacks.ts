@@ -10,9 +10,10 @@ const MAX_CALLBACK_BYTES = 64 * 1024;
  * answer is 200: an operator that is refused may never call again.
  */
 export async function receiveCallback(
-	{ locals, request, url, getClientAddress }: RequestEvent,
+	event: RequestEvent,
 	address: { operator: string; reference: string | null; token: string }
 ): Promise<Response> {
+	const { locals, request, url } = event;
 	let bytes: Uint8Array;
 	try {
 		bytes = await readBody(request, MAX_CALLBACK_BYTES);
@@ -22,7 +23,7 @@ export async function receiveCallback(
 	}
 	const answer = await locals.app.payments.receiveCallback({
 		...address,
-		address: getClientAddress(),
+		address: addressOf(event),
 		method: request.method,
 		path: url.pathname + url.search,
 		authority: request.headers.get('host') ?? url.host,
@@ -30,4 +31,13 @@ export async function receiveCallback(
 		body: Buffer.from(bytes).toString('utf8')
 	});
 	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
+}
+
+/** One that came around the proxy that names addresses (ADDRESS_HEADER) is on no list, and a callback all the same. */
+function addressOf(event: RequestEvent): string {
+	try {
+		return event.getClientAddress();
+	} catch {
+		return 'unknown';
+	}
 }

@@ -122,6 +122,9 @@ export async function settleSuccess(
 async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
+	// Stored before the operator's answer was, and about another request.
+	const { operator_reference: own } = payment;
+	if (own !== null && claim.operatorReference !== null && claim.operatorReference !== own) return payment;
 	const told = {
 		provider_reference: payment.provider_reference ?? claim.providerReference,
 		settled_minor: payment.settled_minor ?? claim.amountMinor,

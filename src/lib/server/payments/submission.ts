@@ -128,12 +128,10 @@ async function refused(
 /** Puts a request that never reached the operator back into the outbox, with the same reference. */
 export async function resubmit(context: PaymentsContext, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
-	const back = await store.changeSubmit(
-		database.db,
-		{ id, submitState: ['uncertain'] },
-		{ submit_state: 'created', not_found_count: 0 }
-	);
-	if (!back) return;
-	await jobs.schedule(database.db, SUBMIT_JOB, id, clock.now());
+	await database.transact(async (trx) => {
+		const from = { id, submitState: ['uncertain'] as const };
+		const back = await store.changeSubmit(trx, from, { submit_state: 'created', not_found_count: 0 });
+		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
+	});
 	jobs.nudge();
 }

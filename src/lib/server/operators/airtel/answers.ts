@@ -105,7 +105,7 @@ function outcomeOf(
 	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
 	const isFine = status >= 200 && status < 300;
 
-	if (codes.has(DUPLICATE)) return { kind: 'uncertain', cause: 'duplicate', raw };
+	if (codes.has(DUPLICATE) || status === 409) return { kind: 'uncertain', cause: 'duplicate', raw };
 	const good = isFine ? accepted(answer) : null;
 	if (good) return { kind: 'accepted', ...good, raw };
 	if (codes.has('ROUTER117') || status === 408) return { kind: 'uncertain', cause: 'timeout', raw };

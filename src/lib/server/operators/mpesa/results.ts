@@ -36,7 +36,9 @@ export const isBeingProcessed = (code: string | null, text: string | null): bool
 
 /** The token is not valid (any more), so the request was not looked at. In practice HTTP 404 with this code. */
 export const isTokenRefusal = (answer: Answer): boolean =>
-	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === '404.001.03';
+	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === TOKEN_REFUSED;
+
+const TOKEN_REFUSED = '404.001.03';
 
 /** Seconds after which the operator may take what it refused: a prompt is open for about a minute. */
 const LOCK_SECONDS = 60;
@@ -64,6 +66,8 @@ function refusalOf(status: number, code: string, text: string): Refusal | null {
 	if (code === '500.003.02') return busy(message, BUSY_SECONDS);
 	if (code === '500.003.03') return busy(message, LOCK_SECONDS);
 	if (status === 429) return busy(message, BUSY_SECONDS);
+	// Another process's newer token ended ours twice in a row: wrong credentials would not have been given one.
+	if (code === TOKEN_REFUSED) return busy(message, BUSY_SECONDS);
 	if (/^400\./.test(code) && /phone ?number|partya|msisdn/i.test(text)) {
 		return { reason: 'invalid_payer', message, retryable: false };
 	}
