@@ -37,7 +37,7 @@ const MAX_BACKOFF_MS = 60_000;
 
 export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 	const owner = randomUUID();
-	const running = new Set<Promise<void>>();
+	const running = new Map<number, Promise<void>>();
 	let handlers: Record<string, JobHandler> = {};
 	/** Latest time that the clock has shown. */
 	let newest = -Infinity;
@@ -92,11 +92,15 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 		}
 		const claimed = await store.claimDue(database, { owner, now, until: now + LEASE_MS, limit });
 		for (const job of claimed) {
-			const task = run(job).finally(() => {
-				running.delete(task);
-				worker.nudge();
-			});
-			running.add(task);
+			// A clock that jumped ahead ends the lease of work that goes on here: that comes to its end first.
+			const before = running.get(job.id) ?? Promise.resolve();
+			const task = before
+				.then(() => run(job))
+				.finally(() => {
+					if (running.get(job.id) === task) running.delete(job.id);
+					worker.nudge();
+				});
+			running.set(job.id, task);
 		}
 		// Another process may have been faster.
 		return claimed.length > 0 ? 0 : 1;
@@ -117,7 +121,7 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 		},
 		async stop() {
 			await worker.stop();
-			await Promise.allSettled([...running]);
+			await Promise.allSettled([...running.values()]);
 		}
 	};
 }
