@@ -302,6 +302,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await server.advance(10 * minute);
 		await settledAs(payment, 'expired');
 		await server.advance(17 * 60 * minute);
+		await eventually('a look', () => isLookedAt(payment));
 		expect(await asked(payment)).toBe(1);
 		await paidAfterAll(payment);
 		await server.advance(longestPauseMs);
