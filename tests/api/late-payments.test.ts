@@ -10,11 +10,21 @@ const askedAgainMs = 6 * minute;
 describe.each(DATABASES)('on %s', (database) => {
 	const world = useWorld({ database });
 
-	const settledAs = (payment: Payment, status: string) =>
-		eventually(`payment ${payment.id} is ${status}`, async () => {
+	/** Its state is reached, and the look that found it has put the next one on the list: now the clock may move. */
+	async function settledAs(payment: Payment, status: string): Promise<Payment> {
+		const settled = await eventually(`payment ${payment.id} is ${status}`, async () => {
 			const found = await world().api.getPayment(payment.id);
 			return found.status === status && found;
 		});
+		await eventually('nobody is looking', async () => {
+			const looking = await world().sql.count(
+				"select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ? and lease_owner is not null",
+				payment.id
+			);
+			return looking === 0;
+		});
+		return settled;
+	}
 
 	async function start(session: Session, digits: string): Promise<Payment> {
 		const payment = await world().api.pay(session, numberEnding(digits));
