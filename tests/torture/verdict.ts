@@ -134,7 +134,7 @@ function judgePayment(simulator: Simulator, { verdict, sessions, reviewed, charg
 	}
 }
 
-function judgeSessions(simulator: Simulator, { verdict, rows, sessions, charges }: Found): void {
+function judgeSessions(simulator: Simulator, { verdict, rows, sessions, charges, reviewed }: Found): void {
 	const bySession = Map.groupBy(rows, (row) => Number(row['session_id']));
 	for (const [id, session] of sessions) {
 		const own = bySession.get(id) ?? [];
@@ -142,7 +142,9 @@ function judgeSessions(simulator: Simulator, { verdict, rows, sessions, charges 
 		const kept = own.filter((row) => {
 			const charge = charges.get(Number(row['id']));
 			const isOpen = row['status'] === 'refund_failed' || row['status'] === 'refund_pending';
-			return charge && !isOpen && simulator.books.takenOf(charge) > backOf(simulator, charge);
+			// What a person has been asked about is not kept: it goes back when the question is decided.
+			const isAsked = reviewed.has(Number(row['id'])) && Number(row['applied']) === 0;
+			return charge && !isOpen && !isAsked && simulator.books.takenOf(charge) > backOf(simulator, charge);
 		});
 		const status = String(session['status']);
 		if (kept.length > 1 || granted.length > 1)
