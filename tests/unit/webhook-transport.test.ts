@@ -1,5 +1,5 @@
 /** The way out: what is checked at connect, and how much of a receiver is borne with. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isPublicAddress } from '../../src/lib/server/webhooks/addresses.ts';
 import { createTransport, type Address, type Outcome } from '../../src/lib/server/webhooks/transport.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -169,7 +169,8 @@ describe('a receiver', () => {
 		const started = performance.now();
 		const stop = new AbortController();
 		const interrupted = send('/hang', stop.signal);
-		setTimeout(() => stop.abort(), 100);
+		await vi.waitFor(() => expect(receiver.at('/hang')).toHaveLength(1));
+		stop.abort();
 		expect(await interrupted).toEqual({ failure: 'interrupted' });
 		expect(performance.now() - started).toBeLessThan(2_000);
 		expect(await send('/hang')).toEqual({ failure: 'timeout' });

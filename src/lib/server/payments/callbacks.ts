@@ -77,9 +77,10 @@ async function completeReceipt(
 	id: number,
 	{ claimed, providerReference, amountMinor }: CallbackHint
 ): Promise<void> {
+	if (claimed !== 'succeeded') return;
 	// Read after the claim was stored: either the settlement has seen the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
-	if (claimed !== 'succeeded' || !PAID.some((status) => status === payment?.status) || !payment) return;
+	if (!payment || !PAID.some((status) => status === payment.status)) return;
 	if (providerReference !== null) await store.noteReceipt(database.db, payment.id, providerReference);
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null || amountMinor === settled) return;
