@@ -1,4 +1,5 @@
 import { durationSeconds, formatDuration, parseDuration } from './duration.ts';
+import * as m from './language/messages.js';
 import { formatMoney, priceForSeconds, toMajor, toMinor } from './money.ts';
 
 /** What of a router decides a price. `price` is per hour in major units of `currency`. */
@@ -61,5 +62,8 @@ export const breakable = (money: string): string => money.replace('\u00a0', ' ')
 
 /** "15 minutes to 30 days" */
 export function boundsText(router: PricedRouter): string {
-	return `${formatDuration(router.min_duration)} to ${formatDuration(router.max_duration)}`;
+	return m.router_bounds({
+		shortest: formatDuration(router.min_duration),
+		longest: formatDuration(router.max_duration)
+	});
 }
