@@ -61,6 +61,9 @@ export function formatDistance(metres: number): string {
 	return unitText(metres / 1000, 'kilometer', metres < 9950 ? 1 : 0);
 }
 
+/** "5 km" of whole kilometres, in the current language. */
+export const formatKilometres = (metres: number): string => unitText(metres / 1000, 'kilometer', 0);
+
 function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): string {
 	const sizes = { minimumFractionDigits: digits, maximumFractionDigits: digits };
 	try {
