@@ -12,3 +12,5 @@ await compile({
 	// The request's language is known from its address or its headers (src/lib/language), not from Paraglide's own ways.
 	strategy: ['globalVariable', 'baseLocale']
 });
+// The compiler leaves a timer behind that would keep this process for half a minute.
+process.exit();
