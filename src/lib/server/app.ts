@@ -3,6 +3,7 @@ import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
 import type { ApiAccess } from './api-client.ts';
 import { createApiMemory } from './api-memory.ts';
+import { createBasemap, type Basemap } from './basemap/basemap.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -54,6 +55,7 @@ export interface App {
 	idempotency: Idempotency;
 	earnings: Earnings;
 	webhooks: Webhooks;
+	basemap: Basemap;
 	cursors: Cursors;
 	mailer: Mailer;
 	/** Settles payments by hand; null in live mode. */
@@ -145,6 +147,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const api: ApiAccess = config.remoteApi
 		? { ...config.remoteApi, memory: createApiMemory(clock) }
 		: { url: null, key: '' };
+	const basemap = createBasemap(config, clock, log);
 	return {
 		config,
 		clock,
@@ -162,6 +165,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		requestLog,
 		earnings: createEarnings(database, clock, config),
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
+		basemap,
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
@@ -183,6 +187,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			await signIn.stop();
 			await requestLog.stop();
 			await http.stop();
+			await basemap.stop();
 			await database.close();
 		}
 	};
