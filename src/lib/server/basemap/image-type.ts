@@ -1,7 +1,7 @@
 /** What a picture's first bytes say that it is: a header can lie, and what a browser draws it finds out by these. */
 
 const STARTS: readonly (readonly [type: string, pattern: RegExp])[] = [
-	['image/png', /^\x89PNG\r\n\x1a\n/],
+	['image/png', /^\x89PNG\r\n/],
 	['image/jpeg', /^\xff\xd8\xff/],
 	['image/webp', /^RIFF[^]{4}WEBP/]
 ];
