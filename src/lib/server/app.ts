@@ -20,6 +20,7 @@ import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
 import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
+import { createPlaces, type Places } from './places/places.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
@@ -50,6 +51,7 @@ export interface App {
 	payments: Payments;
 	reviews: Reviews;
 	purchases: Purchases;
+	places: Places;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
 	idempotency: Idempotency;
@@ -161,6 +163,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		reviews,
 		purchases: createPurchases(database, clock),
+		places: createPlaces(config, clock),
 		rateLimits: createRateLimits(database, clock, log),
 		requestLog,
 		earnings: createEarnings(database, clock, config),
