@@ -23,7 +23,8 @@ function cutOff(page: Page): Promise<string[]> {
 			);
 			const box = element.getBoundingClientRect();
 			// What only a screen reader reads is a point, or stands outside until it has the focus.
-			if (!text || box.width <= 1 || box.height <= 1 || element.closest('.skip, .leaflet-container')) continue;
+			if (!text || box.width <= 1 || box.height <= 1 || element.closest('.skip, .leaflet-container'))
+				continue;
 			if (scrolls(element)) continue;
 			const style = getComputedStyle(element);
 			if (box.left < -1 || box.right > root.clientWidth + 1) found.push(`outside: ${nameOf(element)}`);
@@ -62,9 +63,7 @@ test('who asks for less motion gets none', async ({ page, scene }) => {
 	await page.emulateMedia({ reducedMotion: 'no-preference' });
 	await page.goto(scene.url + scene.purchases.waiting);
 	const moving = () =>
-		page.evaluate(
-			() => document.getAnimations().filter(({ playState }) => playState === 'running').length
-		);
+		page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);
 	expect(await moving(), 'the waiting stripe walks').toBeGreaterThan(0);
 	await page.emulateMedia({ reducedMotion: 'reduce' });
 	for (const place of BUYING) {
@@ -93,7 +92,10 @@ function edgeless(page: Page): Promise<string[]> {
 	});
 }
 
-test('in colours that the person has chosen every button and field keeps its edge', async ({ page, scene }) => {
+test('in colours that the person has chosen every button and field keeps its edge', async ({
+	page,
+	scene
+}) => {
 	await page.emulateMedia({ forcedColors: 'active' });
 	for (const place of PAGES) {
 		await visit(page, scene, place);

@@ -13,7 +13,8 @@ export function numberEnding(digits: string): string {
 }
 
 const UNESCAPED: Readonly<Record<string, string>> = { '&amp;': '&', '&quot;': '"', '&#39;': "'" };
-const unescaped = (text: string) => text.replace(/&(amp|quot|#39);/g, (entity) => UNESCAPED[entity] ?? entity);
+const unescaped = (text: string) =>
+	text.replace(/&(amp|quot|#39);/g, (entity) => UNESCAPED[entity] ?? entity);
 
 /** Name and value of each field of a page's first posted form, as a browser would send it untouched. */
 export function fieldsOf(html: string): URLSearchParams {
