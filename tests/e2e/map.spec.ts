@@ -47,7 +47,9 @@ async function zoomOut(page: Page, times: number) {
 }
 
 test.describe('the ground', () => {
-	test('of a PMTiles file is drawn from this host alone, in both themes, with its attribution', async ({ page }) => {
+	test('of a PMTiles file is drawn from this host alone, in both themes, with its attribution', async ({
+		page
+	}) => {
 		const file = realBasemap();
 		test.skip(file === null, 'needs ../shared/data/perth-basemap.pmtiles, which this clone does not have');
 		const server = await startServer({ env: { BASEMAP: file ?? '', MAP_CENTRE: PERTH_CENTRE } });
@@ -61,10 +63,20 @@ test.describe('the ground', () => {
 			const tiles = '.leaflet-tile-container canvas';
 			await expect.poll(() => coloursOf(page, tiles)).toBeGreaterThan(6);
 			await expect(mapOf(page)).toContainText('© OpenStreetMap contributors');
-			const light = await page.locator(tiles).first().evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+			const light = await page
+				.locator(tiles)
+				.first()
+				.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 			await page.emulateMedia({ colorScheme: 'dark' });
 			await expect
-				.poll(async () => (await coloursOf(page, tiles)) > 6 && page.locator(tiles).first().evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL()))
+				.poll(
+					async () =>
+						(await coloursOf(page, tiles)) > 6 &&
+						page
+							.locator(tiles)
+							.first()
+							.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL())
+				)
 				.not.toBe(light);
 			expect(new Set(ranges)).toEqual(new Set([206]));
 			expect([...hosts]).toEqual([new URL(server.url).host]);
@@ -103,7 +115,10 @@ test.describe('the ground', () => {
 		}
 	});
 
-	test('without either is coasts, borders and names in the language of the page', async ({ page, portal }) => {
+	test('without either is coasts, borders and names in the language of the page', async ({
+		page,
+		portal
+	}) => {
 		const { complaints } = await open(page, `${portal.url}/fr`);
 		const canvas = '.leaflet-coast-pane canvas';
 		// Close by there is a grid on land, farther away water and borders, too.
@@ -115,12 +130,17 @@ test.describe('the ground', () => {
 		expect(complaints).toEqual([]);
 	});
 
-	test('is in no first answer: the page can be read and used before anything of the map comes', async ({ page, portal }) => {
+	test('is in no first answer: the page can be read and used before anything of the map comes', async ({
+		page,
+		portal
+	}) => {
 		const html = await (await fetch(portal.url)).text();
 		expect(html).not.toMatch(/leaflet|RouterMap|\.cluster/i);
 		await page.route(/basemap|world\.|leaflet/i, (route) => route.abort());
 		await page.goto(portal.url);
-		await expect(page.getByRole('list', { name: 'Where to buy' }).getByRole('listitem').first()).toBeVisible();
+		await expect(
+			page.getByRole('list', { name: 'Where to buy' }).getByRole('listitem').first()
+		).toBeVisible();
 	});
 });
 
@@ -141,7 +161,9 @@ test('thousands of places lie in groups that a keyboard opens, and the pins keep
 	await group.focus();
 	await expect(map.locator('.leaflet-tooltip')).toContainText(/places/);
 	await page.keyboard.press('Enter');
-	await expect(page.getByRole('status').filter({ hasText: /^Places on this part of the map: [\d,]+$/ })).toBeAttached();
+	await expect(
+		page.getByRole('status').filter({ hasText: /^Places on this part of the map: [\d,]+$/ })
+	).toBeAttached();
 	expect(await map.evaluate((element) => element.contains(document.activeElement))).toBe(true);
 	expect(before).toBeGreaterThan(1);
 
@@ -157,7 +179,10 @@ test('list and map stay in step', async ({ page, crowd }) => {
 	const number = await pin.innerText();
 	await pin.click();
 	await expect(list.locator('li.marked .dot')).toHaveText(number);
-	await list.getByRole('listitem').nth(Number(number) - 1).hover();
+	await list
+		.getByRole('listitem')
+		.nth(Number(number) - 1)
+		.hover();
 	await expect(map.locator('.pin.marked')).toHaveText(number);
 
 	const first = await list.getByRole('listitem').first().innerText();
@@ -186,13 +211,18 @@ test('thousands of places make the map hardly slower than none', async ({ page, 
 	await zoomOut(page, 4);
 	await expect.poll(() => placesOnMap(map), { timeout: 30_000 }).toBeGreaterThanOrEqual(MANY - 12);
 	const crowded = await pullAbout(page, map);
-	console.log(`frames while pulling: empty ${JSON.stringify(empty)}, ${MANY} places ${JSON.stringify(crowded)}`);
+	console.log(
+		`frames while pulling: empty ${JSON.stringify(empty)}, ${MANY} places ${JSON.stringify(crowded)}`
+	);
 	// Generous, because other work shares the machine; drawing each place by itself takes a second and more.
 	expect(crowded.medianFrameMs).toBeLessThan(empty.medianFrameMs + 50);
 	expect(crowded.worstTaskMs).toBeLessThan(empty.worstTaskMs + 500);
 });
 
-test('nothing moves by itself for those who want less motion, and a map is left by one key', async ({ page, portal }) => {
+test('nothing moves by itself for those who want less motion, and a map is left by one key', async ({
+	page,
+	portal
+}) => {
 	await page.emulateMedia({ reducedMotion: 'reduce', forcedColors: 'active' });
 	await open(page, portal.url);
 	const classes = (await mapOf(page).getAttribute('class')) ?? '';
@@ -200,7 +230,9 @@ test('nothing moves by itself for those who want less motion, and a map is left 
 	await page.getByRole('link', { name: 'Skip the map' }).focus();
 	await page.keyboard.press('Enter');
 	await page.keyboard.press('Tab');
-	expect(await page.locator('#map').evaluate((element) => element.contains(document.activeElement))).toBe(false);
+	expect(await page.locator('#map').evaluate((element) => element.contains(document.activeElement))).toBe(
+		false
+	);
 });
 
 test('a page that is written from right to left has the controls on its side', async ({ page, portal }) => {

@@ -77,7 +77,9 @@ export async function pullAbout(page: Page, map: Locator): Promise<Smoothness> {
 	await page.evaluate(() => {
 		const found = { frames: [] as number[], tasks: [] as number[], goesOn: true };
 		Reflect.set(window, 'smoothness', found);
-		new PerformanceObserver((list) => found.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+		new PerformanceObserver((list) =>
+			found.tasks.push(...list.getEntries().map(({ duration }) => duration))
+		).observe({
 			type: 'longtask'
 		});
 		let last = performance.now();
