@@ -1,12 +1,11 @@
 import { formatDuration } from '#lib/duration.ts';
-import { link } from '#lib/language/current.ts';
+import { currentLocale, link } from '#lib/language/current.ts';
 import * as m from '#lib/language/messages.js';
 import { formatMoney, toMajor, toMinor } from '#lib/money.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { hideMiddle } from '#lib/phone-hint.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { PurchasePart } from '#lib/server/purchases/purchases.ts';
-import { momentText } from '#lib/when.ts';
 import type { Purchase } from './view.ts';
 
 export type Line = [label: string, value: string];
@@ -36,8 +35,10 @@ export function shortLines({ router, session, payment }: Purchase): Line[] {
 /** Everything that was bought and paid under one code. */
 export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Receipt {
 	const { router, code } = purchase;
-	const parts = [purchase, ...purchase.added];
-	const when = (text: string) => momentText(new Date(text), now, timeZone);
+	// An attempt that moved no money has no place on a receipt.
+	const added = purchase.added.filter(({ payment }) => payment !== null && isMoney(payment));
+	const parts = [purchase, ...added];
+	const when = (text: string) => dateText(new Date(text), timeZone);
 	const kept = parts.flatMap(({ payment }) => (payment?.applied ? [payment] : []));
 	return {
 		head: [
@@ -53,6 +54,20 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 		total: kept.length > 1 ? [m.receipt_total(), sum(kept)] : null,
 		asOf: m.receipt_made({ moment: when(now.toISOString()) })
 	};
+}
+
+/** Day and time in full: a receipt is read later, too. */
+function dateText(moment: Date, timeZone: string): string {
+	const locale = currentLocale();
+	return new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		year: 'numeric',
+		hour: '2-digit',
+		minute: '2-digit',
+		hourCycle: 'h23'
+	}).format(moment);
 }
 
 function partLines({ session, payment }: PurchasePart, isAdded: boolean, when: (text: string) => string) {

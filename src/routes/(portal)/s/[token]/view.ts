@@ -126,7 +126,8 @@ function wordsOf({ session, payment }: PurchasePart, code: string, until: string
 		network: methodName(payment?.payment_method ?? session.payment_method),
 		ssid: session.ssid,
 		until,
-		code
+		// Never broken at its hyphen: it is copied by hand. (Word joiners; readCode passes over them.)
+		code: code.replace('-', '\u2060-\u2060')
 	};
 }
 
