@@ -119,7 +119,7 @@ test('the page warns before the end, and says how to go on', async ({ buyer, pag
 });
 
 test('the receipt says what was bought and paid, and goes as text', async ({ buyer, page, request }) => {
-	await active(buyer);
+	const { password } = await active(buyer);
 	await page.getByRole('link', { name: 'Receipt' }).click();
 	await expect(buyer.title).toHaveText('Receipt');
 	const shown = await page.locator('main').innerText();

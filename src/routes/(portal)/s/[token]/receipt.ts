@@ -1,5 +1,6 @@
 import { formatDuration } from '#lib/duration.ts';
-import { currentLocale, link } from '#lib/language/current.ts';
+import { link } from '#lib/language/current.ts';
+import { apart, intlLocales } from '#lib/language/intl.ts';
 import * as m from '#lib/language/messages.js';
 import { formatMoney, toMajor, toMinor } from '#lib/money.ts';
 import { formatMobile } from '#lib/phone.ts';
@@ -24,7 +25,7 @@ export interface Receipt {
 export function shortLines({ router, session, payment }: Purchase): Line[] {
 	return [
 		[m.receipt_place(), router.name],
-		[m.receipt_wifi(), session.ssid],
+		[m.receipt_wifi(), apart(session.ssid)],
 		[m.receipt_time(), formatDuration(session.duration)],
 		[payment?.applied ? m.receipt_paid() : m.receipt_price(), formatMoney(session.amount, session.currency)],
 		[m.receipt_from(), hideMiddle(formatMobile(payment?.phone ?? session.phone))],
@@ -44,8 +45,8 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 		head: [
 			[m.receipt_place(), router.name],
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
-			[m.receipt_wifi(), purchase.session.ssid],
-			[m.receipt_code(), code]
+			[m.receipt_wifi(), apart(purchase.session.ssid)],
+			[m.receipt_code(), apart(code)]
 		],
 		parts: parts.flatMap((part, index) => [
 			partLines(part, index > 0, when),
@@ -58,8 +59,7 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 
 /** Day and time in full: a receipt is read later, too. */
 function dateText(moment: Date, timeZone: string): string {
-	const locale = currentLocale();
-	return new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, {
+	return new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
 		day: 'numeric',
 		month: 'short',
@@ -87,7 +87,7 @@ function paymentLines(payment: PaymentBody, when: (text: string) => string): Lin
 	if (payment.paid_at !== null) lines.push([m.receipt_paid_at(), when(payment.paid_at)]);
 	lines.push([m.receipt_payment(), String(payment.id)]);
 	if (payment.provider_reference !== null) {
-		lines.push([m.receipt_reference(), payment.provider_reference]);
+		lines.push([m.receipt_reference(), apart(payment.provider_reference)]);
 	}
 	const money = moneyState(payment);
 	if (money !== null) lines.push([m.receipt_money(), money]);
