@@ -45,6 +45,7 @@ export const coova: Gateway = {
 	title: 'CoovaChilli',
 	secretName: 'uamsecret',
 	defaultPort: DEFAULT_PORT,
+	finishes: () => 'navigate',
 
 	parseEntry(request, facts) {
 		checkSize(request);

@@ -106,6 +106,8 @@ export interface Gateway {
 	secretName: string | null;
 	/** Port of a login host that names none; null where there is no sign-in address. */
 	defaultPort: number | null;
+	/** How a sign-in is finished, whoever it is for. */
+	finishes(facts: GatewayFacts): Finish['kind'];
 	/** @throws EntryRefused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
 	/** @throws EntryRefused where the entry's address is not registered any more */

@@ -72,6 +72,7 @@ export const mikrotik: Gateway = {
 	title: 'MikroTik hotspot',
 	secretName: null,
 	defaultPort: DEFAULT_PORT,
+	finishes: () => 'navigate',
 
 	parseEntry(request, facts) {
 		checkSize(request);

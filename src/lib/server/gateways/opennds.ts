@@ -42,6 +42,8 @@ export const opennds: Gateway = {
 	title: 'openNDS',
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,
+	// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed.
+	finishes: ({ settings }) => (settings.level === 4 ? 'waits' : 'navigate'),
 
 	parseEntry(request, facts) {
 		checkSize(request);
@@ -75,8 +77,7 @@ export const opennds: Gateway = {
 	},
 
 	finish({ login }, { user, landing }, facts) {
-		// From level 3 on the router asks us (authmon), and its browser sign-in is closed.
-		if (facts.settings.level === 4) return { kind: 'waits' };
+		if (this.finishes(facts) === 'waits') return { kind: 'waits' };
 		const { hid = '', gateway = '' } = login;
 		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'The entry has no hid');
 		const [host = '', port = ''] = gateway.split(':');

@@ -12,6 +12,7 @@ export const unifi: Gateway = {
 	title: 'UniFi',
 	secretName: null,
 	defaultPort: null,
+	finishes: () => 'waits',
 
 	parseEntry(request) {
 		checkSize(request);

@@ -53,7 +53,7 @@ export interface PurchaseVisit {
 	gateway: RegisteredGateway;
 	entry: Entry;
 	how: Finish['kind'];
-	/** The browser has been sent to the gateway for this purchase not long ago. */
+	/** The browser has been sent to the gateway: on this visit, or on another one of this purchase not long ago. */
 	tried: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface PurchaseVisit {
 const UNPAID_MS = 2 * 60 * 60 * 1000;
 /** As long as the longest pass, and the time to pay for it. */
 const PAID_MS = 32 * 24 * 60 * 60 * 1000;
-/** A sign-in is tried by itself once in this time: a gateway that sends the browser back must not make a circle. */
+/** A gateway that sends the browser back, with a new entry, must not make a circle: by itself it is tried once in this time. */
 const TRIED_MS = 10 * 60 * 1000;
 const SWEEP_EVERY_MS = 60 * 1000;
 const SWEEP_ROWS = 500;
@@ -123,9 +123,7 @@ export function createVisits(database: Database, clock: Clock, secrets: Secrets)
 		return { newest, gateway: openGateway(row, secrets), triedAt: Math.max(-Infinity, ...tries) };
 	}
 
-	/** How the entry is finished, whoever it is for. */
-	const howOf = ({ kind, settings }: RegisteredGateway): Finish['kind'] =>
-		kind === 'unifi' || settings.level === 4 ? 'waits' : 'navigate';
+	const howOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).finishes(gateway);
 
 	return {
 		async enter(gateway, request) {
@@ -166,7 +164,7 @@ export function createVisits(database: Database, clock: Clock, secrets: Secrets)
 			const found = await newestOf(token);
 			if (!found) return null;
 			const { newest, gateway, triedAt } = found;
-			const tried = clock.now() - triedAt < TRIED_MS;
+			const tried = newest.tried_at !== null || clock.now() - triedAt < TRIED_MS;
 			return { gateway, entry: entryOf(newest), how: howOf(gateway), tried };
 		},
 		async finish(token, access) {

@@ -36,6 +36,8 @@ export interface Purchases {
 	retry(api: ApiClient, token: string, form: RetryForm): Promise<string>;
 	/** The purchase as soon as its payment leaves `pending`, or after `waitSeconds`. */
 	wait(api: ApiClient, token: string, waitSeconds: number): Promise<PurchaseView | null>;
+	/** The session of a purchase, for who knows the SHA-256 of its token (a visit does); null when there is none. */
+	sessionOf(tokenHash: string): Promise<number | null>;
 }
 
 export interface PurchaseForm {
@@ -332,7 +334,8 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		async wait(api, token, waitSeconds) {
 			const row = await load(api, token);
 			return row && afterWaiting(api, token, row, waitSeconds);
-		}
+		},
+		sessionOf: async (tokenHash) => (await store.find(db, tokenHash))?.session_id ?? null
 	};
 }
 

@@ -15,6 +15,7 @@ import { wifiQrText } from '#lib/wifi-qr.ts';
 import { notSent, orCalmly, readForm } from '../../calm.ts';
 import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { adoptVisit, goOnline } from './go-online.ts';
 import { otherNotes, receiptLines, stateOf, type Purchase } from './view.ts';
 
 const UNREACHABLE = 'Your purchase cannot be read at the moment. It is recorded and your payment is safe.';
@@ -46,8 +47,10 @@ function priceAgain({ router, session }: Purchase): number | null {
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
+	await adoptVisit(event);
 	// This purchase goes on in the one that replaced it; the old address leads there.
 	if (purchase.successor !== null && event.request.method === 'GET') {
+		await event.locals.app.visits.carry(event.params.token, purchase.successor);
 		redirect(303, `/s/${purchase.successor}`);
 	}
 	const { config } = event.locals.app;
@@ -93,6 +96,7 @@ export const load: PageServerLoad = async (event) => {
 					hint: phoneHint(config.defaultRegion)
 				}
 			: null,
+		online: await goOnline(event, session),
 		offersAgain: canPay && state.action === 'wait-or-retry' && !asksAgain
 	};
 };
@@ -137,6 +141,7 @@ export const actions: Actions = {
 				})
 			});
 		}
+		if (token !== event.params.token) await event.locals.app.visits.carry(event.params.token, token);
 		redirect(303, `/s/${token}`);
 	},
 
