@@ -1,43 +1,32 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
 import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
-import { boundsText, type TimeChoice } from '#lib/quote.ts';
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { boundsText, offerOf, type TimeChoice } from '#lib/quote.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
-import { notSent, readForm } from './calm.ts';
+import { readForm } from './calm.ts';
 import { paymentRefusal } from './refusal.ts';
 
-const PRESS_PAY = 'press Pay again: it stays one purchase, paid once.';
-
-/** What the page shows of a router, and no more. */
-export const shownOf = ({
-	id,
-	name,
-	address,
-	ssid,
-	lat,
-	lon,
-	price,
-	currency,
-	min_duration,
-	max_duration,
-	payment_methods
-}: RouterBody) => ({
-	id,
-	name,
-	address,
-	ssid,
-	lat,
-	lon,
-	price,
-	currency,
-	min_duration,
-	max_duration,
-	payment_methods
+/** What the pages with a PayForm show of a router, and no more. */
+export const shownOf = (router: RouterBody) => ({
+	...offerOf(router),
+	id: router.id,
+	name: router.name,
+	address: router.address,
+	ssid: router.ssid,
+	lat: router.lat,
+	lon: router.lon
 });
+
+/** Why an order could not be sent, when the service could not be asked. It stays one purchase, however often it comes. */
+const notSent = (problem: ApiUnavailable): string =>
+	problem instanceof ApiLimited
+		? m.router_unsent_busy({ seconds: problem.retryAfterSeconds })
+		: m.router_unsent_away();
 
 /**
  * Takes a sent PayForm: it comes back with what is wrong, or with a price that was not seen yet; else the time is
@@ -51,8 +40,7 @@ export async function placeOrder(
 	bought: (token: string) => Promise<unknown> = () => Promise.resolve()
 ) {
 	const entry = readPayEntry(await readForm(event.request));
-	const unsent = (problem: ApiUnavailable) =>
-		fail(503, { entry, errors: { form: notSent(problem, PRESS_PAY) } });
+	const unsent = (problem: ApiUnavailable) => fail(503, { entry, errors: { form: notSent(problem) } });
 	let router: RouterBody;
 	try {
 		router = await findRouter();
@@ -66,8 +54,8 @@ export async function placeOrder(
 		...('error' in wanted ? { time: wanted.error } : {}),
 		...(offeredMethods(router.payment_methods).includes(entry.network)
 			? {}
-			: { network: 'Choose a network.' }),
-		...(entry.phone === '' ? { phone: 'Type the number that pays.' } : {})
+			: { network: m.router_choose_network() }),
+		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
 	};
 	if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
 	if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
@@ -85,8 +73,7 @@ export async function placeOrder(
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable) return unsent(problem);
 		if (problem instanceof PriceChanged) {
-			const form = 'The price has just changed. Look at it, then press Pay again.';
-			return fail(400, { entry, errors: { form } });
+			return fail(400, { entry, errors: { form: m.router_price_just_changed() } });
 		}
 		if (!(problem instanceof ApiProblem)) throw problem;
 		return fail(400, {
@@ -107,9 +94,7 @@ const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 
 /** @param chosenAnew another time was chosen than the one whose price the button names */
 function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, chosenAnew: boolean) {
-	const why =
-		own || chosenAnew
-			? `${choice.words} cost ${choice.money}. Press Pay to go on.`
-			: `The price has changed: ${choice.words} now cost ${choice.money}. Nothing was taken.`;
+	const price = { time: choice.words, money: choice.money };
+	const why = own || chosenAnew ? m.router_price_of_time(price) : m.router_price_is_new(price);
 	return { choice, own, why };
 }

@@ -52,5 +52,5 @@ export interface Gate {
 	/** Notes a sign-in and, when it is right, opens the gate. */
 	signIn(login: { user: string; isRight: boolean }): void;
 	/** Each use is another one, as after each time that a device joins. */
-	readonly random: (bytes: number) => Buffer;
+	readonly random: (bytes: number) => Buffer<ArrayBuffer>;
 }

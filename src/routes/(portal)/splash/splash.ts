@@ -1,6 +1,7 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/language/current.ts';
 import * as m from '#lib/language/messages.js';
+import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { App } from '#lib/server/app.ts';
@@ -39,7 +40,7 @@ export async function enter(
 	fields: URLSearchParams
 ): Promise<Visit | null> {
 	const wait = await takeVisit(event);
-	if (wait !== null) error(503, { message: m.splash_unreachable(), retryAfterSeconds: wait });
+	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
 	const { visits } = event.locals.app;
 	const entered = await visits.enter(gateway, {
 		method: event.request.method === 'POST' ? 'POST' : 'GET',
@@ -81,7 +82,7 @@ async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void>
 /** @returns null when the service cannot be asked and a form was sent: that is shown instead */
 async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
 	const find = () => findRouter(event, gateway);
-	if (event.request.method !== 'POST') return orCalmly(find(), m.splash_unreachable());
+	if (event.request.method !== 'POST') return orCalmly(find(), m.common_prices_unreachable());
 	try {
 		return await find();
 	} catch (problem) {
@@ -102,6 +103,7 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 	const router = await routerToShow(event, gateway);
 	return {
 		router: router && shownOf(router),
+		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken(),

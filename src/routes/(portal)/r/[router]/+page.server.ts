@@ -1,4 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
+import * as m from '#lib/language/messages.js';
+import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
@@ -6,19 +8,16 @@ import { orCalmly, orNull } from '../../calm.ts';
 import { placeOrder, shownOf } from '../../order.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-const UNREACHABLE = 'Prices cannot be read at the moment. Nothing was taken.';
-
 async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
 	const { router: id } = event.params;
 	const router = /^\d{1,15}$/.test(id) ? await orNull(apiClient(event).recent.getRouter(Number(id))) : null;
-	if (!router)
-		error(404, 'This address belongs to no Wi-Fi that is sold here. Look at the list for one near you.');
+	if (!router) error(404, m.router_unknown());
 	return router;
 }
 
 /** @returns null when the service cannot be asked and a form was sent: that is shown instead */
 async function routerToShow(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
-	if (event.request.method !== 'POST') return orCalmly(findRouter(event), UNREACHABLE);
+	if (event.request.method !== 'POST') return orCalmly(findRouter(event), m.common_prices_unreachable());
 	try {
 		return await findRouter(event);
 	} catch (problem) {
@@ -32,6 +31,7 @@ export const load: PageServerLoad = async (event) => {
 	const { config, purchases } = event.locals.app;
 	return {
 		router: router && shownOf(router),
+		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()
