@@ -28,7 +28,7 @@ export function mikrotik(gate: Gate, login: 'pap' | 'chap'): Behaviour {
 			([name, value]) => `<input type="hidden" name="${name}" value="${attribute(value)}">`
 		);
 		return html(
-			`<!doctype html><title>Sign in</title><form name="r" action="${gate.connection.portal}" method="post">` +
+			`<!doctype html><title>Sign in</title><form id="r" name="r" action="${gate.connection.portal}" method="post">` +
 				`${inputs.join('')}</form><script>document.r.submit()</script>` +
 				`<noscript><input form="r" type="submit" value="Continue"></noscript>`
 		);
