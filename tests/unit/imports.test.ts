@@ -120,14 +120,15 @@ describe('rule 3: the portal reaches the service through api-client.ts', () => {
 					names.split(',').map((name) => name.trim().replace(/:.*/, ''))
 				)
 			];
-			for (const name of used) expect(['purchases', 'config', 'clock', 'log', 'api'], file).toContain(name);
+			for (const name of used)
+				expect(['purchases', 'places', 'config', 'clock', 'log', 'api'], file).toContain(name);
 		}
 	});
 
-	it('and purchases, its own noun, knows the service by the client only', () => {
+	it('and its own nouns know the service by the client only', () => {
 		expect(
 			found(
-				/^lib\/server\/purchases\//,
+				/^lib\/server\/(purchases|places)\//,
 				/^lib\/server\/(sessions|payments|routers|accounts|api-keys|operators)\//
 			)
 		).toEqual([]);
