@@ -128,6 +128,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		mailer,
 		demoEmails: DEMO_EMAILS
 	});
+	const rateLimits = createRateLimits(database, clock, log);
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
 		allowInsecure: config.webhookAllowInsecure,
@@ -162,9 +163,9 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		reviews,
-		purchases: createPurchases(database, clock),
+		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
 		places: createPlaces(config, clock),
-		rateLimits: createRateLimits(database, clock, log),
+		rateLimits,
 		requestLog,
 		earnings: createEarnings(database, clock, config),
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
