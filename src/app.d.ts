@@ -8,6 +8,10 @@ declare global {
 			/** The service takes no calls for so long; the page tries again by itself. */
 			retryAfterSeconds?: number;
 		}
+		interface PageData {
+			/** The page fills the window by itself, without the site's header and footer. */
+			bare?: boolean;
+		}
 		interface Locals {
 			app: AirtillApp;
 			/** `req_<ULID>`, in answers and logs. */

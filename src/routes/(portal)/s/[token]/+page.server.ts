@@ -6,7 +6,7 @@ import { offeredMethods } from '#lib/payment-methods.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
-import { boundsText, quote } from '#lib/quote.ts';
+import { boundsText } from '#lib/quote.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
@@ -15,6 +15,7 @@ import { wifiQrText } from '#lib/wifi-qr.ts';
 import { notSent, orCalmly, readForm } from '../../calm.ts';
 import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { canPayAgain, priceAgain } from './again.ts';
 import { otherNotes, receiptLines, stateOf, type Purchase } from './view.ts';
 
 const UNREACHABLE = 'Your purchase cannot be read at the moment. It is recorded and your payment is safe.';
@@ -38,12 +39,6 @@ async function findPurchase(event: RequestEvent<{ token: string }>): Promise<Pur
 	return found;
 }
 
-/** What paying again costs: the agreed price while this order can be paid, else today's. */
-function priceAgain({ router, session }: Purchase): number | null {
-	if (session.status === 'pending_payment') return session.amount;
-	return quote(router, session.duration)?.amount ?? null;
-}
-
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
 	// This purchase goes on in the one that replaced it; the old address leads there.
@@ -57,7 +52,7 @@ export const load: PageServerLoad = async (event) => {
 	const { password } = session;
 
 	const again = priceAgain(purchase);
-	const canPay = again !== null && (session.status === 'pending_payment' || router.status === 'online');
+	const canPay = canPayAgain(purchase, again);
 	const asksAgain = event.url.searchParams.has('again') || event.request.method === 'POST';
 	const showsForm =
 		canPay &&
