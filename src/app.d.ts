@@ -12,6 +12,10 @@ declare global {
 			/** The page fills the window by itself, without the site's header and footer. */
 			bare?: boolean;
 		}
+		interface PageState {
+			/** The entry that a kiosk puts before itself, so that going back stays in it. */
+			kiosk?: true;
+		}
 		interface Locals {
 			app: AirtillApp;
 			/** `req_<ULID>`, in answers and logs. */

@@ -87,7 +87,7 @@ export class KioskFlow {
 		addEventListener('offline', offline);
 		void this.look();
 		return () => {
-			this.#forget();
+			this.forget();
 			clearInterval(ticks);
 			clearTimeout(this.#lookTimer);
 			clearTimeout(this.#saidTimer);
@@ -142,7 +142,7 @@ export class KioskFlow {
 	/** Forgets the buyer. What was bought or is being paid goes on at the service. */
 	wipe({ idle = false } = {}): void {
 		const open = this.sending || this.asking || OPEN_KINDS.includes(this.purchase?.kind ?? '');
-		this.#forget();
+		this.forget();
 		this.wipedOpen = idle && open;
 		clearTimeout(this.#saidTimer);
 		this.#saidTimer = setTimeout(() => (this.wipedOpen = false), SAID_MS);
@@ -151,7 +151,8 @@ export class KioskFlow {
 		this.#settings.onWiped();
 	}
 
-	#forget() {
+	/** All that is known of the buyer, and nothing more: for a page that goes away. */
+	forget(): void {
 		this.#round += 1;
 		this.#leavePurchase();
 		this.#wake?.();
@@ -285,7 +286,12 @@ export class KioskFlow {
 		}
 		const sent =
 			before?.again != null
-				? await this.#client.payAgain({ token: before.token, network, phone, quoted: String(before.again.amount) })
+				? await this.#client.payAgain({
+						token: before.token,
+						network,
+						phone,
+						quoted: String(before.again.amount)
+					})
 				: await this.#client.buy({
 						time: this.choice ? timeValue(this.choice) : '',
 						network,

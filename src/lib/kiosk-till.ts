@@ -47,10 +47,7 @@ export interface KioskPurchase extends Pick<
 export type KioskErrors = Partial<Record<'time' | 'network' | 'phone' | 'form', string>>;
 
 /** What became of an order. `lost`: nobody knows whether it arrived. */
-export type Sent =
-	| { as: 'taken'; token: string }
-	| { as: 'refused'; errors: KioskErrors }
-	| { as: 'lost' };
+export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: KioskErrors } | { as: 'lost' };
 
 /** `gone`: the service knows no such purchase. `away`: it could not be asked. */
 export type Found = { as: 'found'; purchase: KioskPurchase } | { as: 'gone' } | { as: 'away' };

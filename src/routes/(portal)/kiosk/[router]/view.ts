@@ -13,7 +13,11 @@ export function kioskPurchase(event: RequestEvent, token: string, purchase: Purc
 	const { clock, config } = event.locals.app;
 	const { router, session, payment } = purchase;
 	const now = new Date(clock.now());
-	const { kind, tone, title, text, next, note, action, polls } = stateOf(purchase, now, config.reportTimezone);
+	const { kind, tone, title, text, next, note, action, polls } = stateOf(
+		purchase,
+		now,
+		config.reportTimezone
+	);
 	const amount = priceAgain(purchase);
 	const { password } = session;
 	const address = `${event.locals.origin}/s/${token}`;
@@ -39,7 +43,8 @@ export function kioskPurchase(event: RequestEvent, token: string, purchase: Purc
 				? null
 				: { password, qr: qrSvg(wifiQrText({ ssid: session.ssid, security: router.security, password })) },
 		again:
-			(action === 'retry' || action === 'wait-or-retry' || action === 'renew') && canPayAgain(purchase, amount)
+			(action === 'retry' || action === 'wait-or-retry' || action === 'renew') &&
+			canPayAgain(purchase, amount)
 				? {
 						amount,
 						money: formatMoney(amount, session.currency),
