@@ -64,6 +64,7 @@ export class KioskFlow {
 	/** A token for the next order. */
 	#fresh = '';
 	#failures = 0;
+	#looks = 0;
 	#lookTimer: ReturnType<typeof setTimeout> | undefined;
 	#saidTimer: ReturnType<typeof setTimeout> | undefined;
 	#stopWatch: (() => void) | undefined;
@@ -82,7 +83,10 @@ export class KioskFlow {
 			this.#wake?.();
 			void this.look();
 		};
-		const offline = () => (this.link = false);
+		const offline = () => {
+			this.link = false;
+			void this.look();
+		};
 		addEventListener('online', online);
 		addEventListener('offline', offline);
 		void this.look();
@@ -173,8 +177,10 @@ export class KioskFlow {
 	/** Looks at the till; while a buyer is choosing, the prices that were shown stay. */
 	async look(): Promise<void> {
 		clearTimeout(this.#lookTimer);
+		const look = ++this.#looks;
 		const seen = await this.#client.look();
-		clearTimeout(this.#lookTimer);
+		// Asked again meanwhile: what that says is newer.
+		if (look !== this.#looks) return;
 		this.link = seen !== null;
 		this.#failures = seen ? 0 : this.#failures + 1;
 		if (seen) {
