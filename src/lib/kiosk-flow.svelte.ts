@@ -29,6 +29,8 @@ export interface KioskSettings {
 
 /** How often a resting kiosk looks whether its router is there and what it costs. */
 const LOOK_MS = 20_000;
+/** And one that cannot sell, whether that is over. */
+const CLOSED_LOOK_MS = 10_000;
 const TICK_MS = 250;
 /** A screen whose order nobody has answered stays this long; nothing can be sold here meanwhile anyway. */
 const LOST_SECONDS = 15 * 60;
@@ -190,11 +192,12 @@ export class KioskFlow {
 				this.#settings.onRest();
 			}
 		}
-		const calm = seen?.till.state === 'open';
-		this.#lookTimer = setTimeout(
-			() => void this.look(),
-			calm ? LOOK_MS : Math.min(LOOK_MS, backoffMs(this.#failures))
-		);
+		this.#lookTimer = setTimeout(() => void this.look(), this.#lookAgainMs(seen?.till ?? null));
+	}
+
+	#lookAgainMs(till: Till | null): number {
+		if (till === null) return Math.min(LOOK_MS, backoffMs(this.#failures - 1));
+		return till.state === 'open' ? LOOK_MS : CLOSED_LOOK_MS;
 	}
 
 	begin(): void {

@@ -1,5 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { KioskPurchase } from '#lib/kiosk-till.ts';
+import { link } from '#lib/language/current.ts';
 import { formatMoney } from '#lib/money.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { hideMiddle } from '#lib/phone-hint.ts';
@@ -20,7 +21,7 @@ export function kioskPurchase(event: RequestEvent, token: string, purchase: Purc
 	);
 	const amount = priceAgain(purchase);
 	const { password } = session;
-	const address = `${event.locals.origin}/s/${token}`;
+	const address = event.locals.origin + link(`/s/${token}`);
 	return {
 		token,
 		kind,
