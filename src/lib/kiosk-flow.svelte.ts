@@ -372,12 +372,12 @@ export class KioskFlow {
 		this.busySeconds = null;
 		this.purchase = purchase;
 		this.#go('purchase');
-		const { token, kind, polls } = purchase;
+		const { token, kind, polls, watch } = purchase;
 		if (!polls) return;
 		this.#stopWatch = watchPurchase({
 			url: `${this.#settings.base}/status`,
 			body: () => asForm({ token }),
-			state: kind,
+			state: watch,
 			holds: kind === 'waiting',
 			onNews: () => void this.#news(token),
 			onLink: (works) => {

@@ -4,6 +4,7 @@
  */
 import type { PhoneHint } from './phone-hint.ts';
 import type { PurchaseState } from './purchase-state.ts';
+import type { QrCode } from './qr.ts';
 import type { PricedRouter } from './quote.ts';
 
 export interface KioskRouter extends PricedRouter {
@@ -25,21 +26,25 @@ export interface KioskPurchase extends Pick<
 	'kind' | 'tone' | 'title' | 'text' | 'next' | 'action' | 'polls'
 > {
 	token: string;
+	/** Changes whenever there is something new to show. */
+	watch: string;
 	notes: string[];
 	/** The short code that opens this purchase on any device. */
-	code: string | null;
+	code: string;
 	money: string;
 	ssid: string;
 	/** The Wi-Fi itself asks for no password; the page behind it does. */
 	open: boolean;
 	/** How long ago the payment was asked for. */
 	ageSeconds: number;
+	/** Where to look for a request that does not show on the phone. */
+	hint: string;
 	/** Lines of the receipt. */
 	lines: [string, string][];
-	/** The purchase's page on the buyer's own phone: its address, and that as a QR code (SVG). */
-	phone: { address: string; qr: string };
-	/** The password and the Wi-Fi's QR code (SVG), while the time runs. */
-	pass: { password: string; qr: string } | null;
+	/** Opens the purchase's page on the buyer's own phone. */
+	phoneQr: QrCode;
+	/** The password and the Wi-Fi's QR code, while the time runs. */
+	pass: { password: string; qr: QrCode } | null;
 	/** Paying again: what it costs, and the number that was asked, its middle hidden. */
 	again: { amount: number; money: string; duration: string; network: string; number: string } | null;
 }

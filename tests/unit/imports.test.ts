@@ -218,9 +218,11 @@ describe('rule 5: nouns', () => {
 });
 
 describe('rule 6', () => {
-	it('lib/*.ts import nothing of ours but each other and the language', () => {
+	it('lib/*.ts import nothing of ours but each other', () => {
 		expect(
-			found(/^lib\/[^/]+\.ts$/, /^(lib\/(?!language\/)[^/]+\/|routes\/|cli\/|hooks|\$app\/|node:)/)
+			found(/^lib\/[^/]+\.ts$/, /^(lib\/[^/]+\/|routes\/|cli\/|hooks|\$app\/|node:)/)
+				// Sentences are written where they are made, and know by themselves which language is spoken.
+				.filter((one) => !/ -> lib\/language\/(messages\.js|current\.ts|locales\.ts|path\.ts)$/.test(one))
 		).toEqual([]);
 	});
 

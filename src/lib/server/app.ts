@@ -124,6 +124,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		mailer,
 		demoEmails: DEMO_EMAILS
 	});
+	const rateLimits = createRateLimits(database, clock, log);
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
 		allowInsecure: config.webhookAllowInsecure,
@@ -157,8 +158,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		reviews,
-		purchases: createPurchases(database, clock),
-		rateLimits: createRateLimits(database, clock, log),
+		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
+		rateLimits,
 		requestLog,
 		earnings: createEarnings(database, clock, config),
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),

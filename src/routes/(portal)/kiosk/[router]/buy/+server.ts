@@ -1,17 +1,16 @@
+import * as m from '#lib/language/messages.js';
 import { readPayEntry, wantedTime } from '#lib/pay-form.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { boundsText } from '#lib/quote.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
-import { notSent, readForm } from '../../../calm.ts';
+import { readForm } from '../../../calm.ts';
 import { paymentRefusal } from '../../../refusal.ts';
+import { notSentAgain } from '../../../s/[token]/retry.ts';
 import { kioskRouter } from '../till.ts';
 import { refused, told } from '../told.ts';
 import type { RequestHandler } from './$types';
-
-const PRESS_PAY = 'press Pay again: it stays one purchase, paid once.';
-const PRICE_CHANGED = 'The price has just changed. Look at it, then press Pay again.';
 
 /**
  * Buys what the form says (the fields of pay-form.ts): `{ token }` of the purchase, or `{ errors }` by field.
@@ -22,15 +21,15 @@ export const POST: RequestHandler = async (event) => {
 	const { config, purchases } = event.locals.app;
 	try {
 		const router = await kioskRouter(event);
-		if (!router) return refused({ form: 'No Wi-Fi is sold here any more. Nothing was taken.' }, 404);
+		if (!router) return refused({ form: m.kiosk_no_router() }, 404);
 		const wanted = wantedTime(router, entry);
 		if ('error' in wanted) return refused({ time: wanted.error });
 		// The amount that is charged is the amount that was shown.
-		if (!wanted.seen) return refused({ form: PRICE_CHANGED }, 409);
+		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
 		if (!offeredMethods(router.payment_methods).includes(entry.network)) {
-			return refused({ network: 'Choose a network.' });
+			return refused({ network: m.purchase_choose_network() });
 		}
-		if (entry.phone === '') return refused({ phone: 'Type the number that pays.' });
+		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
 		try {
 			const token = await purchases.buy(apiClient(event), entry.purchase, {
 				routerId: router.id,
@@ -42,13 +41,13 @@ export const POST: RequestHandler = async (event) => {
 			});
 			return told({ token });
 		} catch (problem) {
-			if (problem instanceof PriceChanged) return refused({ form: PRICE_CHANGED }, 409);
+			if (problem instanceof PriceChanged) return refused({ form: m.purchase_price_changed() }, 409);
 			if (!(problem instanceof ApiProblem)) throw problem;
 			const words = { region: phoneHint(config.defaultRegion), bounds: boundsText(router) };
 			return refused(paymentRefusal(problem, words));
 		}
 	} catch (problem) {
 		if (!(problem instanceof ApiUnavailable)) throw problem;
-		return refused({ form: notSent(problem, PRESS_PAY) }, 503);
+		return refused({ form: notSentAgain(problem) }, 503);
 	}
 };
