@@ -139,7 +139,8 @@ test('of a purchase nothing is left when its screen is wiped, and neither back n
 test('a screen that is wiped while its payment is open says that nothing is lost, and the payment goes on', async ({
 	kiosk,
 	page,
-	portal
+	portal,
+	browser
 }) => {
 	const phone = freshNumber('006');
 	await page.clock.install();
@@ -147,16 +148,26 @@ test('a screen that is wiped while its payment is open says that nothing is lost
 	await kiosk.buy(phone);
 	await expect(kiosk.title).toHaveText('Check your phone.');
 	const { text: address = '' } = await kiosk.scan(/on a phone/);
+	const code = await page.locator('.kiosk-code-text').innerText();
+	await expect(page.getByText(`open ${new URL(portal.url).host}/resume`)).toBeVisible();
 	// Longer than a screen on which somebody chooses: approving on the phone takes its time.
 	await page.clock.runFor(100_000);
 	await expect(kiosk.title).toHaveText('Check your phone.');
 	await page.clock.runFor(90_000);
 	await expect(page.getByText('The last screen was wiped while a payment was open.')).toBeVisible();
-	expect(await kiosk.remains()).not.toContain(address.slice(-24));
+	const remains = await kiosk.remains();
+	for (const secret of [code, address.slice(-24)]) expect(remains).not.toContain(secret);
 	await portal.advance(31_000);
-	await expect
-		.poll(async () => (await page.request.get(address)).text(), { timeout: 30_000 })
-		.toContain('You are paid until');
+	// What the screen said is true: with the code, on any device.
+	const phonePage = await browser.newPage();
+	await phonePage.goto(`${portal.url}/resume`);
+	await phonePage.getByLabel('Your code').fill(code);
+	await phonePage.getByRole('button').click();
+	await expect(phonePage).toHaveURL(address);
+	await expect(phonePage.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+		timeout: 30_000
+	});
+	await phonePage.close();
 });
 
 test('without a connection the kiosk says so, keeps the purchase on its screen, and goes on by itself', async ({
