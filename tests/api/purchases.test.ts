@@ -162,9 +162,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await api.getPayment(found?.payment?.id ?? 0, 20)).toMatchObject({ applied: true });
 			return token;
 		}
-		const { routerId: _, ...more } = HOUR;
 		const form = (digits: string) => ({
-			...more,
+			...HOUR,
 			token: purchases.newToken(),
 			phone: numberEnding(digits)
 		});

@@ -59,7 +59,7 @@ export interface Purchases {
 }
 
 export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
-export type AddedTimeForm = Omit<PurchaseForm, 'routerId'> & { token: string };
+export type AddedTimeForm = PurchaseForm & { token: string };
 
 export type Resumed =
 	{ kind: 'found'; token: string } | { kind: 'unknown' } | { kind: 'limited'; retryAfterSeconds: number };
@@ -190,7 +190,7 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 			adds: { purchaseId: row.id, sessionId: lastActive([part, ...added])?.id ?? null }
 		};
 		try {
-			await ordering.buy(api, formToken, { routerId: row.router_id, ...form }, relation);
+			await ordering.buy(api, formToken, { ...form, routerId: row.router_id }, relation);
 		} catch (error) {
 			if (!(error instanceof PaidMeanwhile)) throw error;
 		}

@@ -1,5 +1,6 @@
 import { redirect } from '@sveltejs/kit';
 import { link } from '#lib/language/current.ts';
+import { apart } from '#lib/language/intl.ts';
 import * as m from '#lib/language/messages.js';
 import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
@@ -49,7 +50,7 @@ export const load: PageServerLoad = async (event) => {
 		watch,
 		code,
 		router: { id: router.id, name: router.name, open: router.security === 'nopass' },
-		ssid: session.ssid,
+		ssid: apart(session.ssid),
 		isWaiting: waiting !== null,
 		money: formatMoney(asked?.amount ?? session.amount, session.currency),
 		notes,
@@ -71,7 +72,11 @@ export const load: PageServerLoad = async (event) => {
 			: null,
 		offersAdd: canAdd,
 		asksMore,
-		move: pass && { address, short: `${new URL(address).host}${link('/resume')}`, qr: qrCode(address) },
+		move: pass && {
+			address,
+			short: apart(`${new URL(address).host}${link('/resume')}`),
+			qr: qrCode(address)
+		},
 		address
 	};
 };

@@ -1,12 +1,12 @@
 import { formatDuration } from '#lib/duration.ts';
 import { link } from '#lib/language/current.ts';
+import { apart, intlLocales } from '#lib/language/intl.ts';
 import * as m from '#lib/language/messages.js';
 import { formatMoney, toMajor, toMinor } from '#lib/money.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { hideMiddle } from '#lib/phone-hint.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { PurchasePart } from '#lib/server/purchases/purchases.ts';
-import { momentText } from '#lib/when.ts';
 import type { Purchase } from './view.ts';
 
 export type Line = [label: string, value: string];
@@ -25,7 +25,7 @@ export interface Receipt {
 export function shortLines({ router, session, payment }: Purchase): Line[] {
 	return [
 		[m.receipt_place(), router.name],
-		[m.receipt_wifi(), session.ssid],
+		[m.receipt_wifi(), apart(session.ssid)],
 		[m.receipt_time(), formatDuration(session.duration)],
 		[payment?.applied ? m.receipt_paid() : m.receipt_price(), formatMoney(session.amount, session.currency)],
 		[m.receipt_from(), hideMiddle(formatMobile(payment?.phone ?? session.phone))],
@@ -36,15 +36,17 @@ export function shortLines({ router, session, payment }: Purchase): Line[] {
 /** Everything that was bought and paid under one code. */
 export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Receipt {
 	const { router, code } = purchase;
-	const parts = [purchase, ...purchase.added];
-	const when = (text: string) => momentText(new Date(text), now, timeZone);
+	// An attempt that moved no money has no place on a receipt.
+	const added = purchase.added.filter(({ payment }) => payment !== null && isMoney(payment));
+	const parts = [purchase, ...added];
+	const when = (text: string) => dateText(new Date(text), timeZone);
 	const kept = parts.flatMap(({ payment }) => (payment?.applied ? [payment] : []));
 	return {
 		head: [
 			[m.receipt_place(), router.name],
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
-			[m.receipt_wifi(), purchase.session.ssid],
-			[m.receipt_code(), code]
+			[m.receipt_wifi(), apart(purchase.session.ssid)],
+			[m.receipt_code(), apart(code)]
 		],
 		parts: parts.flatMap((part, index) => [
 			partLines(part, index > 0, when),
@@ -53,6 +55,19 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 		total: kept.length > 1 ? [m.receipt_total(), sum(kept)] : null,
 		asOf: m.receipt_made({ moment: when(now.toISOString()) })
 	};
+}
+
+/** Day and time in full: a receipt is read later, too. */
+function dateText(moment: Date, timeZone: string): string {
+	return new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		year: 'numeric',
+		hour: '2-digit',
+		minute: '2-digit',
+		hourCycle: 'h23'
+	}).format(moment);
 }
 
 function partLines({ session, payment }: PurchasePart, isAdded: boolean, when: (text: string) => string) {
@@ -72,7 +87,7 @@ function paymentLines(payment: PaymentBody, when: (text: string) => string): Lin
 	if (payment.paid_at !== null) lines.push([m.receipt_paid_at(), when(payment.paid_at)]);
 	lines.push([m.receipt_payment(), String(payment.id)]);
 	if (payment.provider_reference !== null) {
-		lines.push([m.receipt_reference(), payment.provider_reference]);
+		lines.push([m.receipt_reference(), apart(payment.provider_reference)]);
 	}
 	const money = moneyState(payment);
 	if (money !== null) lines.push([m.receipt_money(), money]);

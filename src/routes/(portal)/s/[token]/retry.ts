@@ -46,7 +46,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 	};
 	// The amount that is charged is the amount that was shown.
 	if (entry.quoted !== String(priceAgain(purchase))) errors.form = m.purchase_price_changed();
-	if (Object.keys(errors).length > 0) return fail(400, { entry, errors });
+	if (Object.keys(errors).length > 0) return fail(400, { retried: entry, errors });
 
 	let token: string;
 	try {
@@ -58,14 +58,14 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 		});
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable) {
-			return fail(503, { entry, errors: { form: notSentAgain(problem) } as RefusedFields });
+			return fail(503, { retried: entry, errors: { form: notSentAgain(problem) } as RefusedFields });
 		}
 		if (problem instanceof PriceChanged) {
-			return fail(400, { entry, errors: { form: m.purchase_price_changed() } as RefusedFields });
+			return fail(400, { retried: entry, errors: { form: m.purchase_price_changed() } as RefusedFields });
 		}
 		if (!(problem instanceof ApiProblem)) throw problem;
 		return fail(400, {
-			entry,
+			retried: entry,
 			errors: paymentRefusal(problem, {
 				region: phoneHint(event.locals.app.config.defaultRegion),
 				bounds: boundsText(purchase.router)

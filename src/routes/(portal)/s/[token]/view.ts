@@ -1,3 +1,4 @@
+import { apart } from '#lib/language/intl.ts';
 import { formatMoney } from '#lib/money.ts';
 import { methodName } from '#lib/payment-methods.ts';
 import { formatMobile } from '#lib/phone.ts';
@@ -124,9 +125,10 @@ function wordsOf({ session, payment }: PurchasePart, code: string, until: string
 	return {
 		...moneyWords(payment ?? session),
 		network: methodName(payment?.payment_method ?? session.payment_method),
-		ssid: session.ssid,
+		ssid: apart(session.ssid),
 		until,
-		code
+		// Never broken at its hyphen: it is copied by hand. (Word joiners; readCode passes over them.)
+		code: apart(code.replace('-', '\u2060-\u2060'))
 	};
 }
 
