@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { Visitor } from '#lib/server/http/sign-in.ts';
 
@@ -7,6 +8,14 @@ declare global {
 			message: string;
 			/** The service takes no calls for so long; the page tries again by itself. */
 			retryAfterSeconds?: number;
+		}
+		interface PageData {
+			/** Path of this page, where the address it was asked for by is not the one to keep. */
+			address?: string;
+		}
+		/** What adapter-node adds. */
+		interface Platform {
+			req: IncomingMessage;
 		}
 		interface Locals {
 			app: AirtillApp;
