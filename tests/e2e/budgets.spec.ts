@@ -55,6 +55,7 @@ for (const { name, path, ready } of FIRST_PAGES) {
 		for (const locale of LOCALES) {
 			const { status, bytes, html } = await firstAnswer(scene.url + path(scene), locale);
 			expect(status).toBe(200);
+			expect(html).toContain(`<html lang="${locale}"`);
 			expect.soft(bytes, locale).toBeLessThanOrEqual(FIRST_ANSWER_BYTES);
 			// SvelteKit names the sheets that it has inlined, disabled: no browser loads those.
 			expect.soft(html, locale).not.toMatch(/<link(?![^>]*disabled)[^>]*rel="stylesheet"/);

@@ -79,6 +79,18 @@ export const BUYING: readonly Place[] = [
 	at('no such page', '/nothing-here')
 ];
 
+/** The way of a buyer, in short: looked at in every language. */
+export const MAIN = BUYING.filter(({ name }) =>
+	['list', 'router', 'purchase: waiting', 'purchase: active', 'purchase: declined'].includes(name)
+);
+
+/** The same page with the language in its address. */
+export const inLanguage = (place: Place, locale: string): Place => ({
+	...place,
+	name: `${place.name} (${locale})`,
+	path: (scene) => `/${locale}${place.path(scene)}`.replace(/\/$/, '')
+});
+
 /** The API reference. */
 export const REFERENCE: readonly Place[] = [
 	...['', '/deprecations', '/endpoints', '/errors', '/limits', '/states', '/versioning', '/webhooks'].map(

@@ -13,7 +13,7 @@ const REMOTE_ONLY = 'limited.spec.ts';
 const OPERATORS_ONCE = 'operators.spec.ts';
 
 /** What a page is in a browser does not depend on where its data comes from. */
-const PAGES_ONCE = /(engines|reach|keyboard|small-screens|mini-browser|budgets|lighthouse)\.spec\.ts$/;
+const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budgets|lighthouse)\.spec\.ts$/;
 
 /** How the portal reaches the API makes no difference to the developer area, which stands beside the API. */
 const BESIDE_THE_API = /developer.*\.spec\.ts$/;

@@ -1,9 +1,12 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { BUYING, REFERENCE, SIGNED_IN, visit, type Place, type Scene } from './pages.ts';
+import { LOCALES } from '../../src/lib/language/locales.ts';
+import { BUYING, inLanguage, MAIN, REFERENCE, SIGNED_IN, visit, type Place, type Scene } from './pages.ts';
 import { expect, test } from './support/reach.ts';
 
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice'];
+/** There are many pages, and the machine may be slow. */
+const LIMIT_MS = 240_000;
 /** All that the theme can change. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -31,7 +34,20 @@ for (const [name, places] of [
 	['developer', SIGNED_IN]
 ] as const) {
 	test(`axe finds nothing on any page of a ${name}, light and dark`, async ({ page, scene }) => {
+		test.setTimeout(LIMIT_MS);
 		await page.setViewportSize({ width: 360, height: 640 });
 		for (const place of places) await look(page, scene, place);
 	});
 }
+
+test('axe finds nothing on the main pages of a buyer in any language', async ({ page, scene }) => {
+	test.setTimeout(LIMIT_MS);
+	await page.setViewportSize({ width: 360, height: 640 });
+	for (const locale of LOCALES) {
+		for (const place of MAIN.map((one) => inLanguage(one, locale))) {
+			await visit(page, scene, place);
+			await expect(page.locator('html')).toHaveAttribute('lang', locale);
+			expect.soft(await findings(page, (axe) => axe.withTags(LEVELS)), place.name).toEqual([]);
+		}
+	}
+});

@@ -1,7 +1,16 @@
 /** Small screens and large letters, less motion, and colours that the person has chosen. */
 import type { Page } from '@playwright/test';
-import { BUYING, PAGES, visit } from './pages.ts';
+import { LOCALES } from '../../src/lib/language/locales.ts';
+import { BUYING, inLanguage, MAIN, PAGES, visit } from './pages.ts';
 import { expect, test } from './support/reach.ts';
+
+/** The pages that a buyer needs in every language, the others in English. */
+const EVERYTHING = [
+	...PAGES,
+	...LOCALES.filter((locale) => locale !== 'en').flatMap((locale) =>
+		MAIN.map((place) => inLanguage(place, locale))
+	)
+];
 
 /**
  * What cannot be read on the page as it is: that the page scrolls sideways, text that ends outside of the screen,
@@ -40,19 +49,19 @@ function cutOff(page: Page): Promise<string[]> {
 test('at 240 pixels no page scrolls sideways or cuts anything off', async ({ page, scene }) => {
 	test.setTimeout(180_000);
 	await page.setViewportSize({ width: 240, height: 400 });
-	for (const place of PAGES) {
+	for (const place of EVERYTHING) {
 		await visit(page, scene, place);
 		expect.soft(await cutOff(page), place.name).toEqual([]);
 	}
 });
 
-test('with letters of twice the size no page of a buyer scrolls sideways or cuts anything off', async ({
+test('with letters of twice the size no page scrolls sideways or cuts anything off', async ({
 	page,
 	scene
 }) => {
 	test.setTimeout(180_000);
 	await page.setViewportSize({ width: 360, height: 640 });
-	for (const place of PAGES) {
+	for (const place of EVERYTHING) {
 		await visit(page, scene, place);
 		await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
 		expect.soft(await cutOff(page), place.name).toEqual([]);

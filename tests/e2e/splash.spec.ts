@@ -131,16 +131,16 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		await probe();
 		await pay(mini.page, freshNumber('006'));
 		await expect(title(mini.page)).toHaveText('Check your phone.');
-		const purchase = mini.page.url();
+		const code = /\b[A-Z0-9]{4}-[A-Z0-9]{4}\b/.exec(await mini.page.locator('main').innerText())?.[0] ?? '';
 		// The phone's prompt comes up; the window is gone, and so are its cookies. The device joins anew.
 		gateway.join();
 		await mini.reopen(gateway.url + PROBE);
 		await expect(mini.page.getByText('Have you paid already?')).toBeVisible();
 		await expect(mini.page.locator('.password')).toHaveCount(0);
-		const code = mini.page.getByRole('link', { name: 'Enter my code' });
-		const visit = new URL((await code.getAttribute('href')) ?? '', portal.url).searchParams.get('visit');
-		// What the resume page does with a right code.
-		await mini.page.goto(`${purchase}?visit=${visit}`);
+		await mini.page.getByRole('link', { name: 'Enter my code' }).click();
+		await mini.page.locator('input[name=code]').fill(code);
+		await mini.page.getByRole('button').last().click();
+		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 		await portal.advance(31_000);
 		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 30_000 });
 		await mini.page.getByRole('link', { name: 'Go online now' }).click();

@@ -61,6 +61,8 @@ const WRONG: Record<string, string[]> = {
 	RATE_LIMIT_ENTERPRISE: ['0', '1e3'],
 	RATE_LIMIT_PORTAL: ['0', 'unlimited'],
 	RATE_LIMIT_FAILED_KEYS: ['0', '1000001'],
+	RATE_LIMIT_CODES: ['0', '1000001'],
+	RATE_LIMIT_CODES_TOTAL: ['0', 'all'],
 	MAX_PRICE: ['0', '1000000001', '0.5'],
 	PAYMENT_ATTEMPTS: ['0', '101'],
 	PAYER_PROMPTS: ['0', '1001'],

@@ -7,7 +7,7 @@ type Words = Record<TimeUnit, Partial<Record<Intl.LDMLPluralRule, string>> & { o
 /**
  * Units of time for the languages that Intl's data (CLDR 48) has no words for: there it writes "2 h" in Kinyarwanda and
  * Luganda, and the plural for one day in Amharic. They stand here and not in the catalogues because the command line
- * runs without the build that compiles those. Not reviewed by native readers yet (src/language/REVIEW.json).
+ * runs without the build that compiles those. Not reviewed by native readers yet (see src/language/unreviewed.schema.json).
  */
 const WORDS: Partial<Record<Locale, Words>> = {
 	rw: {

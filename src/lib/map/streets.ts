@@ -150,7 +150,7 @@ function paintRules(colour: Palette): PaintRule[] {
 
 function labelRules(colour: Palette, language: string): LabelRule[] {
 	const labelProps = [`name:${language}`, 'name'];
-	const halo = { stroke: colour.land, width: 3 };
+	const halo = { stroke: colour.land, width: 1.5 };
 	const places = (kinds: string[], font: string, minzoom: number, maxzoom?: number): LabelRule => ({
 		dataLayer: 'places',
 		minzoom,
@@ -176,7 +176,7 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 				labelProps,
 				fill: colour.waterLabel,
 				stroke: colour.water,
-				width: 3,
+				width: 1.5,
 				font: `italic 500 12px ${FONT}`,
 				lineHeight: 1.3
 			}),
@@ -207,6 +207,9 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 	];
 }
 
+/** Below this width on the screen a city's streets are a blot on the coasts. */
+const LEAST_PIXELS = 100;
+
 /** @param url ends in `.pmtiles`, but for a query */
 export function streetLayer(
 	url: string,
@@ -219,6 +222,7 @@ export function streetLayer(
 		url,
 		lang: language,
 		bounds,
+		minZoom: Math.ceil(Math.log2((LEAST_PIXELS * 360) / (256 * (bounds.getEast() - bounds.getWest())))),
 		maxDataZoom,
 		attribution: '',
 		paintRules: paintRules(palette),

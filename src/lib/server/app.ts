@@ -132,6 +132,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		mailer,
 		demoEmails: DEMO_EMAILS
 	});
+	const rateLimits = createRateLimits(database, clock, log);
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
 		allowInsecure: config.webhookAllowInsecure,
@@ -166,11 +167,11 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		reviews,
-		purchases: createPurchases(database, clock),
+		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
 		gateways: createGateways(database, clock, secrets),
 		visits: createVisits(database, clock, secrets),
 		places: createPlaces(config, clock),
-		rateLimits: createRateLimits(database, clock, log),
+		rateLimits,
 		requestLog,
 		earnings: createEarnings(database, clock, config),
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),

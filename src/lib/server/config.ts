@@ -247,6 +247,18 @@ const SETTINGS = {
 		default: '300',
 		description: 'Requests without a valid key from one address (IPv6: /64) in any 60 seconds.'
 	},
+	RATE_LIMIT_CODES: {
+		schema: integer(1, 1_000_000),
+		default: '10',
+		description:
+			'Tries to open a purchase by its short code (`/resume`) from one address (IPv6: /64) in any 60 seconds.'
+	},
+	RATE_LIMIT_CODES_TOTAL: {
+		schema: integer(1, 1_000_000),
+		default: '60',
+		description:
+			'The same from all addresses together: with 2^40 codes and 100,000 purchases in use, a guess that never stops would hit one in about four months.'
+	},
 	PAYMENT_TIMEOUT_SECONDS: {
 		schema: integer(30, 60 * 60),
 		default: String(10 * 60),
@@ -333,6 +345,8 @@ export interface Config {
 	/** Requests per minute and key. */
 	rateLimits: Record<'default' | 'enterprise' | 'portal', number>;
 	maxFailedKeys: number;
+	/** Tries in a minute to open a purchase by its code. */
+	maxCodes: { network: number; total: number };
 	paymentTimeoutMs: number;
 	sessionPaymentMs: number;
 	latePaymentMs: number;
@@ -457,6 +471,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 			portal: settings.RATE_LIMIT_PORTAL
 		},
 		maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
+		maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
 		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
 		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
 		latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,

@@ -7,7 +7,7 @@ import { phoneHint } from '#lib/phone-hint.ts';
 import { boundsText, offerOf, type TimeChoice } from '#lib/quote.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { PriceChanged, type PurchaseForm } from '#lib/server/purchases/purchases.ts';
 import { readForm } from './calm.ts';
 import { paymentRefusal } from './refusal.ts';
 
@@ -34,10 +34,25 @@ const notSent = (problem: ApiUnavailable): string =>
  * @param findRouter the router that sells
  * @param bought is told the token of the purchase before the browser goes there
  */
-export async function placeOrder(
+export const placeOrder = (
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
 	bought: (token: string) => Promise<unknown> = () => Promise.resolve()
+) =>
+	takeOrder(event, findRouter, async (formToken, form) => {
+		const token = await event.locals.app.purchases.buy(apiClient(event), formToken, form);
+		await bought(token);
+		return token;
+	});
+
+/**
+ * The same for an order of any kind.
+ * @param carryOut orders and starts the payment; answers the token of the page to go to
+ */
+export async function takeOrder(
+	event: RequestEvent,
+	findRouter: () => Promise<RouterBody>,
+	carryOut: (formToken: string, form: PurchaseForm) => Promise<string>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
 	const unsent = (problem: ApiUnavailable) => fail(503, { entry, errors: { form: notSent(problem) } });
@@ -62,7 +77,7 @@ export async function placeOrder(
 
 	let token: string;
 	try {
-		token = await event.locals.app.purchases.buy(apiClient(event), entry.purchase, {
+		token = await carryOut(entry.purchase, {
 			routerId: router.id,
 			duration: wanted.choice.duration,
 			paymentMethod: entry.network,
@@ -84,7 +99,6 @@ export async function placeOrder(
 			})
 		});
 	}
-	await bought(token);
 	redirect(303, link(`/s/${token}`));
 }
 

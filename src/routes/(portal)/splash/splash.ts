@@ -127,14 +127,16 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
 	const { purchases, visits } = event.locals.app;
 	const earlier = await visits.earlierPurchase(gateway, visit.entry.clientMac);
-	const sessionId = earlier === null ? null : await purchases.sessionOf(earlier);
-	if (sessionId === null) return false;
+	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
-		const session = await orNull(apiClient(event).recent.getSession(sessionId));
-		return session !== null && ['pending_payment', 'activating', 'active'].includes(session.status);
+		const { recent } = apiClient(event);
+		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
+		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
 	} catch (problem) {
 		// Not known: then it is better asked.
 		if (problem instanceof ApiUnavailable) return true;
 		throw problem;
 	}
 }
+
+const UNDER_WAY = ['pending_payment', 'activating', 'active'];

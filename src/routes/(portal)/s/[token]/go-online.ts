@@ -1,6 +1,5 @@
 import { redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/language/current.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
 
 /** Time to read or copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
@@ -27,10 +26,9 @@ export async function adoptVisit(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/** @returns null while there is nothing to go online with, and for purchases that came through no gateway */
-export async function goOnline(event: Event, session: SessionBody): Promise<GoOnline | null> {
+/** For a purchase whose time runs. @returns null for one that came through no gateway */
+export async function goOnline(event: Event): Promise<GoOnline | null> {
 	const { token } = event.params;
-	if (session.status !== 'active' || session.password === null) return null;
 	const visit = await event.locals.app.visits.ofPurchase(token);
 	if (!visit) return null;
 	const { entry, how, tried } = visit;

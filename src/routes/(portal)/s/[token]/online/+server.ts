@@ -1,6 +1,7 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { link } from '#lib/language/current.ts';
 import { loginUser } from '#lib/login-user.ts';
+import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
@@ -11,17 +12,20 @@ const goTo = (location: string) => new Response(null, { status: 303, headers: { 
  * the internet only after one.
  */
 export const GET: RequestHandler = async (event) => {
-	const { purchases, visits } = event.locals.app;
+	const { clock, config, purchases, visits } = event.locals.app;
 	const { token } = event.params;
 	const page = link(`/s/${token}`);
 	// Whoever only looks ahead signs nobody in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
 		const found = await purchases.find(apiClient(event), token);
-		const password = found?.session.status === 'active' ? found.session.password : null;
-		if (!found || password === null) return goTo(page);
-		const landing = `${event.locals.origin}${page}?online`;
-		const finish = await visits.finish(token, { user: loginUser(found.session.id), password, landing });
+		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
+		if (!shown?.pass) return goTo(page);
+		const finish = await visits.finish(token, {
+			user: loginUser(shown.part.session.id),
+			password: shown.pass.password,
+			landing: `${event.locals.origin}${page}?online`
+		});
 		return goTo(finish?.kind === 'navigate' ? finish.url : page);
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return goTo(page);
