@@ -63,7 +63,7 @@ it('the files and their imports are found', () => {
 	expect(imports.length).toBeGreaterThan(300);
 	const inside = imports.filter(({ to }) => /^(lib|routes|cli)\//.test(to) && !to.endsWith('$types'));
 	const missing = inside.filter(
-		({ to }) => !files.includes(to) && !/\.(css|svg)(\?|$)|\/\$types|^lib\/language\/generated\//.test(to)
+		({ to }) => !files.includes(to) && !/\.(css|svg|bin)(\?|$)|\/\$types|^lib\/language\/generated\//.test(to)
 	);
 	expect(missing).toEqual([]);
 });
