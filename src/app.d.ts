@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { Visitor } from '#lib/server/http/sign-in.ts';
 
@@ -7,6 +8,20 @@ declare global {
 			message: string;
 			/** The service takes no calls for so long; the page tries again by itself. */
 			retryAfterSeconds?: number;
+		}
+		interface PageData {
+			/** Path of this page, where the address it was asked for by is not the one to keep. */
+			address?: string;
+			/** The page fills the window by itself, without the site's header and footer. */
+			bare?: boolean;
+		}
+		interface PageState {
+			/** The entry that a kiosk puts before itself, so that going back stays in it. */
+			kiosk?: true;
+		}
+		/** What adapter-node adds. */
+		interface Platform {
+			req: IncomingMessage;
 		}
 		interface Locals {
 			app: AirtillApp;

@@ -11,6 +11,7 @@ import { requestLog } from './migrations/0008-request-log.ts';
 import { accountPayments } from './migrations/0009-account-payments.ts';
 import { moneyEvidence } from './migrations/0010-money-evidence.ts';
 import { passes } from './migrations/0011-passes.ts';
+import { gateways } from './migrations/0012-gateways.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -30,7 +31,8 @@ const MIGRATIONS: readonly Migration[] = [
 	requestLog,
 	accountPayments,
 	moneyEvidence,
-	passes
+	passes,
+	gateways
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -15,12 +15,15 @@ import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { adoptVisit, goOnline } from './go-online.ts';
 import { shownOf } from './view.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
+	await adoptVisit(event);
 	// This purchase goes on in the one that replaced it; the old address leads there.
 	if (purchase.successor !== null && event.request.method === 'GET') {
+		await event.locals.app.visits.carry(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
 	}
 	const { config, clock, purchases } = event.locals.app;
@@ -77,7 +80,8 @@ export const load: PageServerLoad = async (event) => {
 			short: apart(`${new URL(address).host}${link('/resume')}`),
 			qr: qrCode(address)
 		},
-		address
+		address,
+		online: pass && (await goOnline(event))
 	};
 };
 
