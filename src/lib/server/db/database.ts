@@ -1,8 +1,8 @@
-import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
 import type { Position } from '../../geo.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
-import type { Schema } from './schema.ts';
+import type { RoutersTable, Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
 
 /**
@@ -28,8 +28,6 @@ export interface Database {
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
-	/** SQL after `in`: these ids, as one parameter, so that it is one statement whatever their number. */
-	idsIn(ids: readonly number[]): RawBuilder<number>;
 	/** True for an error that says a unique index refused a row. */
 	isUniqueViolation(error: unknown): boolean;
 	/** Several processes may share this database, so changes can come from elsewhere. */
@@ -47,15 +45,12 @@ export interface NearSearch {
 	centre: Position;
 	radiusMetres: number;
 	/** Place in the order after which the answer begins. */
-	after: NearRouter | null;
+	after: { distance: number; id: number } | null;
 	limit: number;
 }
 
-export interface NearRouter {
-	id: number;
-	/** Metres. */
-	distance: number;
-}
+/** `distance` in metres. */
+export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
 export type { Position };
 
