@@ -1,9 +1,7 @@
 import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
 import type { Position } from '../../geo.ts';
 import { migrate } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
 import type { RoutersTable, Schema } from './schema.ts';
-import { openSqlite } from './sqlite.ts';
 
 /**
  * The database, whichever it is. Store code is written once against `db`; what must differ stands in the
@@ -59,9 +57,7 @@ export type { Position };
  * @throws NewerDatabaseError when a newer version of Airtill has migrated it
  */
 export async function openDatabase(url: string, options: { poolSize: number }): Promise<Database> {
-	const database = url.startsWith('file:')
-		? openSqlite(url.slice('file:'.length))
-		: openPostgres(url, options);
+	const database = await open(url, options);
 	try {
 		await migrate(database);
 	} catch (error) {
@@ -69,4 +65,14 @@ export async function openDatabase(url: string, options: { poolSize: number }): 
 		throw error;
 	}
 	return database;
+}
+
+/** Only the driver that is used is loaded. */
+async function open(url: string, options: { poolSize: number }): Promise<Database> {
+	if (url.startsWith('file:')) {
+		const { openSqlite } = await import('./sqlite.ts');
+		return openSqlite(url.slice('file:'.length));
+	}
+	const { openPostgres } = await import('./postgres.ts');
+	return openPostgres(url, options);
 }
