@@ -242,9 +242,8 @@ export function createApiKeys(
 			}
 			const invalid = () =>
 				new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
-			if (keyMode(key) !== keyModeHere) throw invalid();
 			const hash = sha256(key);
-			const found = remembered(hash) ?? (await find(hash));
+			const found = remembered(hash) ?? (keyMode(key) === keyModeHere ? await find(hash) : null);
 			if (!found || found.row.revoked_at !== null) throw invalid();
 			if (found.row.expires_at !== null && found.row.expires_at <= clock.now()) throw invalid();
 			if (isTouchDue(found.row.id)) await touch(found.row.id);

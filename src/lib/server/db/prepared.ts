@@ -27,16 +27,16 @@ export function prepared<Values extends readonly unknown[], Row>(
 
 	return async (queries, ...values) => {
 		// Transactions share the adapter of their database, which makes one per dialect and opening.
-		const { adapter } = queries.getExecutor();
-		let query = compiled.get(adapter);
+		const executor = queries.getExecutor();
+		let query = compiled.get(executor.adapter);
 		if (!query) {
 			query = compile(queries);
-			compiled.set(adapter, query);
+			compiled.set(executor.adapter, query);
 		}
 		const parameters = query.parameters.map((value) =>
 			value instanceof Place ? values[value.index] : value
 		);
-		const { rows } = await queries.executeQuery<Row>({ ...query, parameters });
+		const { rows } = await executor.executeQuery<Row>({ ...query, parameters });
 		return rows;
 	};
 }
