@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { env } from 'node:process';
-import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
+import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
@@ -9,11 +9,17 @@ import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
 import { requestId } from '#lib/server/ids.ts';
+import type { Spoken } from '#lib/language/current.ts';
+import { directionOf, isLocale } from '#lib/language/locales.ts';
+import * as m from '#lib/language/messages.js';
+import { inLanguage } from '#lib/language/path.ts';
+import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/http/language.ts';
 
 let app: App;
 
 /** Builds the application once, before the first request; a configuration error ends the process here. */
 export const init: ServerInit = async () => {
+	speakByRequest();
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
@@ -36,23 +42,43 @@ export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.app = app;
 	event.locals.requestId = requestId();
 	event.locals.origin = publicOrigin(event, app.config);
+	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
 	if (isForeignForm(event)) {
-		response = new Response('This form was sent from another site.\n', { status: 403 });
+		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
 	} else if (isApiPath(event.url.pathname) && (event.isDataRequest || event.route.id === null)) {
 		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
 		response = await unknownRoute(event);
 	} else {
-		response = await resolve(event);
+		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
 	}
 	setCommonHeaders(response, event.locals.requestId);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 
+/** `?lang=sw` leads to the address of the page in that language. */
+function askedLanguage({ request, url }: RequestEvent): Response | null {
+	const asked = url.searchParams.get('lang') ?? '';
+	if (request.method !== 'GET' || !isLocale(asked)) return null;
+	const search = new URLSearchParams(url.searchParams);
+	search.delete('lang');
+	const query = search.size > 0 ? `?${search}` : '';
+	return new Response(null, { status: 303, headers: { location: inLanguage(asked, url.pathname) + query } });
+}
+
+function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
+	return inRequestLanguage(spoken, () =>
+		resolve(event, {
+			transformPageChunk: ({ html }) =>
+				html.replace('%airtill.lang%', spoken.locale).replace('%airtill.dir%', directionOf(spoken.locale))
+		})
+	);
+}
+
 export const handleError: HandleServerError = ({ error, event, status }) => {
 	if (status === 404) return { message: 'Not found' };
 	// A broken address or body: the sender's mistake, nothing for the log.
-	if (status < 500) return { message: 'This address or form is broken.' };
+	if (status < 500) return { message: m.common_address_broken() };
 	app.log.error({ err: error, request: event.locals.requestId, route: event.route.id }, 'page failed');
 	return { message: 'Internal error' };
 };
