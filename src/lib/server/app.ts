@@ -90,6 +90,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const jobs = createJobs(database, clock, log);
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
 	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
+	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const operators = createOperators(sandbox, config.operators, {
 		mode,

@@ -103,7 +103,7 @@ export function createRouters(
 
 	return {
 		async list({ lat, lon, radius, limit, after }) {
-			const rows = await store.nearby(database, {
+			const rows = await database.nearestRouters({
 				centre: { lat, lon },
 				radiusMetres: radius,
 				after: after ? { distance: after[0], id: after[1] } : null,
