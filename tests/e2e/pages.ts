@@ -80,6 +80,28 @@ export const BUYING: readonly Place[] = [
 	at('no such page', '/nothing-here')
 ];
 
+/** Touches the kiosk's way through the first choices, as far as that. */
+const atKiosk = (touches: number) => async (page: Page) => {
+	const steps = ['.kiosk-begin:enabled', '.kiosk-choice >> nth=1', '.kiosk-choice >> nth=0'];
+	for (const step of steps.slice(0, touches)) await page.locator(step).click();
+	if (touches <= steps.length) return;
+	await page.locator('#kiosk-number').fill('0772 123 456');
+	await page.locator('.kiosk-say .button').click();
+	await page.locator('.kiosk-pay').waitFor();
+};
+
+/** The screens of a kiosk that come before a purchase, and its owner's page. */
+export const KIOSK: readonly Place[] = [
+	{ ...at('kiosk', `/kiosk/${ROUTER}`), act: atKiosk(0) },
+	{ ...at('kiosk: time', `/kiosk/${ROUTER}`), act: atKiosk(1) },
+	{ ...at('kiosk: network', `/kiosk/${ROUTER}`), act: atKiosk(2) },
+	{ ...at('kiosk: number', `/kiosk/${ROUTER}`), act: atKiosk(3) },
+	{ ...at('kiosk: confirm', `/kiosk/${ROUTER}`), act: atKiosk(4) },
+	at('kiosk, offline', `/kiosk/${OFFLINE_ROUTER}`),
+	at('kiosk, no such router', '/kiosk/999999'),
+	at('kiosk, set up', `/kiosk/${ROUTER}/setup`)
+];
+
 /** The way of a buyer, in short: looked at in every language. */
 export const MAIN = BUYING.filter(({ name }) =>
 	['list', 'router', 'purchase: waiting', 'purchase: active', 'purchase: declined'].includes(name)
@@ -115,7 +137,7 @@ export const SIGNED_IN: readonly Place[] = [
 	owned('account', '/developer/account')
 ];
 
-export const PAGES: readonly Place[] = [...BUYING, ...REFERENCE, ...SIGNED_IN];
+export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...REFERENCE, ...SIGNED_IN];
 
 /** Starts an installation and brings a purchase into each state. */
 export async function startScene(): Promise<Scene> {
