@@ -1,3 +1,4 @@
+import type { ShownBrand } from '#lib/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { Visitor } from '#lib/server/http/sign-in.ts';
 
@@ -8,6 +9,10 @@ declare global {
 			/** The service takes no calls for so long; the page tries again by itself. */
 			retryAfterSeconds?: number;
 		}
+		interface PageData {
+			/** The owner whose page this is, where there is something to show of them. */
+			brand?: ShownBrand | null;
+		}
 		interface Locals {
 			app: AirtillApp;
 			/** `req_<ULID>`, in answers and logs. */
@@ -16,6 +21,8 @@ declare global {
 			origin: string;
 			/** Who is signed in to the developer area, once somebody has asked. */
 			visitor?: Promise<Visitor | null>;
+			/** Style rules of the owner whose page this is (http/brand.ts). */
+			accentRules?: string | null;
 		}
 	}
 }

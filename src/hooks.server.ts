@@ -4,6 +4,7 @@ import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { fillAccent } from '#lib/server/http/brand.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
@@ -43,7 +44,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
 		response = await unknownRoute(event);
 	} else {
-		response = await resolve(event);
+		response = await resolve(event, {
+			transformPageChunk: ({ html }) => fillAccent(html, event.locals.accentRules)
+		});
 	}
 	setCommonHeaders(response, event.locals.requestId);
 	return event.isSubRequest ? response : compressPage(event.request, response);

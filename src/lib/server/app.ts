@@ -2,6 +2,7 @@ import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
 import type { ApiAccess } from './api-client.ts';
+import { createBranding, type Branding } from './branding/branding.ts';
 import { createApiMemory } from './api-memory.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -45,6 +46,7 @@ export interface App {
 	accounts: Accounts;
 	apiKeys: ApiKeys;
 	routers: Routers;
+	branding: Branding;
 	sessions: Sessions;
 	payments: Payments;
 	reviews: Reviews;
@@ -93,7 +95,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	});
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
-	const routers = createRouters(database, operators, clock, config);
+	const branding = createBranding(database, clock);
+	const routers = createRouters(database, operators, branding, clock, config);
 	const events = createEvents(clock, createFanOut(secrets).publish);
 	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers, operators });
 	const changes = createChanges();
@@ -154,6 +157,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		accounts,
 		apiKeys,
 		routers,
+		branding,
 		sessions,
 		payments,
 		reviews,

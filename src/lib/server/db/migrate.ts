@@ -10,6 +10,7 @@ import { signIn } from './migrations/0007-sign-in.ts';
 import { requestLog } from './migrations/0008-request-log.ts';
 import { accountPayments } from './migrations/0009-account-payments.ts';
 import { moneyEvidence } from './migrations/0010-money-evidence.ts';
+import { branding } from './migrations/0013-branding.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -28,7 +29,8 @@ const MIGRATIONS: readonly Migration[] = [
 	signIn,
 	requestLog,
 	accountPayments,
-	moneyEvidence
+	moneyEvidence,
+	branding
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -1,0 +1,61 @@
+import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { AppError } from '../errors.ts';
+import type { OwnedRouter } from '../routers/routers.ts';
+import { visitor, type Visitor } from './sign-in.ts';
+
+/** Who may see and change what on the owner pages: every load and every action asks here. */
+
+export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
+export const OWNER_FIRST_PATH = '/owner';
+
+/** Somebody who is signed in and may have routers, as the nouns know callers: no key is at work. */
+export interface OwnerVisitor extends Visitor {
+	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null };
+}
+
+/** The owner who is signed in. Others are sent to sign in, or told that they have none of this. */
+export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
+	const found = await visitor(event);
+	if (!found) {
+		const back =
+			event.request.method === 'GET'
+				? `?next=${encodeURIComponent(event.url.pathname + event.url.search)}`
+				: '';
+		redirect(303, OWNER_SIGN_IN_PATH + back);
+	}
+	const { role, id } = found.account;
+	if (role === 'app') {
+		error(
+			403,
+			'You are signed in with an account that has no routers. Ask whoever runs this installation to make yours an owner’s account.'
+		);
+	}
+	return { ...found, actor: { accountId: id, role, keyId: null } };
+}
+
+/** The same, for what changes something: a suspended account changes nothing. */
+export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
+	const owner = await requireOwner(event);
+	if (owner.account.status === 'suspended') {
+		error(403, 'This account is suspended: nothing was changed. Ask whoever runs this installation.');
+	}
+	return owner;
+}
+
+/** The router of the address, which the owner must have. Another owner's is not found: there is nothing to learn. */
+export async function ownRouter(
+	event: RequestEvent<{ router: string }>,
+	{ actor }: OwnerVisitor
+): Promise<OwnedRouter> {
+	const { router: id } = event.params;
+	try {
+		if (/^\d{1,15}$/.test(id)) return await event.locals.app.routers.ownedOne(actor, Number(id));
+	} catch (problem) {
+		if (!(problem instanceof AppError)) throw problem;
+	}
+	error(404, 'You have no such router.');
+}
+
+/** Where to go after the sign-in: a page of the owner's area, never another site. */
+export const nextOwnerPath = (wanted: string | null): string =>
+	wanted !== null && /^\/owner((\/[\w-]+)*)(\?[\w=&-]*)?$/.test(wanted) ? wanted : OWNER_FIRST_PATH;
