@@ -1,8 +1,9 @@
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
+import { language } from './src/language/plugin.ts';
 
 export default defineConfig({
-	plugins: [sveltekit()],
+	plugins: [...language(), sveltekit()],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: { target: ['chrome87', 'safari14', 'firefox78'], cssTarget: ['chrome61', 'safari12', 'firefox60'] },
 	// It names Svelte among the frameworks it can serve, and would be taken for a Svelte library and bundled.

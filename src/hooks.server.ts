@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { env } from 'node:process';
-import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
+import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
@@ -10,11 +10,15 @@ import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
 import { requestId } from '#lib/server/ids.ts';
+import { directionOf, isLocale } from '#lib/language/locales.ts';
+import { inLanguage } from '#lib/language/path.ts';
+import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/http/language.ts';
 
 let app: App;
 
 /** Builds the application once, before the first request; a configuration error ends the process here. */
 export const init: ServerInit = async () => {
+	speakByRequest();
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
@@ -44,13 +48,33 @@ export const handle: Handle = async ({ event, resolve }) => {
 		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
 		response = await unknownRoute(event);
 	} else {
-		response = await resolve(event, {
-			transformPageChunk: ({ html }) => fillAccent(html, event.locals.accentRules)
-		});
+		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals.requestId);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
+
+/** `?lang=sw` leads to the address of the page in that language. */
+function askedLanguage({ request, url }: RequestEvent): Response | null {
+	const asked = url.searchParams.get('lang') ?? '';
+	if (request.method !== 'GET' || !isLocale(asked)) return null;
+	const search = new URLSearchParams(url.searchParams);
+	search.delete('lang');
+	const query = search.size > 0 ? `?${search}` : '';
+	return new Response(null, { status: 303, headers: { location: inLanguage(asked, url.pathname) + query } });
+}
+
+function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']) {
+	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
+	return inRequestLanguage(spoken, () =>
+		resolve(event, {
+			transformPageChunk: ({ html }) =>
+				fillAccent(html, event.locals.accentRules)
+					.replace('%airtill.lang%', spoken.locale)
+					.replace('%airtill.dir%', directionOf(spoken.locale))
+		})
+	);
+}
 
 export const handleError: HandleServerError = ({ error, event, status }) => {
 	if (status === 404) return { message: 'Not found' };

@@ -1,0 +1,5 @@
+import type { ClientInit } from '@sveltejs/kit';
+import { loadSentences } from '#lib/language/browser.ts';
+
+/** Before anything of the page comes alive its sentences are there, in its language alone. */
+export const init: ClientInit = loadSentences;
