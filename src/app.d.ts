@@ -21,8 +21,9 @@ declare global {
 			origin: string;
 			/** Who is signed in to the developer area, once somebody has asked. */
 			visitor?: Promise<Visitor | null>;
-			/** Style rules of the owner whose page this is (http/brand.ts). */
+			/** Style rules of the owner whose page this is, and of this page alone (http/brand.ts). */
 			accentRules?: string | null;
+			pageRules?: string;
 		}
 	}
 }

@@ -22,9 +22,10 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-const STYLE_ELEMENT = /<style nonce="[^"]*">\/\*accent\*\/<\/style>\s*/;
+const STYLE_ELEMENT = /<style nonce="[^"]*">\/\*rules\*\/<\/style>\s*/;
 
 /** Fills the style element that waits in app.html, or takes it away. */
-export function fillAccent(html: string, rules: string | undefined | null): string {
-	return html.replace(STYLE_ELEMENT, (element) => (rules ? element.replace('/*accent*/', rules) : ''));
+export function fillRules(html: string, { accentRules, pageRules }: App.Locals): string {
+	const rules = (accentRules ?? '') + (pageRules ?? '');
+	return html.replace(STYLE_ELEMENT, (element) => (rules === '' ? '' : element.replace('/*rules*/', rules)));
 }
