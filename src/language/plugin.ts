@@ -13,6 +13,7 @@ import { COMPILER_OPTIONS } from './compiler-options.ts';
 
 const GENERATED = 'src/lib/language/generated';
 const MESSAGES = /\/src\/lib\/language\/messages\.js$/;
+const SERVER_MESSAGES = /\/src\/lib\/language\/server-messages\.js$/;
 const LOADERS = /\/src\/lib\/language\/loaders\.js$/;
 const VIRTUAL = 'virtual:language/';
 /** Sentences are asked for by their name, so that the build sees which ones a browser needs. */
@@ -60,6 +61,7 @@ function languageInBrowsers(): Plugin {
 			}
 			if (!isBrowser(this)) return null;
 			const [path = ''] = id.split('?');
+			if (SERVER_MESSAGES.test(path)) return 'export const s = {};';
 			if (LOADERS.test(path)) {
 				const entries = LOCALES.map((locale) => `${locale}: () => import('${VIRTUAL}${locale}')`);
 				return `export const loaders = { ${entries.join(', ')} };`;

@@ -1,6 +1,8 @@
 /** What a page shows of a router's owner. */
 export interface ShownBrand {
 	name: string | null;
+	/** The router's own name: what a logo stands for where no other name is set. */
+	place: string;
 	/** A picture of our own host, with the measures of its frame. */
 	logo: { url: string; width: number; height: number } | null;
 }

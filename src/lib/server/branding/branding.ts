@@ -48,14 +48,14 @@ export interface BrandChange {
 	logo: Buffer | 'keep' | 'remove';
 }
 
-/** Why a brand is not changed; the message is for the owner. */
+/** Why a brand is not changed; of a logo the message says more, for its owner. */
 export class BrandRefused extends Error {
-	readonly field: 'name' | 'accent' | 'logo';
+	readonly reason: 'name_unseen' | 'name_long' | 'colour_format' | 'colour_grey' | 'logo';
 
-	constructor(field: BrandRefused['field'], message: string) {
+	constructor(reason: BrandRefused['reason'], message: string) {
 		super(message);
 		this.name = 'BrandRefused';
-		this.field = field;
+		this.reason = reason;
 	}
 }
 
@@ -148,22 +148,19 @@ function checkedName(text: string): string | null {
 		.trim();
 	// Characters that are not seen, or turn the text around them; joiners belong to some scripts.
 	if (/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u.test(name.replace(/[\u200c\u200d]/g, ''))) {
-		throw new BrandRefused('name', 'The name has characters that cannot be seen. Type it anew.');
+		throw new BrandRefused('name_unseen', 'The name has characters that cannot be seen.');
 	}
 	if ([...name].length > MAX_BRAND_NAME) {
-		throw new BrandRefused('name', `Use a name of at most ${MAX_BRAND_NAME} characters.`);
+		throw new BrandRefused('name_long', `Use a name of at most ${MAX_BRAND_NAME} characters.`);
 	}
 	return name === '' ? null : name;
 }
 
 function checkedAccent(text: string): string {
 	const colour = parseColour(text.trim());
-	if (colour === null) throw new BrandRefused('accent', 'Use a colour such as #0a6b4b.');
+	if (colour === null) throw new BrandRefused('colour_format', 'Use a colour such as #0a6b4b.');
 	if (!accentOf(colour)) {
-		throw new BrandRefused(
-			'accent',
-			'This colour is a grey: links and buttons could not be told from text. Choose a stronger one.'
-		);
+		throw new BrandRefused('colour_grey', 'A grey: links and buttons could not be told from text.');
 	}
 	return colour;
 }

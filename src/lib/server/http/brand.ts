@@ -10,14 +10,14 @@ import type { BrandBody } from '../contract/schemas.ts';
  */
 export function showBrand(
 	event: Pick<RequestEvent, 'locals'>,
-	router: { brand?: BrandBody | null } | null
+	router: { name: string; brand?: BrandBody | null } | null
 ): ShownBrand | null {
 	// A service of an earlier version knows no brands.
 	const brand = router?.brand ?? null;
-	if (!brand) return null;
+	if (!router || !brand) return null;
 	event.locals.accentRules = accentRules(brand.accent);
 	const logo = brand.logo && isLogoPath(brand.logo.url) ? brand.logo : null;
-	return brand.name === null && logo === null ? null : { name: brand.name, logo };
+	return brand.name === null && logo === null ? null : { name: brand.name, place: router.name, logo };
 }
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);

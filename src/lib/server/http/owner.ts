@@ -1,4 +1,7 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '../../language/current.ts';
+import * as m from '../../language/messages.js';
+import { splitLanguage } from '../../language/path.ts';
 import { AppError } from '../errors.ts';
 import type { OwnedRouter } from '../routers/routers.ts';
 import { visitor, type Visitor } from './sign-in.ts';
@@ -17,43 +20,35 @@ export interface OwnerVisitor extends Visitor {
 export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const found = await visitor(event);
 	if (!found) {
-		const back =
-			event.request.method === 'GET'
-				? `?next=${encodeURIComponent(event.url.pathname + event.url.search)}`
-				: '';
-		redirect(303, OWNER_SIGN_IN_PATH + back);
+		const { path } = splitLanguage(event.url.pathname);
+		const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(path + event.url.search)}` : '';
+		redirect(303, link(OWNER_SIGN_IN_PATH) + back);
 	}
 	const { role, id } = found.account;
-	if (role === 'app') {
-		error(
-			403,
-			'You are signed in with an account that has no routers. Ask whoever runs this installation to make yours an owner’s account.'
-		);
-	}
+	if (role === 'app') error(403, m.owner_not_owner());
 	return { ...found, actor: { accountId: id, role, keyId: null } };
 }
 
 /** The same, for what changes something: a suspended account changes nothing. */
 export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const owner = await requireOwner(event);
-	if (owner.account.status === 'suspended') {
-		error(403, 'This account is suspended: nothing was changed. Ask whoever runs this installation.');
-	}
+	if (owner.account.status === 'suspended') error(403, m.owner_suspended_nothing());
 	return owner;
 }
 
 /** The router of the address, which the owner must have. Another owner's is not found: there is nothing to learn. */
 export async function ownRouter(
-	event: RequestEvent<{ router: string }>,
+	{ params, locals }: RequestEvent<{ router: string }>,
 	{ actor }: OwnerVisitor
 ): Promise<OwnedRouter> {
-	const { router: id } = event.params;
 	try {
-		if (/^\d{1,15}$/.test(id)) return await event.locals.app.routers.ownedOne(actor, Number(id));
+		if (/^\d{1,15}$/.test(params.router)) {
+			return await locals.app.routers.ownedOne(actor, Number(params.router));
+		}
 	} catch (problem) {
 		if (!(problem instanceof AppError)) throw problem;
 	}
-	error(404, 'You have no such router.');
+	error(404, m.owner_no_such_router());
 }
 
 /** Where to go after the sign-in: a page of the owner's area, never another site. */

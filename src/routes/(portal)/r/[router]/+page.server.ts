@@ -4,6 +4,7 @@ import { phoneHint } from '#lib/phone-hint.ts';
 import { boundsText, type TimeChoice } from '#lib/quote.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
 import { notSent, orCalmly, orNull, readForm } from '../../calm.ts';
@@ -38,6 +39,7 @@ export const load: PageServerLoad = async (event) => {
 	const { config, purchases } = event.locals.app;
 	return {
 		router: router && shownOf(router),
+		brand: showBrand(event, router),
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()

@@ -8,6 +8,7 @@ import { phoneHint } from '#lib/phone-hint.ts';
 import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
 import { boundsText, quote } from '#lib/quote.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import { PriceChanged } from '#lib/server/purchases/purchases.ts';
 import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
@@ -65,6 +66,7 @@ export const load: PageServerLoad = async (event) => {
 
 	return {
 		state,
+		brand: showBrand(event, router),
 		router: { id: router.id, name: router.name, open: router.security === 'nopass' },
 		ssid: session.ssid,
 		money: formatMoney(session.amount, session.currency),
