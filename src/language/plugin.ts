@@ -4,12 +4,12 @@
  * one small file with the sentences of its page language that components use, and no other: there
  * `#lib/language/messages.js` is replaced by functions that read from that file (src/lib/language/browser.ts).
  */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { paraglideVitePlugin } from '@inlang/paraglide-js';
+import { promisify } from 'node:util';
 import type { Plugin } from 'vite';
 import { LOCALES } from '../lib/language/locales.ts';
-import { COMPILER_OPTIONS } from './compiler-options.ts';
 
 const GENERATED = 'src/lib/language/generated';
 const MESSAGES = /\/src\/lib\/language\/messages\.js$/;
@@ -75,8 +75,23 @@ function languageInBrowsers(): Plugin {
 	};
 }
 
+/** In a process of its own: the compiler leaves something open that would keep Vite from ending. */
+const compile = () => promisify(execFile)(process.execPath, [join(import.meta.dirname, 'compile.ts')]);
+
+/** Compiles the catalogues once for each process, and again when one of them changes under the development server. */
+function compiler(): Plugin {
+	let compiled: Promise<unknown> | null = null;
+	return {
+		name: 'airtill:language-compiler',
+		enforce: 'pre',
+		async buildStart() {
+			await (compiled ??= compile());
+		},
+		async hotUpdate({ file }) {
+			if (file.includes('/src/language/messages/')) await compile();
+		}
+	};
+}
+
 /** Vite's plugins for the languages: the compiler first, so that what it makes can be read. */
-export const language = (): Plugin[] => [
-	...[paraglideVitePlugin(COMPILER_OPTIONS)].flat(),
-	languageInBrowsers()
-];
+export const language = (): Plugin[] => [compiler(), languageInBrowsers()];

@@ -47,6 +47,15 @@ describe('the stamp of a build', () => {
 		expect(seen.size).toBe(5);
 	});
 
+	it('does not change by what a build writes among its sources', () => {
+		const before = stamp();
+		write('src/lib/language/generated/messages/en.js', '');
+		write('src/language/project.inlang/cache/plugins/one', '');
+		expect(stamp()).toBe(before);
+		write('src/language/project.inlang/settings.json', '{}');
+		expect(stamp()).not.toBe(before);
+	});
+
 	it('does not change for files outside of its inputs', () => {
 		const before = stamp();
 		write('data/airtill.db', 'three');
