@@ -38,7 +38,7 @@ export const load: PageServerLoad = async (event) => {
 			phone: line.phoneMasked,
 			duration: duration(line.duration),
 			amount: money(line.amount, currency),
-			fee: money(line.fee === 0 ? 0 : -line.fee, currency),
+			fee: line.fee === 0 ? '' : money(-line.fee, currency),
 			net: money(line.net, currency)
 		})),
 		isFirst: after === null,
