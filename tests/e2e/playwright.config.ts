@@ -12,8 +12,8 @@ const REMOTE_ONLY = 'limited.spec.ts';
 /** Start servers of their own, one for each operator; what differs between databases is in tests/api. */
 const OPERATORS_ONCE = 'operators.spec.ts';
 
-/** How the portal reaches the API makes no difference to the developer area, which stands beside the API. */
-const BESIDE_THE_API = /developer.*\.spec\.ts$/;
+/** How the portal reaches the API makes no difference to the developer area and owner pages, which stand beside the API. */
+const BESIDE_THE_API = /(developer.*|owner)\.spec\.ts$/;
 
 /** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
 export default defineConfig<object, { setUp: SetUp }>({

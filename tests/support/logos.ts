@@ -91,18 +91,20 @@ export function pngOf(width: number, height: number): Buffer {
 	return file(header(width, height), picture(Buffer.concat(Array.from({ length: height }, () => row))), END);
 }
 
-/** The first four are sound; the others must be refused. */
-export function hostilePngs() {
+/** Pictures that are sound though unusual, and those that must be refused. */
+export function strangePngs() {
 	const raw = Buffer.alloc(4 * 17);
 	const text = chunk('tEXt', Buffer.from('Comment\0secret place'));
 	const broken = pngOf(4, 4);
 	broken[40] = (broken[40] ?? 0) ^ 0xff;
-	return {
+	const sound = {
 		withText: file(header(4, 4), text, picture(raw), END),
 		withTail: Buffer.concat([pngOf(4, 4), Buffer.from('<script>secret place</script>')]),
 		// 3 x 3 pixels of one byte (ISO/IEC 15948, 8.2): rows of 1, 1, 2, 1, 1 and 3 pixels, each with its filter.
 		interlaced: file(header(3, 3, 8, 0, 1), picture(Buffer.alloc(15)), END),
-		palette: file(header(9, 2, 1, 3), chunk('PLTE', Buffer.alloc(6)), picture(Buffer.alloc(6)), END),
+		palette: file(header(9, 2, 1, 3), chunk('PLTE', Buffer.alloc(6)), picture(Buffer.alloc(6)), END)
+	};
+	const refused = {
 		'huge dimensions': file(header(30_000, 30_000), picture(raw), END),
 		'dimensions beyond numbers': file(header(0xffffffff, 0xffffffff), picture(raw), END),
 		'a bomb: more picture than its size': file(header(4, 4), picture(Buffer.alloc(1_000_000)), END),
@@ -117,4 +119,5 @@ export function hostilePngs() {
 		'a palette that is missing': file(header(9, 2, 1, 3), picture(Buffer.alloc(6)), END),
 		'nothing but its signature': file()
 	};
+	return { sound, refused };
 }

@@ -1,5 +1,4 @@
 /** Owners on their pages, with a browser that has cookies and forms and nothing else. */
-import { expect } from 'vitest';
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
 import type { Value } from './sql.ts';
 import type { World } from './world.ts';
@@ -34,13 +33,16 @@ export async function addRouter(
 	different: Record<string, Value> = {}
 ): Promise<number> {
 	const [row] = await sql.all('select * from routers where id = 3');
-	const { id: _id, ...columns } = { ...row, external_id: null, owner_account_id: owner, ...different } as Record<
+	const copied = { ...row, external_id: null, owner_account_id: owner, ...different } as Record<
 		string,
 		Value
 	>;
+	const columns = Object.fromEntries(Object.entries(copied).filter(([name]) => name !== 'id'));
 	return sql.count(
 		`insert into routers (${Object.keys(columns).join(', ')})
-			values (${Object.keys(columns).map(() => '?').join(', ')}) returning id`,
+			values (${Object.keys(columns)
+				.map(() => '?')
+				.join(', ')}) returning id`,
 		...Object.values(columns)
 	);
 }
@@ -73,16 +75,18 @@ export async function sendBrand(
 	const response = await person.raw(path, { method: 'POST', body: form, headers: { origin: url } });
 	if (response.status === 303) return person.get(response.headers.get('location') ?? '');
 	const html = await response.text();
-	return { status: response.status, path, html, text: html.replace(/<[^>]+>/g, ' '), headers: response.headers };
+	return {
+		status: response.status,
+		path,
+		html,
+		text: html.replace(/<[^>]+>/g, ' '),
+		headers: response.headers
+	};
 }
 
 /** What the page complains of. */
 export const alertOf = ({ html }: Page): string =>
-	(/role="alert"[^>]*>([^]*?)<\/(?:p|div)>/.exec(html)?.[1] ?? '').replace(/<[^>]+>|<!--.*?-->/g, '').trim();
-
-/** @returns the number at the end of a line of a sum such as "You get UGX 4,500" */
-export function figure(text: string): number {
-	const digits = text.replace(/[^\d−]/g, '').replace('−', '-');
-	expect(digits).toMatch(/^-?\d+$/);
-	return Number(digits);
-}
+	(/role="alert"[^>]*>([^]*?)<\/(?:p|div)>/.exec(html)?.[1] ?? '')
+		.replace(/<[^>]+>|<!--.*?-->/g, '')
+		.replace(/\s+/g, ' ')
+		.trim();
