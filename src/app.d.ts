@@ -23,6 +23,7 @@ declare global {
 			visitor?: Promise<Visitor | null>;
 			/** Style rules of the owner whose page this is, and of this page alone (http/brand.ts). */
 			accentRules?: string | null;
+			signRules?: string;
 			pageRules?: string;
 		}
 	}

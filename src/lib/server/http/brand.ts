@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { accentRules } from '#lib/accent.ts';
 import type { ShownBrand } from '#lib/brand.ts';
+import signRules from '#lib/styles/brand.css?inline';
 import type { BrandBody } from '../contract/schemas.ts';
 
 /**
@@ -17,6 +18,7 @@ export function showBrand(
 	if (!router || !brand) return null;
 	event.locals.accentRules = accentRules(brand.accent);
 	const logo = brand.logo && isLogoPath(brand.logo.url) ? brand.logo : null;
+	if (brand.name !== null || logo) event.locals.signRules = signRules;
 	return brand.name === null && logo === null ? null : { name: brand.name, place: router.name, logo };
 }
 
@@ -25,7 +27,7 @@ const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(ur
 const STYLE_ELEMENT = /<style nonce="[^"]*">\/\*rules\*\/<\/style>\s*/;
 
 /** Fills the style element that waits in app.html, or takes it away. */
-export function fillRules(html: string, { accentRules, pageRules }: App.Locals): string {
-	const rules = (accentRules ?? '') + (pageRules ?? '');
+export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
+	const rules = (signRules ?? '') + (accentRules ?? '') + (pageRules ?? '');
 	return html.replace(STYLE_ELEMENT, (element) => (rules === '' ? '' : element.replace('/*rules*/', rules)));
 }
