@@ -10,7 +10,9 @@ import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
 import { requestId } from '#lib/server/ids.ts';
+import type { Spoken } from '#lib/language/current.ts';
 import { directionOf, isLocale } from '#lib/language/locales.ts';
+import * as m from '#lib/language/messages.js';
 import { inLanguage } from '#lib/language/path.ts';
 import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/http/language.ts';
 
@@ -41,14 +43,15 @@ export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.app = app;
 	event.locals.requestId = requestId();
 	event.locals.origin = publicOrigin(event, app.config);
+	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
 	if (isForeignForm(event)) {
-		response = new Response('This form was sent from another site.\n', { status: 403 });
+		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
 	} else if (isApiPath(event.url.pathname) && (event.isDataRequest || event.route.id === null)) {
 		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
 		response = await unknownRoute(event);
 	} else {
-		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve));
+		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
 	}
 	setCommonHeaders(response, event.locals.requestId);
 	return event.isSubRequest ? response : compressPage(event.request, response);
@@ -64,8 +67,7 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 	return new Response(null, { status: 303, headers: { location: inLanguage(asked, url.pathname) + query } });
 }
 
-function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']) {
-	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
+function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
 	return inRequestLanguage(spoken, () =>
 		resolve(event, {
 			transformPageChunk: ({ html }) =>
@@ -79,7 +81,7 @@ function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['
 export const handleError: HandleServerError = ({ error, event, status }) => {
 	if (status === 404) return { message: 'Not found' };
 	// A broken address or body: the sender's mistake, nothing for the log.
-	if (status < 500) return { message: 'This address or form is broken.' };
+	if (status < 500) return { message: m.common_address_broken() };
 	app.log.error({ err: error, request: event.locals.requestId, route: event.route.id }, 'page failed');
 	return { message: 'Internal error' };
 };

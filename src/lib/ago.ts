@@ -1,10 +1,12 @@
+import { intlLocales } from './language/intl.ts';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const count = (value: number, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`;
 
-/** "5 minutes ago"; beyond a month the day, "12 Mar 2026". */
+/** For developers, who read English: "5 minutes ago"; beyond a month the day, "12 Mar 2026". */
 export function agoText(at: number, now: number, timeZone: string): string {
 	const passed = now - at;
 	if (passed < MINUTE_MS) return 'just now';
@@ -14,17 +16,23 @@ export function agoText(at: number, now: number, timeZone: string): string {
 	return dayText(at, timeZone);
 }
 
-/** "12 Mar 2026" */
+/** "12 Mar 2026", in the current language */
 export const dayText = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' }).format(at);
+	new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		year: 'numeric'
+	}).format(at);
 
-/** "12 Mar, 16:40:05" */
+/** "12 Mar, 16:40:05", in the current language */
 export const secondText = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat('en-GB', {
+	new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
 		day: 'numeric',
 		month: 'short',
 		hour: '2-digit',
 		minute: '2-digit',
-		second: '2-digit'
+		second: '2-digit',
+		hourCycle: 'h23'
 	}).format(at);

@@ -1,3 +1,7 @@
+import { currentLocale } from './language/current.ts';
+import { numberText } from './language/intl.ts';
+import { unitWords } from './language/unit-words.ts';
+
 /** A duration on the wire is a count and a unit: minutes, hours, days of 24 h, weeks of 7 d. */
 const PATTERN = /^([1-9][0-9]{0,4})([mhdw])$/;
 
@@ -32,9 +36,18 @@ export function durationSeconds(text: string): number {
 	return duration.seconds;
 }
 
-/** "2 hours", "1 day"; the text itself when it is not a duration. */
+/** "2 hours", "1 day" in the current language; the text itself when it is not a duration. */
 export function formatDuration(text: string): string {
 	const duration = parseDuration(text);
 	if (!duration) return text;
-	return `${duration.count} ${UNIT_WORDS[duration.unit]}${duration.count === 1 ? '' : 's'}`;
+	const { count } = duration;
+	const unit = UNIT_WORDS[duration.unit];
+	const words = unitWords(currentLocale(), count, unit);
+	if (words !== null) return words;
+	try {
+		return numberText(count, { style: 'unit', unit, unitDisplay: 'long', useGrouping: false });
+	} catch {
+		// Safari 14.0 knows no units. What people read there was made on the server.
+		return text;
+	}
 }

@@ -1,3 +1,5 @@
+import { numberText } from './language/intl.ts';
+
 /** Positions are WGS 84 decimal degrees; distances are metres on a sphere of the mean earth radius (IUGG). */
 export const EARTH_RADIUS_METRES = 6_371_008.8;
 
@@ -53,8 +55,21 @@ export function boxesAround({ lat, lon }: Position, radiusMetres: number): Box[]
 	return [{ minLat, maxLat, minLon, maxLon }];
 }
 
-/** "180 m", "1.4 km", "27 km". */
+/** "180 m", "1.4 km", "27 km" in the current language. */
 export function formatDistance(metres: number): string {
-	if (metres < 995) return `${metres < 100 ? Math.round(metres) : Math.round(metres / 10) * 10} m`;
-	return `${metres < 9950 ? (metres / 1000).toFixed(1) : Math.round(metres / 1000)} km`;
+	if (metres < 995) return unitText(metres < 100 ? metres : Math.round(metres / 10) * 10, 'meter', 0);
+	return unitText(metres / 1000, 'kilometer', metres < 9950 ? 1 : 0);
+}
+
+/** "5 km" of whole kilometres, in the current language. */
+export const formatKilometres = (metres: number): string => unitText(metres / 1000, 'kilometer', 0);
+
+function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): string {
+	const sizes = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+	try {
+		return numberText(value, { style: 'unit', unit, unitDisplay: 'short', ...sizes });
+	} catch {
+		// Safari 14.0 knows no units.
+		return `${numberText(value, sizes)} ${unit === 'meter' ? 'm' : 'km'}`;
+	}
 }

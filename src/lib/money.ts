@@ -1,3 +1,5 @@
+import { numberText } from './language/intl.ts';
+
 /**
  * Money is an integer count of minor units (cents, or whole shillings where the currency has none) beside its
  * ISO 4217 currency; floats exist only on the wire. The exponents stand here because the digits that Intl shows
@@ -69,13 +71,13 @@ export function priceForSeconds(pricePerHourMinor: number, seconds: number): num
 	return Math.max(1, Number(minor));
 }
 
-/** "UGX 1,000": code first, as receipts in these markets print it; no decimals when they are zero. */
-export function formatMoney(major: number, currency: string, locale = 'en'): string {
+/**
+ * "UGX 1,000": code first, as receipts in these markets print it; no decimals when they are zero. Thousands and
+ * decimals are parted as the current language does it.
+ */
+export function formatMoney(major: number, currency: string): string {
 	const exponent = currencyExponent(currency);
 	const digits = Number.isInteger(major) ? 0 : exponent;
-	const number = new Intl.NumberFormat(locale, {
-		minimumFractionDigits: digits,
-		maximumFractionDigits: digits
-	});
-	return `${currency}\u00a0${number.format(major)}`;
+	const number = numberText(major, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+	return `${currency}\u00a0${number}`;
 }

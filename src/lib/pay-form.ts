@@ -1,3 +1,4 @@
+import * as m from './language/messages.js';
 import { boundsText, quote, type PricedRouter, type TimeChoice } from './quote.ts';
 
 /**
@@ -62,10 +63,10 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	// Without script a typed time does not choose its button; having been shown its price, a button is a choice.
 	const typed = entry.count !== '' && own !== entry.asked;
 	if (entry.time === OWN_TIME || typed) {
-		if (entry.count === '') return { error: 'Say how long: a number, and minutes, hours, days or weeks.' };
-		if (own === null) return { error: 'Use a whole number, such as 90 minutes or 2 days.' };
+		if (entry.count === '') return { error: m.router_say_how_long() };
+		if (own === null) return { error: m.router_whole_number() };
 		const choice = quote(router, own);
-		if (!choice) return { error: `Choose from ${boundsText(router)}.` };
+		if (!choice) return { error: m.router_choose_from({ bounds: boundsText(router) }) };
 		return {
 			choice,
 			own: true,
@@ -73,8 +74,8 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 		};
 	}
 	const [duration = '', price = ''] = entry.time.split(' ');
-	if (duration === '') return { error: 'Choose how long.' };
+	if (duration === '') return { error: m.router_choose_time() };
 	const choice = quote(router, duration);
-	if (!choice) return { error: `Choose from ${boundsText(router)}.` };
+	if (!choice) return { error: m.router_choose_from({ bounds: boundsText(router) }) };
 	return { choice, own: false, seen: price === String(choice.amount) && onButton(choice) };
 }

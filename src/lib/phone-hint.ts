@@ -4,6 +4,7 @@ import {
 	parsePhoneNumberFromString
 } from 'libphonenumber-js/mobile';
 import type { CountryCode } from 'libphonenumber-js/mobile';
+import { apart, intlLocales } from './language/intl.ts';
 import examples from 'libphonenumber-js/mobile/examples';
 
 /** What helps a buyer to type a number; made on the server, where the number metadata (29 KB) may stay. */
@@ -24,15 +25,24 @@ export function phoneHint(region: string): PhoneHint {
 	const example = getExampleNumber(code, examples);
 	const test = example && parsePhoneNumberFromString(`${example.number.slice(0, -3)}001`);
 	return {
-		country: new Intl.DisplayNames(['en'], { type: 'region' }).of(region) ?? region,
+		country: countryName(region),
 		prefix: `+${getCountryCallingCode(code)}`,
 		example: example?.formatNational() ?? '',
 		testExample: test ? test.formatNational() : ''
 	};
 }
 
+/** A country in the current language; in English where Intl's data has no name for it, as in Kinyarwanda. */
+function countryName(region: string): string {
+	for (const locales of [intlLocales(), ['en']]) {
+		const name = new Intl.DisplayNames(locales, { type: 'region', fallback: 'none' }).of(region);
+		if (name) return name;
+	}
+	return region;
+}
+
 /** "0772 ••• 456": enough to recognise one's own number, too little for someone who looks on. */
 export function hideMiddle(formatted: string): string {
 	const digits = formatted.replace(/\D/g, '');
-	return `${digits.slice(0, 4)}\u00a0•••\u00a0${digits.slice(-3)}`;
+	return apart(`${digits.slice(0, 4)}\u00a0•••\u00a0${digits.slice(-3)}`);
 }

@@ -1,8 +1,21 @@
+import * as say from './language/messages.js';
+import { whileActive, whileEnded, whileExpired } from './purchase-over.ts';
+import { refund, refundChanges } from './purchase-refund.ts';
+import { refusal, isRefused, refusedKind } from './purchase-refusal.ts';
+import { HINT_AFTER_SECONDS, SLOW_SECONDS, SOON_SECONDS, waitingRefreshSeconds } from './purchase-seconds.ts';
+import { whileCancelled } from './purchase-cancelled.ts';
+
+export { HINT_AFTER_SECONDS };
+export { refundNote } from './purchase-refund.ts';
+
 /**
  * What a buyer is told about one purchase, derived from the two state machines of the wire format (sections 1
  * and 2) and nothing else. Three rules decide every sentence: never say "failed" while nobody knows; always say
  * what happened to the money; always give a next step. Values that a later version of the API may add get a
  * sentence that stays true.
+ *
+ * Only the server makes these sentences. They are taken from the catalogue as `say.…`, not `m.…`, so that the build
+ * does not send all of them to every browser.
  */
 
 export interface SessionState {
@@ -32,6 +45,8 @@ export interface PurchaseWords {
 	ssid: string;
 	/** "16:40"; null while the time does not run. */
 	until: string | null;
+	/** "K7MQ-29XT" */
+	code: string;
 }
 
 /**
@@ -41,13 +56,17 @@ export interface PurchaseWords {
  */
 export type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
 
-export interface PurchaseState {
-	/** Changes whenever the page has something new to show. */
-	kind: string;
-	tone: 'plain' | 'good' | 'notice' | 'bad';
+/** What happened, what it means for the money, and the next step. */
+export interface Told {
 	title: string;
 	text: string;
 	next: string;
+}
+
+export interface PurchaseState extends Told {
+	/** Changes whenever the page has something new to show. */
+	kind: string;
+	tone: 'plain' | 'good' | 'notice' | 'bad';
 	/** What happens to money that this purchase did not need; beside whatever else is said. */
 	note: string | null;
 	action: PurchaseAction;
@@ -57,169 +76,20 @@ export interface PurchaseState {
 	refreshSeconds: number | null;
 }
 
-/** From here on a buyer who saw no prompt is told where to look. */
-export const HINT_AFTER_SECONDS = 30;
-export const WAITING_HINT = 'Nothing on your phone? Dial the network’s menu and look for pending approvals.';
-
-const SLOW_SECONDS = 30;
-const SOON_SECONDS = 3;
-
-/** A page without script asks quickly while the buyer is likely to be typing the PIN, and slower later. */
-function waitingRefreshSeconds(ageSeconds: number): number {
-	if (ageSeconds < 60) return 3;
-	if (ageSeconds < 3 * 60) return 5;
-	return 10;
-}
+/** From `HINT_AFTER_SECONDS` on a buyer who saw no prompt is told where to look. */
+export const waitingHint = (): string => say.purchase_waiting_hint();
 
 const secondsSince = (moment: string, now: Date) =>
 	Math.max(0, (now.getTime() - new Date(moment).getTime()) / 1000);
-
-type Told = Pick<PurchaseState, 'title' | 'text' | 'next'>;
-
-/** An operator's final no. In all of them no money left. */
-function refusal(code: string | null, words: PurchaseWords): Told {
-	switch (code) {
-		case 'payer_rejected':
-			return {
-				title: 'You cancelled on your phone.',
-				text: 'No money left. Nothing was taken.',
-				next: 'Try again when you are ready.'
-			};
-		case 'insufficient_funds':
-			return {
-				title: 'Not enough on that number.',
-				text: 'Nothing was taken.',
-				next: 'Use another number or less time.'
-			};
-		case 'payer_not_found':
-			return {
-				title: 'That number has no mobile money.',
-				text: `Your network knows no account for ${words.number}. Nothing was taken.`,
-				next: 'Check the number, or choose another network.'
-			};
-		case 'payer_limit_reached':
-			return {
-				title: 'That number has reached its limit.',
-				text: 'Your network lets it pay no more for now. Nothing was taken.',
-				next: 'Use another number, or less time.'
-			};
-		case 'payer_timeout':
-			return {
-				title: 'The request on your phone ran out.',
-				text: 'It was not approved in time. Nothing was taken.',
-				next: 'Try again, with your PIN at hand.'
-			};
-		case 'provider_unavailable':
-			return {
-				title: 'Your network is not working right now.',
-				text: 'It could not ask you to pay. Nothing was taken.',
-				next: 'Try again in a few minutes, or use another network.'
-			};
-		case 'provider_error':
-			return {
-				title: 'Your network said no.',
-				text: 'It gave no clear reason; often there is too little money on the number. Nothing was taken.',
-				next: 'Check your balance, then try again or use another number.'
-			};
-		default:
-			return {
-				title: 'The payment did not go through.',
-				text: 'Nothing was taken.',
-				next: 'Try again, or use another number.'
-			};
-	}
-}
-
-function whyRefunded(reason: string | null): string {
-	switch (reason) {
-		case 'duplicate_payment':
-			return 'You paid twice for this purchase.';
-		case 'session_cancelled':
-			return 'Your payment came after you cancelled.';
-		case 'late_payment':
-			return 'Your payment came too late to use.';
-		case 'provisioning_failed':
-			return 'The Wi-Fi could not be opened for you.';
-		case 'amount_mismatch':
-			return 'Your network took another amount than the price.';
-		case 'admin':
-			return 'The venue is giving your money back.';
-		default:
-			return 'Your payment could not be used.';
-	}
-}
-
-/** Where money that bought nothing is now; null when this payment's money is not on its way back. */
-function refund(payment: PaymentState | null, words: Pick<PurchaseWords, 'amount' | 'number'>): Told | null {
-	if (!payment) return null;
-	const why = whyRefunded(payment.refund_reason);
-	// After a wrong amount the price is not what comes back.
-	const sum = payment.refund_reason === 'amount_mismatch' ? 'The money' : words.amount;
-	const keep = 'Keep this page: it is your proof.';
-	switch (payment.status) {
-		case 'success':
-			if (payment.applied) return null;
-			return {
-				title: 'Your money is going back.',
-				text: `${why} ${sum} is going back to ${words.number}.`,
-				next: keep
-			};
-		case 'refund_pending':
-			return {
-				title: 'Your money is going back.',
-				text: `${why} ${sum} is going back to ${words.number}.`,
-				next: `${keep} Your network decides how long it takes.`
-			};
-		case 'refunded':
-			return {
-				title: 'Your money went back.',
-				text: `${why} ${sum} went back to ${words.number}.`,
-				next: 'Check the balance on your phone.'
-			};
-		case 'refund_failed':
-			return {
-				title: 'Your money is not back yet.',
-				text: `${why} ${sum} could not be sent back to ${words.number} so far. It is still yours.`,
-				next: 'Show this page to the venue: it is your proof.'
-			};
-		default:
-			return null;
-	}
-}
-
-/** Where the money of a further payment of the same purchase is; null when it needs no word. */
-export function refundNote(
-	payment: PaymentState,
-	words: Pick<PurchaseWords, 'amount' | 'number'>
-): string | null {
-	const back = refund(payment, words);
-	return back && `${back.text} ${back.next}`;
-}
-
-const refundChanges = (payment: PaymentState) =>
-	payment.status === 'success' || payment.status === 'refund_pending';
-
-/**
- * The operator's final no. An expired payment that learned its reason later is one too; `payer_timeout` on an
- * expired payment only means that nobody answered in time, so there the money's fate is unknown.
- */
-function isRefused(payment: PaymentState): boolean {
-	if (payment.status === 'failed') return true;
-	return (
-		payment.status === 'expired' && payment.failure_code !== null && payment.failure_code !== 'payer_timeout'
-	);
-}
-
-const refusedKind = (payment: PaymentState) => `refused-${payment.failure_code ?? 'unknown'}`;
 
 function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Date): PurchaseState {
 	if (!payment) {
 		return {
 			kind: 'not-asked',
 			tone: 'notice',
-			title: 'Nothing has been paid yet.',
-			text: 'Your network has not been asked for the money. Nothing was taken.',
-			next: `Press the button to pay ${words.amount}.`,
+			title: say.purchase_not_asked_title(),
+			text: say.purchase_not_asked_text(),
+			next: say.purchase_not_asked_next({ money: words.amount }),
 			note: null,
 			action: 'retry',
 			polls: true,
@@ -230,9 +100,9 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 		return {
 			kind: 'waiting',
 			tone: 'plain',
-			title: 'Check your phone.',
-			text: `Enter your ${words.network} PIN to pay ${words.amount}.`,
-			next: 'You can close this page. Come back to this address and your purchase is here.',
+			title: say.purchase_waiting_title(),
+			text: say.purchase_waiting_text({ network: words.network, money: words.amount }),
+			next: say.purchase_waiting_next({ code: words.code }),
 			note: null,
 			action: 'none',
 			polls: true,
@@ -267,9 +137,9 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	return {
 		kind: 'unknown',
 		tone: 'notice',
-		title: 'Your network has not answered yet.',
-		text: 'If you approved, your time starts as soon as it does. You will not be charged twice.',
-		next: 'Stay here, or try again: if both payments go through, one is sent back by itself.',
+		title: say.purchase_unknown_title(),
+		text: say.purchase_unknown_text(),
+		next: say.purchase_unknown_next(),
 		note: null,
 		action: 'wait-or-retry',
 		polls: true,
@@ -277,167 +147,18 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	};
 }
 
-function gettingReady(words: PurchaseWords): PurchaseState {
+/** Paid, and the Wi-Fi is not open yet. */
+export function gettingReady(words: PurchaseWords): PurchaseState {
 	return {
 		kind: 'getting-ready',
 		tone: 'good',
-		title: 'You have paid.',
-		text: `${words.amount} has arrived. The Wi-Fi is getting ready for you.`,
-		next: 'Stay here: your password shows by itself, mostly in less than a minute.',
+		title: say.purchase_ready_title(),
+		text: say.purchase_ready_text({ money: words.amount }),
+		next: say.purchase_ready_next(),
 		note: null,
 		action: 'none',
 		polls: true,
 		refreshSeconds: SOON_SECONDS
-	};
-}
-
-function whileActive(payment: PaymentState | null, words: PurchaseWords): PurchaseState {
-	return {
-		kind: 'active',
-		tone: 'good',
-		title: words.until === null ? 'You are paid.' : `You are paid until ${words.until}.`,
-		text: `On this phone: copy, then join ${words.ssid}. On another: scan.`,
-		next: 'Keep this address: it brings the password back.',
-		note: refund(payment, words)?.text ?? null,
-		action: 'none',
-		polls: false,
-		refreshSeconds: null
-	};
-}
-
-function afterwards(
-	told: Told & { kind: string },
-	payment: PaymentState | null,
-	words: PurchaseWords
-): PurchaseState {
-	const back = refund(payment, words);
-	return {
-		tone: 'plain',
-		...told,
-		kind: back && payment ? `${told.kind}-${payment.status}` : told.kind,
-		note: back ? `${back.text} ${back.next}` : null,
-		action: 'buy',
-		polls: back !== null && payment !== null && refundChanges(payment),
-		refreshSeconds: back !== null && payment !== null && refundChanges(payment) ? SLOW_SECONDS : null
-	};
-}
-
-function whyEnded(reason: string | null, words: PurchaseWords): Told & { kind: string } {
-	const next = 'Buy new time when you need it.';
-	switch (reason) {
-		case 'client_ended':
-			return {
-				kind: 'ended-client',
-				title: 'You ended your time.',
-				text: `Your pass for ${words.ssid} is closed.`,
-				next
-			};
-		case 'admin_ended':
-			return {
-				kind: 'ended-admin',
-				title: 'The venue ended your time.',
-				text: `Your pass for ${words.ssid} was closed before its end. Ask at the venue why.`,
-				next
-			};
-		case 'refunded':
-			return {
-				kind: 'ended-refunded',
-				title: 'Your time ended because your money went back.',
-				text: `Your pass for ${words.ssid} is closed.`,
-				next
-			};
-		default:
-			return {
-				kind: 'ended',
-				title: 'Your time has ended.',
-				text: `Your pass for ${words.ssid} is closed.`,
-				next
-			};
-	}
-}
-
-function whileCancelled(
-	session: SessionState,
-	payment: PaymentState | null,
-	words: PurchaseWords
-): PurchaseState {
-	if (payment?.status === 'success' && payment.applied) return gettingReady(words);
-	const back = refund(payment, words);
-	if (back && payment) {
-		return {
-			kind: payment.status,
-			tone: payment.status === 'refund_failed' ? 'bad' : 'notice',
-			...back,
-			note: null,
-			action: 'buy',
-			polls: refundChanges(payment),
-			refreshSeconds: refundChanges(payment) ? SLOW_SECONDS : null
-		};
-	}
-	const open = payment !== null && !isRefused(payment);
-	if (session.status_reason === 'client_cancelled') {
-		return {
-			kind: open ? 'cancelled-open' : 'cancelled',
-			tone: 'plain',
-			title: 'You cancelled this purchase.',
-			text: open
-				? 'If you still approve on your phone, the money goes back by itself.'
-				: 'Nothing was taken.',
-			next: 'Buy new time when you need it.',
-			note: null,
-			action: 'buy',
-			polls: open,
-			refreshSeconds: open ? SLOW_SECONDS : null
-		};
-	}
-	if (session.status_reason === 'provisioning_failed') {
-		return {
-			kind: 'not-opened',
-			tone: 'bad',
-			title: 'The Wi-Fi could not be opened for you.',
-			text: open ? `${words.amount} is going back to ${words.number}.` : 'Nothing is kept of your money.',
-			next: 'Keep this page: it is your proof. You can buy at another place.',
-			note: null,
-			action: 'buy',
-			polls: true,
-			refreshSeconds: SLOW_SECONDS
-		};
-	}
-	if (open) {
-		return {
-			kind: 'unknown-late',
-			tone: 'notice',
-			title: 'Your network has not answered yet.',
-			text: 'If you approved, your time starts when it answers soon. If it answers too late, the money goes back by itself.',
-			next: 'Look here again in a while. Buy again only if you did not approve.',
-			note: null,
-			action: 'buy',
-			polls: true,
-			refreshSeconds: SLOW_SECONDS
-		};
-	}
-	if (payment) {
-		return {
-			kind: `${refusedKind(payment)}-closed`,
-			tone: 'bad',
-			...refusal(payment.failure_code, words),
-			note: null,
-			action: 'renew',
-			polls: false,
-			refreshSeconds: null
-		};
-	}
-	const timedOut = session.status_reason === 'payment_timeout';
-	return {
-		kind: timedOut ? 'timed-out' : 'closed',
-		tone: 'plain',
-		title: timedOut ? 'This purchase ran out.' : 'This purchase is closed.',
-		text: timedOut ? 'It was not paid in time. Nothing was taken.' : 'Nothing was taken.',
-		next: 'Buy new time when you need it.',
-		note: null,
-		action: timedOut ? 'renew' : 'buy',
-		polls: false,
-		refreshSeconds: null
 	};
 }
 
@@ -459,27 +180,18 @@ export function purchaseState(
 		case 'active':
 			return whileActive(payment, words);
 		case 'expired':
-			return afterwards(
-				{
-					kind: 'over',
-					title: 'Your time is over.',
-					text: words.until === null ? 'It has run out.' : `It ran until ${words.until}.`,
-					next: 'Buy new time to go on.'
-				},
-				payment,
-				words
-			);
+			return whileExpired(payment, words);
 		case 'ended':
-			return afterwards(whyEnded(session.status_reason, words), payment, words);
+			return whileEnded(session, payment, words);
 		case 'cancelled':
 			return whileCancelled(session, payment, words);
 		default:
 			return {
 				kind: `other-${session.status}`,
 				tone: 'notice',
-				title: 'Your purchase is being looked after.',
-				text: `If you paid ${words.amount}, it is recorded and safe.`,
-				next: 'Look here again in a minute.',
+				title: say.purchase_other_title(),
+				text: say.purchase_other_text({ money: words.amount }),
+				next: say.purchase_other_next(),
 				note: null,
 				action: 'none',
 				polls: true,

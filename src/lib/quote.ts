@@ -1,4 +1,5 @@
 import { durationSeconds, formatDuration, parseDuration } from './duration.ts';
+import * as m from './language/messages.js';
 import { formatMoney, priceForSeconds, toMajor, toMinor } from './money.ts';
 
 /** What of a router decides a price. `price` is per hour in major units of `currency`. */
@@ -15,6 +16,14 @@ export interface TimeChoice {
 	words: string;
 	amount: number;
 	money: string;
+}
+
+/** What a form offers: made on the server, so that an old phone need not know how the language writes it. */
+export interface Offer extends PricedRouter {
+	payment_methods: string[];
+	choices: TimeChoice[];
+	/** "15 minutes to 30 days" */
+	bounds: string;
 }
 
 const COMMON_DURATIONS = ['30m', '1h', '3h', '6h', '1d', '1w'];
@@ -59,7 +68,20 @@ export function usualChoice(choices: readonly TimeChoice[]): TimeChoice | null {
 /** A price that may break after its currency where a large figure meets a narrow screen. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');
 
+/** What a PayForm needs to know of a router, in the current language. */
+export function offerOf(router: PricedRouter & { payment_methods: string[] }): Offer {
+	const { price, currency, min_duration, max_duration, payment_methods } = router;
+	return {
+		...{ price, currency, min_duration, max_duration, payment_methods },
+		choices: timeChoices(router),
+		bounds: boundsText(router)
+	};
+}
+
 /** "15 minutes to 30 days" */
 export function boundsText(router: PricedRouter): string {
-	return `${formatDuration(router.min_duration)} to ${formatDuration(router.max_duration)}`;
+	return m.router_bounds({
+		shortest: formatDuration(router.min_duration),
+		longest: formatDuration(router.max_duration)
+	});
 }

@@ -589,7 +589,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				'ok reviews',
 				'ok address',
 				'ok callbacks',
-				'ok mail'
+				'ok mail',
+				'ok map'
 			]);
 			expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 			expect(stdout).toMatch(/^ok database: .* schema version \d+, /m);

@@ -40,6 +40,8 @@ const BAD_FIELDS = [
 	['phone', 772123456, 'invalid_type'],
 	['phone', '', 'invalid_format'],
 	['phone', '7'.repeat(65), 'invalid_format'],
+	['extends_session_id', '3', 'invalid_type'],
+	['extends_session_id', null, 'invalid_type'],
 	['currency', 'UGX', 'unknown_field'],
 	['amount', 1, 'unknown_field'],
 	['a/b~c', 1, 'unknown_field']
@@ -73,6 +75,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				expires_at: null,
 				ended_at: null,
 				remaining_seconds: null,
+				extends_session_id: null,
+				pass_id: session.id,
 				created_at: expect.stringMatching(INSTANT),
 				updated_at: session.created_at
 			});

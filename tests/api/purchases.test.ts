@@ -1,12 +1,15 @@
 /** The portal's record of a purchase, against a real service whose answers get lost on the way. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiUnavailable, apiClient, type ApiClient } from '../../src/lib/server/api-client.ts';
 import { systemClock } from '../../src/lib/server/clock.ts';
 import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
 import { createLog } from '../../src/lib/server/log.ts';
 import { createPurchases, type Purchases } from '../../src/lib/server/purchases/purchases.ts';
+import { createRateLimits } from '../../src/lib/server/rate-limits/rate-limits.ts';
+import { createSecrets } from '../../src/lib/server/secrets.ts';
 import { numberEnding } from '../support/api.ts';
-import { DATABASES, demoKey, useWorld } from '../support/world.ts';
+import { DATABASES, demoKey, SECRET, useWorld } from '../support/world.ts';
 
 const HOUR = { routerId: 3, duration: '1h', paymentMethod: 'mobile_money', amount: 500, currency: 'UGX' };
 
@@ -20,7 +23,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	beforeAll(async () => {
 		const { server } = world();
 		database = await openDatabase(server.databaseUrl, { poolSize: 2 });
-		purchases = createPurchases(database, systemClock);
+		purchases = guarded({ network: 1_000, total: 1_000 });
 		const access = { url: `${server.url}/v1`, key: demoKey(server, 'app') };
 		api = apiClient({
 			fetch,
@@ -29,6 +32,18 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 	afterAll(() => database.close());
+
+	/** With counts of their own, on databases whose processes do not share them. */
+	const guarded = (maxCodes: { network: number; total: number }): Purchases => {
+		const rateLimits = createRateLimits({ ...database, shared: false }, systemClock, createLog('silent'));
+		return createPurchases({
+			database,
+			clock: systemClock,
+			secrets: createSecrets(SECRET),
+			rateLimits,
+			maxCodes
+		});
+	};
 
 	/** The same service, whose answer to a payment start never arrives. */
 	function losingAnswers(): ApiClient {
@@ -137,5 +152,172 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
 		expect(await purchases.retry(stale, token, other)).toBe(token);
 		expect((await purchases.find(api, token))?.session.status).toBe('active');
+	});
+
+	describe('added time', () => {
+		/** A purchase whose time runs. */
+		async function bought(): Promise<string> {
+			const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('008') });
+			const found = await purchases.find(api, token);
+			expect(await api.getPayment(found?.payment?.id ?? 0, 20)).toMatchObject({ applied: true });
+			return token;
+		}
+		const form = (digits: string) => ({
+			...HOUR,
+			token: purchases.newToken(),
+			phone: numberEnding(digits)
+		});
+		/** The page as it is when the newest payment has left `pending`. */
+		async function settled(token: string) {
+			const found = await purchases.find(api, token);
+			await api.getPayment(found?.added.at(-1)?.payment?.id ?? 0, 20);
+			return purchases.find(api, token);
+		}
+
+		it('ten equal forms at once add one hour, on the page of the purchase', async () => {
+			const token = await bought();
+			const order = form('008');
+			await Promise.all(Array.from({ length: 10 }, () => purchases.extend(api, token, order)));
+			const found = await settled(token);
+			expect(found?.added).toHaveLength(1);
+			expect(found?.added[0]?.session).toMatchObject({
+				status: 'active',
+				starts_at: found?.session.expires_at,
+				password: found?.session.password
+			});
+			// The form's token opens no page of its own.
+			expect(await purchases.find(api, order.token)).toBeNull();
+		});
+
+		it('while a payment for more time is open, another one is not started', async () => {
+			const token = await bought();
+			await purchases.extend(api, token, form('003'));
+			await purchases.extend(api, token, form('003'));
+			const found = await purchases.find(api, token);
+			expect(found?.added.map(({ payment }) => payment?.status)).toEqual(['pending']);
+			expect(found?.session.status).toBe('active');
+		});
+
+		it('a payment that was declined is cancelled for the next one, and only that one counts', async () => {
+			const token = await bought();
+			await purchases.extend(api, token, form('001'));
+			const declined = (await settled(token))?.added[0];
+			expect(declined?.payment?.status).toBe('failed');
+			await purchases.extend(api, token, form('008'));
+			const found = await settled(token);
+			expect(found?.added.map(({ session }) => session.status)).toEqual(['active']);
+			expect(found?.added[0]?.otherPayments.map(({ id }) => id)).toEqual([declined?.payment?.id]);
+			expect((await api.getSession(declined?.session.id ?? 0)).status).toBe('cancelled');
+		});
+
+		it('a pass that ended while the form was open is bought anew, on the same page', async () => {
+			const token = await bought();
+			const found = await purchases.find(api, token);
+			const ending = {
+				...api,
+				async createSession(order: Parameters<ApiClient['createSession']>[0]) {
+					if (order.extends_session_id !== undefined) await api.endSession(found?.session.id ?? 0);
+					return api.createSession(order);
+				}
+			};
+			await purchases.extend(ending, token, form('008'));
+			const page = await settled(token);
+			expect(page?.session.status).toBe('ended');
+			expect(page?.added[0]?.session).toMatchObject({ status: 'active', extends_session_id: null });
+		});
+
+		it('a payment whose answer was lost is found again', async () => {
+			const token = await bought();
+			const order = form('003');
+			await purchases.extend(losingAnswers(), token, order);
+			const found = await purchases.find(losingAnswers(), token);
+			expect(found?.added.map(({ payment }) => payment?.status)).toEqual(['pending']);
+			await purchases.extend(losingAnswers(), token, order);
+			expect(starts).toBe(0);
+		});
+	});
+
+	describe('the short code', () => {
+		const buy = async () => {
+			const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('003') });
+			const found = await purchases.find(api, token);
+			return { token, code: found?.code ?? '' };
+		};
+		const row = async (token: string) => {
+			const [found] = await world().sql.all(
+				'select * from purchases where token_hash = ?',
+				createHash('sha256').update(token).digest('hex')
+			);
+			return found ?? {};
+		};
+
+		it('opens the purchase however it is typed, and neither it nor the token is in the database', async () => {
+			const { token, code } = await buy();
+			expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/);
+			const stored = JSON.stringify(await row(token));
+			for (const secret of [token, code, code.replace('-', '')]) expect(stored).not.toContain(secret);
+			const typed = ` ${code.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')}`;
+			expect(await purchases.resume(typed, 'one')).toEqual({ kind: 'found', token });
+		});
+
+		it('is given to an older purchase when that is next opened', async () => {
+			const { token, code } = await buy();
+			await world().sql.run(
+				'update purchases set code_hash = null, token_sealed = null where session_id = ?',
+				Number((await row(token))['session_id'])
+			);
+			expect((await purchases.find(api, token))?.code).toBe(code);
+			expect(await purchases.resume(code, 'two')).toEqual({ kind: 'found', token });
+		});
+
+		it('is another one where another purchase has it already', async () => {
+			const { token, code } = await buy();
+			const other = await buy();
+			const taken = (await row(token))['code_hash'];
+			await world().sql.run('update purchases set code_hash = null where code_hash = ?', String(taken));
+			await world().sql.run(
+				'update purchases set code_hash = ? where session_id = ?',
+				String(taken),
+				Number((await row(other.token))['session_id'])
+			);
+			const second = (await purchases.find(api, token))?.code ?? '';
+			expect(second).not.toBe(code);
+			expect(await purchases.resume(second, 'three')).toEqual({ kind: 'found', token });
+		});
+
+		it('does not open a purchase to which nothing has happened for 60 days', async () => {
+			const { token, code } = await buy();
+			const day = 24 * 60 * 60 * 1000;
+			const age = (days: number) =>
+				world().sql.run(
+					'update purchases set updated_at = ? where code_hash = ?',
+					Date.now() - days * day,
+					hash
+				);
+			const hash = String((await row(token))['code_hash']);
+			await age(59);
+			expect(await purchases.resume(code, 'four')).toEqual({ kind: 'found', token });
+			await age(61);
+			expect(await purchases.resume(code, 'four')).toEqual({ kind: 'unknown' });
+		});
+
+		it('may be tried so often from one network, and so often from all together', async () => {
+			const limited = guarded({ network: 2, total: 3 });
+			const kinds = async (network: string, times: number) => {
+				const tries = [];
+				for (let count = 0; count < times; count += 1) {
+					tries.push((await limited.resume('ZZZZ-ZZZZ', network)).kind);
+				}
+				return tries;
+			};
+			// What cannot be a code costs nothing.
+			expect((await limited.resume('hello', 'guesser')).kind).toBe('unknown');
+			expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'limited']);
+			expect(await kinds('another', 2)).toEqual(['unknown', 'limited']);
+			expect(await limited.resume('ZZZZ-ZZZZ', 'third')).toMatchObject({
+				kind: 'limited',
+				retryAfterSeconds: expect.any(Number)
+			});
+		});
 	});
 });

@@ -1,31 +1,4 @@
-import { connect } from 'node:net';
 import { expect, freshNumber, ROUTER, test } from './support/test.ts';
-
-const BUDGET_BYTES = 14_336;
-
-/** Bytes of an HTTP answer as they come over the wire, headers included, not compressed. */
-async function bytesOnTheWire(url: string): Promise<{ bytes: number; text: string }> {
-	const { hostname, port, pathname } = new URL(url);
-	const socket = connect(Number(port), hostname);
-	socket.write(
-		`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\nAccept: text/html\r\n\r\n`
-	);
-	const chunks: Buffer[] = [];
-	for await (const chunk of socket) chunks.push(chunk as Buffer);
-	const all = Buffer.concat(chunks);
-	return { bytes: all.length, text: all.toString('utf8') };
-}
-
-test('the first answer of a router page is small and holds all that reading and paying needs', async ({
-	portal
-}) => {
-	const { bytes, text } = await bytesOnTheWire(`${portal.url}/r/${ROUTER}`);
-	expect(text.slice(0, 13)).toBe('HTTP/1.1 200 ');
-	expect(bytes).toBeLessThanOrEqual(BUDGET_BYTES);
-	expect(text.includes('Kisementi Corner')).toBe(true);
-	// SvelteKit names the sheets that it has inlined, disabled: no browser loads those.
-	expect(/<link(?![^>]*disabled)[^>]*rel="stylesheet"/.exec(text)).toBeNull();
-});
 
 test('with everything but the first answer blocked, a router page can be read and paid', async ({
 	page,

@@ -12,6 +12,10 @@ const REMOTE_ONLY = 'limited.spec.ts';
 /** Start servers of their own, one for each operator; what differs between databases is in tests/api. */
 const OPERATORS_ONCE = 'operators.spec.ts';
 
+/** What a page is in a browser does not depend on where its data comes from. */
+const PAGES_ONCE =
+	/(engines|map|reach|keyboard|small-screens|mini-browser|budgets|lighthouse|poster)\.spec\.ts$/;
+
 /** How the portal reaches the API makes no difference to the developer area and owner pages, which stand beside the API. */
 const BESIDE_THE_API = /(developer.*|owner)\.spec\.ts$/;
 
@@ -27,8 +31,8 @@ export default defineConfig<object, { setUp: SetUp }>({
 	forbidOnly: true,
 	projects: [
 		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
-		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: [REMOTE_ONLY, OPERATORS_ONCE] },
-		{ name: 'remote', use: { setUp: 'remote' }, testIgnore: [BESIDE_THE_API, OPERATORS_ONCE] }
+		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE] },
+		{ name: 'remote', use: { setUp: 'remote' }, testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE] }
 	],
 	use: {
 		trace: 'off',

@@ -87,8 +87,8 @@ test('prints on one page of its paper, and a camera reads the short address off 
 			expect((await sheet.locator('.address').innerText()).replace(/\s/g, '')).toBe(address);
 		}
 	} finally {
-		for (const { name = null, ssid = null } of before) {
-			await sql.run('update routers set name = ?, ssid = ? where id = ?', name, ssid, ROUTER);
+		for (const { name, ssid } of before) {
+			await sql.run('update routers set name = ?, ssid = ? where id = ?', String(name), String(ssid), ROUTER);
 		}
 		await sql.close();
 	}

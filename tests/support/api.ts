@@ -47,6 +47,7 @@ export interface Order {
 	duration: string;
 	payment_method: string;
 	phone: string;
+	extends_session_id?: number;
 }
 
 /** @param key null sends none */

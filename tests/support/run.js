@@ -18,6 +18,7 @@ import {
 	run
 } from '../../src/cli/bootstrap.js';
 import { ensureBrowser } from './browser.js';
+import { ensureEngines } from './engines.js';
 import { readPlaywright, readVitest } from './reports.js';
 
 const parts = ['unit', 'api', 'e2e'];
@@ -72,6 +73,7 @@ async function runVitest() {
 async function runPlaywright() {
 	// Only now: where no browser can be had, the other tests have run.
 	const env = { AIRTILL_CHROMIUM: await ensureBrowser() };
+	ensureEngines();
 	const report = path.join(reports, 'e2e.json');
 	const args = ['test', '--config=tests/e2e/playwright.config.ts'];
 	if (filter) args.push(...(matchesFile() ? [filter] : ['-g', filter]));

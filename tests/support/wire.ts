@@ -16,7 +16,9 @@ export const FIELDS = {
 	session: [
 		...['id', 'router_id', 'status', 'status_reason', 'duration', 'duration_seconds', 'payment_method'],
 		...['phone', 'amount', 'currency', 'payment_id', 'ssid', 'password', 'payment_due_at', 'starts_at'],
-		...['expires_at', 'ended_at', 'remaining_seconds', 'created_at', 'updated_at']
+		...['expires_at', 'ended_at', 'remaining_seconds', 'created_at', 'updated_at'],
+		// additive: time that is added to a pass
+		...['extends_session_id', 'pass_id']
 	],
 	payment: [
 		...['id', 'session_id', 'status', 'amount', 'currency', 'phone', 'payment_method', 'applied'],
@@ -83,6 +85,7 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 	duration_not_allowed: ['min_duration', 'max_duration'],
 	payment_method_not_supported: ['payment_methods'],
 	session_not_active: ['session_status'],
+	session_not_extendable: ['session_status'],
 	session_not_payable: ['session_status'],
 	amount_mismatch: ['expected_amount', 'currency'],
 	payment_in_progress: ['payment_id'],

@@ -25,6 +25,8 @@ describe('the language of a request', () => {
 	it('is English for what developers read', () => {
 		expect(languageOf('/docs/errors', 'fr')).toEqual({ locale: 'en', prefix: '' });
 		expect(languageOf('/developer', 'fr')).toEqual({ locale: 'en', prefix: '' });
+		// `{base_url}/` joined with `/routers`: the API answers in English there, too.
+		expect(languageOf('//v1/routers', 'fr')).toEqual({ locale: 'en', prefix: '' });
 	});
 });
 

@@ -13,7 +13,8 @@ const WORDS: PurchaseWords = {
 	number: '0772 ••• 456',
 	network: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',
-	until: '16:40'
+	until: '16:40',
+	code: 'K7MQ-29XT'
 };
 
 const SESSION_REASONS: Record<string, (string | null)[]> = {

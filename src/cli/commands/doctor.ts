@@ -1,5 +1,6 @@
 import { ConfigError, loadConfig, type Config } from '#lib/server/config.ts';
 import { checkAddresses } from '../checks/addresses.ts';
+import { checkBasemap } from '../checks/basemap.ts';
 import { checkDatabase } from '../checks/database.ts';
 import { checkDisk } from '../checks/disk.ts';
 import { fail, ok, warn, type Finding } from '../checks/finding.ts';
@@ -13,7 +14,7 @@ export const doctor: Command = {
 	name: 'doctor',
 	parameters: '',
 	summary:
-		'Check configuration, database, clock, disk, secret, operators, addresses and mail; say what to do.',
+		'Check configuration, database, clock, disk, secret, operators, addresses, mail and map; say what to do.',
 	help: 'One line for each check: ok, warn or FAIL, what was found, and what to do. The exit code is 1 after a FAIL.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
@@ -42,6 +43,7 @@ async function* examine({ env }: Context): AsyncGenerator<Finding> {
 	else yield warn('operator', 'not checked', 'first correct what failed above');
 	yield* checkAddresses(config);
 	yield* checkMail(config);
+	yield* checkBasemap(config);
 }
 
 function* configurationFailures(error: unknown): Generator<Finding> {

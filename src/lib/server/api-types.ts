@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Order access time on a router; charges nothing
-         * @description Orders time on a router at its price of now. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). Send an `Idempotency-Key` so that a request that is repeated after a lost answer orders once.
+         * @description Orders time on a router at its price of now. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). With `extends_session_id` the time is added to a running pass: never over what is left of it, and two such orders add up. Send an `Idempotency-Key` so that a request that is repeated after a lost answer orders once.
          *
          *     Needs an API key with the scope `sessions:write`.
          */
@@ -85,7 +85,7 @@ export interface paths {
         post?: never;
         /**
          * End an active session, or cancel one that is not paid
-         * @description An `active` session ends: its password stops working, nothing is refunded. A session in `pending_payment` is cancelled. In any other state the request is refused and names the state, so that a client that repeats it sees that the first one worked. A body is ignored.
+         * @description An `active` session ends: its password stops working, nothing is refunded, and added time that follows it in its pass ends with it. A session in `pending_payment` is cancelled. In any other state the request is refused and names the state, so that a client that repeats it sees that the first one worked. A body is ignored.
          *
          *     Needs an API key with the scope `sessions:write`.
          */
@@ -443,6 +443,11 @@ export interface components {
             payment_method: string;
             /** @description Mobile number of the payer: E.164, or as it is dialled in the country of the installation. */
             phone: string;
+            /**
+             * Format: int64
+             * @description Id of an `active` session of the same account on the same router: when this order is paid, its time is added to the end of that pass, under the same password. If the pass is over by then, the time starts at once as a pass of its own.
+             */
+            extends_session_id?: number;
         };
         /**
          * @description `pending_payment`: ordered, not paid. `activating`: paid, the router is being told. `active`: the time runs. `expired`: the time ran out. `ended`: ended early. `cancelled`: never began.
@@ -635,7 +640,7 @@ export interface components {
             payment_due_at: string;
             /**
              * Format: date-time
-             * @description When the time began to run; null before.
+             * @description When the time began to run, or for added time will begin: where the pass ended before; null before it was paid.
              */
             starts_at: string | null;
             /**
@@ -648,8 +653,18 @@ export interface components {
              * @description When the session was over (`expired`, `ended` or `cancelled`); null before.
              */
             ended_at: string | null;
-            /** @description Seconds left, rounded up; null before the time began, 0 when it is over. */
+            /** @description Seconds left of the time of this session, rounded up, so at most `duration_seconds`; null before it was paid, 0 when it is over. */
             remaining_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Id of the session whose pass this one was ordered to lengthen; else null.
+             */
+            extends_session_id: number | null;
+            /**
+             * Format: int64
+             * @description Id of the first session of the pass, its own for a pass of one session. The active sessions of a pass follow each other and have one password. Added time that was paid when the pass was over is a pass of its own.
+             */
+            pass_id: number;
             /**
              * Format: date-time
              * @description When it was created, RFC 3339 in UTC with milliseconds.
@@ -987,7 +1002,7 @@ export interface components {
             payment_due_at: string;
             /**
              * Format: date-time
-             * @description When the time began to run; null before.
+             * @description When the time began to run, or for added time will begin: where the pass ended before; null before it was paid.
              */
             starts_at: string | null;
             /**
@@ -1000,8 +1015,18 @@ export interface components {
              * @description When the session was over (`expired`, `ended` or `cancelled`); null before.
              */
             ended_at: string | null;
-            /** @description Seconds left, rounded up; null before the time began, 0 when it is over. */
+            /** @description Seconds left of the time of this session, rounded up, so at most `duration_seconds`; null before it was paid, 0 when it is over. */
             remaining_seconds: number | null;
+            /**
+             * Format: int64
+             * @description Id of the session whose pass this one was ordered to lengthen; else null.
+             */
+            extends_session_id: number | null;
+            /**
+             * Format: int64
+             * @description Id of the first session of the pass, its own for a pass of one session. The active sessions of a pass follow each other and have one password. Added time that was paid when the pass was over is a pass of its own.
+             */
+            pass_id: number;
             /**
              * Format: date-time
              * @description When it was created, RFC 3339 in UTC with milliseconds.
@@ -1172,7 +1197,7 @@ export interface components {
             currency: string;
             /**
              * Format: date-time
-             * @description When the time began to run; null before.
+             * @description When the time began to run, or for added time will begin: where the pass ended before; null before it was paid.
              */
             starts_at: string;
             /**
@@ -1501,6 +1526,23 @@ export interface components {
              * @enum {string}
              */
             code: "payment_method_not_supported";
+        };
+        /** @description Session cannot be extended. */
+        SessionNotExtendableProblem: components["schemas"]["Problem"] & {
+            type: string;
+            /** @constant */
+            title: "Session cannot be extended";
+            /** @constant */
+            status: 400;
+            /** @constant */
+            code: "session_not_extendable";
+            session_status: components["schemas"]["SessionStatus"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            code: "session_not_extendable";
         };
         /** @description Idempotency key was used with another request. */
         IdempotencyKeyReusedProblem: components["schemas"]["Problem"] & {
@@ -2163,7 +2205,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["InvalidJsonProblem"] | components["schemas"]["UnsupportedMediaTypeProblem"] | components["schemas"]["BodyTooLargeProblem"] | components["schemas"]["ValidationFailedProblem"] | components["schemas"]["InvalidPhoneProblem"] | components["schemas"]["RouterUnavailableProblem"] | components["schemas"]["DurationNotAllowedProblem"] | components["schemas"]["PaymentMethodNotSupportedProblem"] | components["schemas"]["IdempotencyKeyReusedProblem"] | components["schemas"]["IdempotencyKeyInUseProblem"];
+                    "application/problem+json": components["schemas"]["InvalidJsonProblem"] | components["schemas"]["UnsupportedMediaTypeProblem"] | components["schemas"]["BodyTooLargeProblem"] | components["schemas"]["ValidationFailedProblem"] | components["schemas"]["InvalidPhoneProblem"] | components["schemas"]["RouterUnavailableProblem"] | components["schemas"]["DurationNotAllowedProblem"] | components["schemas"]["PaymentMethodNotSupportedProblem"] | components["schemas"]["SessionNotExtendableProblem"] | components["schemas"]["IdempotencyKeyReusedProblem"] | components["schemas"]["IdempotencyKeyInUseProblem"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2201,7 +2243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["RouteNotFoundProblem"] | components["schemas"]["RouterNotFoundProblem"];
+                    "application/problem+json": components["schemas"]["RouteNotFoundProblem"] | components["schemas"]["RouterNotFoundProblem"] | components["schemas"]["SessionNotFoundProblem"];
                 };
             };
             429: components["responses"]["RateLimitExceeded"];

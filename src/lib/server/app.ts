@@ -4,6 +4,7 @@ import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
 import type { ApiAccess } from './api-client.ts';
 import { createBranding, type Branding } from './branding/branding.ts';
 import { createApiMemory } from './api-memory.ts';
+import { createBasemap, type Basemap } from './basemap/basemap.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -20,6 +21,7 @@ import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
 import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
+import { createPlaces, type Places } from './places/places.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog, type RequestLog } from './request-log/request-log.ts';
@@ -51,11 +53,13 @@ export interface App {
 	payments: Payments;
 	reviews: Reviews;
 	purchases: Purchases;
+	places: Places;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
 	idempotency: Idempotency;
 	earnings: Earnings;
 	webhooks: Webhooks;
+	basemap: Basemap;
 	cursors: Cursors;
 	mailer: Mailer;
 	/** Settles payments by hand; null in live mode. */
@@ -127,6 +131,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		mailer,
 		demoEmails: DEMO_EMAILS
 	});
+	const rateLimits = createRateLimits(database, clock, log);
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
 		allowInsecure: config.webhookAllowInsecure,
@@ -148,6 +153,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const api: ApiAccess = config.remoteApi
 		? { ...config.remoteApi, memory: createApiMemory(clock) }
 		: { url: null, key: '' };
+	const basemap = createBasemap(config, clock, log);
 	return {
 		config,
 		clock,
@@ -161,11 +167,13 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		reviews,
-		purchases: createPurchases(database, clock),
-		rateLimits: createRateLimits(database, clock, log),
+		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
+		places: createPlaces(config, clock),
+		rateLimits,
 		requestLog,
 		earnings: createEarnings(database, clock, config),
 		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
+		basemap,
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
@@ -187,6 +195,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			await signIn.stop();
 			await requestLog.stop();
 			await http.stop();
+			await basemap.stop();
 			await database.close();
 		}
 	};

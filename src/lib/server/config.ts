@@ -6,6 +6,7 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '../duration.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor } from '../money.ts';
+import { readBasemap, type BasemapPlace } from './basemap/place.ts';
 import { readAddressLists, type IsListed } from './operators/addresses.ts';
 import { configureOperators, operatorTables } from './operators/configure.ts';
 import type { ConfiguredOperator } from './operators/definition.ts';
@@ -21,6 +22,9 @@ const MIN_SECRET_LENGTH = 32;
 
 const integer = (min: number, max: number) =>
 	z.string().regex(/^\d+$/, 'Use a whole number.').transform(Number).pipe(z.number().min(min).max(max));
+
+/** PMTiles extracts are made of OpenStreetMap's data, whose licence (ODbL) asks for this. */
+const OPENSTREETMAP = '© OpenStreetMap contributors';
 
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 
@@ -147,6 +151,49 @@ const SETTINGS = {
 		default: '0.3476,32.5825',
 		description: 'Where the map starts: latitude,longitude.'
 	},
+	BASEMAP: {
+		schema: z
+			.string()
+			.transform((text, check) => {
+				const read = readBasemap(text);
+				if ('problem' in read) {
+					check.addIssue(read.problem);
+					return z.NEVER;
+				}
+				return read;
+			})
+			.optional(),
+		default: null,
+		description:
+			'What the map is drawn on: the path of a `.pmtiles` file, or the address of a tile server, e.g. `https://tiles.example/{z}/{x}/{y}.png`, which is fetched through Airtill. Default: coasts and borders.'
+	},
+	BASEMAP_ATTRIBUTION: {
+		schema: z
+			.string()
+			.max(200, 'Use at most 200 characters.')
+			.regex(/^[^<>\p{Cc}]*\S[^<>\p{Cc}]*$/u, 'Use plain text without "<" and ">".')
+			.optional(),
+		default: null,
+		description:
+			'Whose map it is, as shown on it. Required with a tile server; for a file it is `© OpenStreetMap contributors`.'
+	},
+	BASEMAP_MAX_ZOOM: {
+		schema: integer(1, 22),
+		default: '19',
+		description: 'Closest zoom that the tile server has.'
+	},
+	BASEMAP_CACHE_MB: {
+		schema: integer(1, 1_000_000),
+		default: '256',
+		description:
+			'Room on the disk (in `DATA_DIR`) for tiles of the tile server; the least used ones go first.'
+	},
+	BASEMAP_ALLOW_PRIVATE: {
+		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
+		default: '0',
+		description:
+			'`1`: the tile server stands in your own network: plain `http:` and private addresses are allowed.'
+	},
 	REPORT_TIMEZONE: {
 		schema: timeZone,
 		default: 'Africa/Kampala',
@@ -199,6 +246,18 @@ const SETTINGS = {
 		schema: integer(1, 1_000_000),
 		default: '300',
 		description: 'Requests without a valid key from one address (IPv6: /64) in any 60 seconds.'
+	},
+	RATE_LIMIT_CODES: {
+		schema: integer(1, 1_000_000),
+		default: '10',
+		description:
+			'Tries to open a purchase by its short code (`/resume`) from one address (IPv6: /64) in any 60 seconds.'
+	},
+	RATE_LIMIT_CODES_TOTAL: {
+		schema: integer(1, 1_000_000),
+		default: '60',
+		description:
+			'The same from all addresses together: with 2^40 codes and 100,000 purchases in use, a guess that never stops would hit one in about four months.'
 	},
 	PAYMENT_TIMEOUT_SECONDS: {
 		schema: integer(30, 60 * 60),
@@ -278,12 +337,16 @@ export interface Config {
 	/** Networks of routers that say nothing else. */
 	paymentMethods: string[];
 	centre: { lat: number; lon: number };
+	/** null: coasts and borders. */
+	basemap: BasemapConfig | null;
 	reportTimezone: string;
 	/** null: the API of this process. */
 	remoteApi: { url: string; key: string } | null;
 	/** Requests per minute and key. */
 	rateLimits: Record<'default' | 'enterprise' | 'portal', number>;
 	maxFailedKeys: number;
+	/** Tries in a minute to open a purchase by its code. */
+	maxCodes: { network: number; total: number };
 	paymentTimeoutMs: number;
 	sessionPaymentMs: number;
 	latePaymentMs: number;
@@ -296,6 +359,15 @@ export interface Config {
 	/** Webhooks may go to plain http and to private addresses. */
 	webhookAllowInsecure: boolean;
 }
+
+/** A file of our own, or somebody's tile server. */
+export type BasemapConfig = BasemapPlace & {
+	attribution: string;
+	maxZoom: number;
+	cacheBytes: number;
+	/** Plain http and private addresses. */
+	allowPrivate: boolean;
+};
 
 /** A setting is wrong; the message has one line per problem and says what to do. */
 export class ConfigError extends Error {
@@ -342,6 +414,15 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 	if (settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined) {
 		problems.push('MAIL_FROM: is required with SMTP_URL.');
 	}
+	const { BASEMAP: place } = settings;
+	if (place?.kind === 'tiles' && settings.BASEMAP_ATTRIBUTION === undefined) {
+		problems.push(
+			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
+		);
+	}
+	if (place?.kind === 'tiles' && settings.BASEMAP_ALLOW_PRIVATE === '0' && place.isPrivate) {
+		problems.push('BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.');
+	}
 	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
 	const configured = configureOperators(env, { mode, currency: settings.CURRENCY, callbackUrl });
 	problems.push(...configured.problems);
@@ -370,6 +451,15 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		paymentMethods: settings.PAYMENT_METHODS,
 		defaultRegion: settings.DEFAULT_REGION,
 		centre: settings.MAP_CENTRE,
+		basemap: place
+			? {
+					...place,
+					attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP,
+					maxZoom: settings.BASEMAP_MAX_ZOOM,
+					cacheBytes: settings.BASEMAP_CACHE_MB * 1024 * 1024,
+					allowPrivate: settings.BASEMAP_ALLOW_PRIVATE === '1'
+				}
+			: null,
 		reportTimezone: settings.REPORT_TIMEZONE,
 		remoteApi:
 			settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
@@ -381,6 +471,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 			portal: settings.RATE_LIMIT_PORTAL
 		},
 		maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
+		maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
 		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
 		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
 		latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,

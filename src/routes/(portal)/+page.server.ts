@@ -1,4 +1,6 @@
-import { formatDistance } from '#lib/geo.ts';
+import { formatDistance, formatKilometres } from '#lib/geo.ts';
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
 import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiProblem, type ApiClient } from '#lib/server/api-client.ts';
@@ -10,13 +12,13 @@ import type { PageServerLoad } from './$types';
 
 /** Around the corner this many make a choice; across town one place is better than none. */
 const CHOICE = 4;
-const UNREACHABLE = 'The list of Wi-Fi cannot be read at the moment. Nothing was taken.';
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
 	const api = apiClient(event);
-	const search = await orCalmly(named(api, readSearch(event.url.searchParams, config.centre)), UNREACHABLE);
-	const found = await orCalmly(findNear(api, search), UNREACHABLE);
+	const unreachable = m.common_list_unreachable();
+	const search = await orCalmly(named(api, readSearch(event.url.searchParams, config.centre)), unreachable);
+	const found = await orCalmly(findNear(api, search), unreachable);
 	const { position } = search;
 	const continued = search.cursor !== null && !found.restarted;
 	const first = continued ? search.first : 1;
@@ -32,7 +34,7 @@ export const load: PageServerLoad = async (event) => {
 	return {
 		search: { position, given: search.given, text: search.text, problem: search.problem },
 		radius: found.radius,
-		reach: reach(found.radius),
+		summary: summary(found, search.given),
 		first,
 		continued,
 		restarted: found.restarted,
@@ -41,7 +43,7 @@ export const load: PageServerLoad = async (event) => {
 			found.next_cursor === null
 				? null
 				: query({ radius: found.radius, cursor: found.next_cursor, first: first + found.data.length }),
-		wider: wider === undefined ? null : { query: query({ radius: wider }), reach: reach(wider) },
+		wider: wider === undefined ? null : { query: query({ radius: wider }), reach: formatKilometres(wider) },
 		start: query({}),
 		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
 	};
@@ -56,8 +58,12 @@ async function named(api: ApiClient, search: Search): Promise<Search> {
 		: search;
 }
 
-/** "5 km" */
-const reach = (radius: number) => `${radius / 1000} km`;
+/** How far the list looks, and around what. */
+function summary({ data, radius }: RouterListBody, given: boolean): string {
+	const distance = formatKilometres(radius);
+	if (data.length === 0) return given ? m.list_none_chosen({ distance }) : m.list_none_centre({ distance });
+	return given ? m.list_around_chosen({ distance }) : m.list_around_centre({ distance });
+}
 
 /** Looks ever farther until there is something to buy; a page that was asked for by its cursor is just read. */
 async function findNear(api: ApiClient, search: Search): Promise<RouterListBody & { restarted: boolean }> {
@@ -90,7 +96,7 @@ function shown({ id, name, address, ssid, lat, lon, distance, price, currency, s
 		id,
 		name,
 		address,
-		ssid,
+		network: m.list_network({ ssid: apart(ssid) }),
 		lat,
 		lon,
 		distance: distance === null ? '' : formatDistance(distance),

@@ -1,4 +1,5 @@
 import { error } from '@sveltejs/kit';
+import * as m from '#lib/language/messages.js';
 import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function readForm(request: Request): Promise<FormData> {
 	try {
 		return await request.formData();
 	} catch {
-		error(400, 'The form did not arrive whole. Nothing was taken. Go back and send it again.');
+		error(400, m.common_form_broken());
 	}
 }
 

@@ -1,3 +1,5 @@
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
 import type { PhoneHint } from '#lib/phone-hint.ts';
 import type { ApiProblem } from '#lib/server/api-client.ts';
 
@@ -15,9 +17,9 @@ export function paymentRefusal(
 	words: { region: PhoneHint; bounds: string }
 ): RefusedFields {
 	const { country, example } = words.region;
-	const phone = `This is not a mobile number. In ${country} it looks like ${example}.`;
-	const time = `Choose from ${words.bounds}.`;
-	const network = 'This place does not take that network. Choose another one.';
+	const phone = m.router_number_wrong({ country, example: apart(example) });
+	const time = m.router_choose_from({ bounds: words.bounds });
+	const network = m.router_network_refused();
 	switch (problem.code) {
 		case 'invalid_phone':
 			return { phone };
@@ -26,11 +28,9 @@ export function paymentRefusal(
 		case 'payment_method_not_supported':
 			return { network };
 		case 'payer_prompt_limit':
-			return { phone: 'This number was asked to pay too often. Wait 15 minutes, or use another number.' };
+			return { phone: m.router_number_tired() };
 		case 'router_unavailable':
-			return {
-				form: 'This Wi-Fi has just gone offline. Try again when it is back, or choose another place.'
-			};
+			return { form: m.router_gone_offline() };
 		case 'validation_failed': {
 			const texts = { phone, time, network };
 			const fields = problem.errors.map(({ pointer }) => FIELD_OF_POINTER[pointer]);
@@ -40,5 +40,5 @@ export function paymentRefusal(
 		}
 		default:
 	}
-	return { form: 'The payment could not be started. Try again in a minute.' };
+	return { form: m.router_not_started() };
 }

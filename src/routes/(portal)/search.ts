@@ -1,3 +1,5 @@
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
 import type { Position } from '#lib/geo.ts';
 import { MAX_PLACE_LENGTH, parsePlace, positionOf } from '#lib/place.ts';
 
@@ -22,6 +24,8 @@ export const PAGE_SIZE = 12;
 
 /** Metres: around the corner, across town, the whole region. */
 export const RADII: readonly number[] = [1_000, 5_000, 50_000];
+/** A position as it may be typed, in Kampala. */
+const EXAMPLE = '0.3476, 32.5825';
 const MAX_CURSOR_LENGTH = 512;
 const MAX_FIRST = 100_000;
 
@@ -41,11 +45,11 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 	if (lat !== null || lon !== null) {
 		const numbers = [lat ?? '', lon ?? ''].map((text) => (DECIMAL.test(text) ? Number(text) : Number.NaN));
 		position = positionOf(numbers[0] ?? Number.NaN, numbers[1] ?? Number.NaN);
-		if (!position) problem = 'That is not a position on the globe. Type it here, such as 0.3476, 32.5825.';
+		if (!position) problem = m.list_not_on_globe({ example: apart(EXAMPLE) });
 	} else if (place !== '') {
 		position = parsePlace(place);
 		if (!position) {
-			problem = 'No place by that name here. Try another word, or a position such as 0.3476, 32.5825.';
+			problem = m.list_no_such_place({ example: apart(EXAMPLE) });
 			name = place;
 		}
 	}

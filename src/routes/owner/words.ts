@@ -7,7 +7,7 @@ import type { Period } from '#lib/calendar.ts';
 
 /** "UGX 4,500"; what was taken away with a minus before all of it. */
 export function money(major: number, currency: string): string {
-	const text = formatMoney(Math.abs(major), currency, currentLocale());
+	const text = formatMoney(Math.abs(major), currency);
 	return major < 0 ? `−${text}` : text;
 }
 

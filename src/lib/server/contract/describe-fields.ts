@@ -113,12 +113,23 @@ const session: Texts<typeof schemas.session> = {
 		pattern: '^[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}$'
 	},
 	payment_due_at: 'Until when the session must be paid; after that it is cancelled as `payment_timeout`.',
-	starts_at: 'When the time began to run; null before.',
+	starts_at:
+		'When the time began to run, or for added time will begin: where the pass ended before; null before it was paid.',
 	expires_at: 'When the time runs out: `starts_at` + `duration_seconds`; null before it began.',
 	ended_at: 'When the session was over (`expired`, `ended` or `cancelled`); null before.',
 	remaining_seconds: {
-		description: 'Seconds left, rounded up; null before the time began, 0 when it is over.',
+		description:
+			'Seconds left of the time of this session, rounded up, so at most `duration_seconds`; null before it was paid, 0 when it is over.',
 		minimum: 0
+	},
+	extends_session_id: {
+		...id('session'),
+		description: 'Id of the session whose pass this one was ordered to lengthen; else null.'
+	},
+	pass_id: {
+		...id('session'),
+		description:
+			'Id of the first session of the pass, its own for a pass of one session. The active sessions of a pass follow each other and have one password. Added time that was paid when the pass was over is a pass of its own.'
 	},
 	created_at: CREATED_AT,
 	updated_at: UPDATED_AT
@@ -201,6 +212,11 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
 				'Mobile number of the payer: E.164, or as it is dialled in the country of the installation.',
 			minLength: 1,
 			maxLength: 64
+		},
+		extends_session_id: {
+			...sentId('session to lengthen'),
+			description:
+				'Id of an `active` session of the same account on the same router: when this order is paid, its time is added to the end of that pass, under the same password. If the pass is over by then, the time starts at once as a pass of its own.'
 		}
 	} satisfies Texts<typeof schemas.sessionCreation>,
 	Payment: payment,

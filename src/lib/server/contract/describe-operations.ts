@@ -64,7 +64,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationText>> = {
 	createSession: {
 		tag: 'Sessions',
 		description:
-			'Orders time on a router at its price of now. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). Send an `Idempotency-Key` so that a request that is repeated after a lost answer orders once.',
+			'Orders time on a router at its price of now. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). With `extends_session_id` the time is added to a running pass: never over what is left of it, and two such orders add up. Send an `Idempotency-Key` so that a request that is repeated after a lost answer orders once.',
 		success: 'The session, waiting for its payment.',
 		parameters: {},
 		invalid: {
@@ -85,7 +85,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationText>> = {
 	endSession: {
 		tag: 'Sessions',
 		description:
-			'An `active` session ends: its password stops working, nothing is refunded. A session in `pending_payment` is cancelled. In any other state the request is refused and names the state, so that a client that repeats it sees that the first one worked. A body is ignored.',
+			'An `active` session ends: its password stops working, nothing is refunded, and added time that follows it in its pass ends with it. A session in `pending_payment` is cancelled. In any other state the request is refused and names the state, so that a client that repeats it sees that the first one worked. A body is ignored.',
 		success: 'The session, ended or cancelled.',
 		parameters: {
 			id: pathId('session', 9001),

@@ -60,6 +60,12 @@ export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<s
 		advice:
 			'Look at `session_status`. If it is `ended` or `cancelled`, an earlier request did its work and nothing is left to do.'
 	},
+	session_not_extendable: {
+		meaning:
+			'The session in `extends_session_id` is not `active`, or it is on another router. Nothing was created or charged.',
+		advice:
+			'Look at `session_status`. If the time is over, order anew without `extends_session_id`: that is a pass of its own with a password of its own.'
+	},
 	amount_mismatch: {
 		meaning: 'The amount is not what the session costs. Nobody was asked to pay.',
 		advice: 'Send the `amount` of the session as it came, here also as `expected_amount`. Do not compute it.'

@@ -55,6 +55,8 @@ export const ordered: schemas.SessionBody = {
 	expires_at: null,
 	ended_at: null,
 	remaining_seconds: null,
+	extends_session_id: null,
+	pass_id: 9001,
 	created_at: '2026-11-21T09:15:00.000Z',
 	updated_at: '2026-11-21T09:15:00.000Z'
 };

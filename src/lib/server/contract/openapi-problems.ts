@@ -26,6 +26,7 @@ const EXTENSIONS: Readonly<Partial<Record<ProblemCode, z.ZodRawShape>>> = {
 		payment_methods: z.array(z.string()).meta({ description: 'What the router accepts.' })
 	},
 	session_not_active: { session_status: sessionStatus },
+	session_not_extendable: { session_status: sessionStatus },
 	session_not_payable: { session_status: sessionStatus },
 	amount_mismatch: {
 		expected_amount: z.number().meta({ description: 'The amount to pay, in major units of `currency`.' }),

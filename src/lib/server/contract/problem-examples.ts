@@ -37,6 +37,10 @@ const SAMPLES: Record<ProblemCode, Sample> & Readonly<Record<string, Sample>> = 
 		detail: 'The session is expired; there is nothing to end.',
 		members: { session_status: 'expired' }
 	},
+	session_not_extendable: {
+		detail: 'The session is expired; order time without extends_session_id.',
+		members: { session_status: 'expired' }
+	},
 	amount_mismatch: {
 		detail: 'The session costs UGX 1000.',
 		members: { expected_amount: 1000, currency: 'UGX' }

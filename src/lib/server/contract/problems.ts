@@ -13,6 +13,7 @@ export const PROBLEMS = {
 	duration_not_allowed: { status: 400, title: 'Duration is outside what the router sells' },
 	payment_method_not_supported: { status: 400, title: 'Payment method is not accepted by the router' },
 	session_not_active: { status: 400, title: 'Session cannot be ended in its state' },
+	session_not_extendable: { status: 400, title: 'Session cannot be extended' },
 	amount_mismatch: { status: 400, title: 'Amount differs from the price of the session' },
 	payment_in_progress: { status: 400, title: 'A payment for the session is already in progress' },
 	session_already_paid: { status: 400, title: 'Session is already paid' },

@@ -113,7 +113,9 @@ export const createSession = {
 	location: '/v1/sessions/{id}',
 	errors: [
 		'router_not_found',
+		'session_not_found',
 		'router_unavailable',
+		'session_not_extendable',
 		'duration_not_allowed',
 		'payment_method_not_supported',
 		'invalid_phone',

@@ -123,6 +123,8 @@ export const session = z
 		expires_at: timestamp.nullable(),
 		ended_at: timestamp.nullable(),
 		remaining_seconds: z.int().nullable(),
+		extends_session_id: z.int().nullable(),
+		pass_id: z.int(),
 		created_at: timestamp,
 		updated_at: timestamp
 	})
@@ -135,7 +137,8 @@ export const sessionCreation = z
 		payment_method: z
 			.string()
 			.regex(/^[a-z][a-z0-9_]{0,31}$/, 'Use one of the router\'s payment_methods, e.g. "mobile_money".'),
-		phone: phoneText
+		phone: phoneText,
+		extends_session_id: bodyId.optional()
 	})
 	.meta({ id: 'SessionCreation' });
 

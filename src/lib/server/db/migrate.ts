@@ -10,6 +10,7 @@ import { signIn } from './migrations/0007-sign-in.ts';
 import { requestLog } from './migrations/0008-request-log.ts';
 import { accountPayments } from './migrations/0009-account-payments.ts';
 import { moneyEvidence } from './migrations/0010-money-evidence.ts';
+import { passes } from './migrations/0011-passes.ts';
 import { branding } from './migrations/0013-branding.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly Migration[] = [
 	requestLog,
 	accountPayments,
 	moneyEvidence,
+	passes,
 	branding
 ];
 

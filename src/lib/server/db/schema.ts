@@ -98,6 +98,12 @@ export interface SessionsTable {
 	payment_id: number | null;
 	/** Sealed with AES-256-GCM; present only while the session is active. */
 	password_sealed: string | null;
+	/** The session whose pass this one was ordered to lengthen; null for a pass of its own. */
+	extends_session_id: Generated<number | null>;
+	/** First session of the pass: those of one pass follow each other under one password. */
+	pass_id: Generated<number>;
+	/** First session of all that were ordered one upon the other, whether or not they became one pass. */
+	line_id: Generated<number>;
 	payment_due_at: number;
 	starts_at: number | null;
 	expires_at: number | null;
@@ -249,6 +255,14 @@ export interface PurchasesTable {
 	replaces_session_id: number | null;
 	/** JSON array of the payments that were started for it, oldest first. */
 	payment_ids: Generated<string>;
+	/** Keyed hash of the short code that opens it; null until it is next opened, and for added time. */
+	code_hash: Generated<string | null>;
+	/** The token, sealed, for who has the code. */
+	token_sealed: Generated<string | null>;
+	/** The purchase whose page shows this one: added time. */
+	extends_purchase_id: Generated<number | null>;
+	/** The session that the added time is ordered for. */
+	extends_session_id: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
 }

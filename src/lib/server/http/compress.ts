@@ -14,7 +14,11 @@ const MIN_BYTES = 1_024;
  */
 export async function compressPage(request: Request, response: Response): Promise<Response> {
 	const html = response.headers.get('content-type')?.startsWith('text/html') ?? false;
-	if (!html || response.headers.has('content-encoding')) return response;
+	return html && !response.headers.has('content-encoding') ? compressed(request, response) : response;
+}
+
+/** The same for any text, where a route knows that a page asks for it. */
+export async function compressed(request: Request, response: Response): Promise<Response> {
 	response.headers.append('vary', 'accept-encoding');
 	if (!/\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')) return response;
 	const plain = Buffer.from(await response.arrayBuffer());

@@ -1,17 +1,25 @@
-import { createHash } from 'node:crypto';
-import { toMinor } from '../../money.ts';
-import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
+import type { ApiClient } from '../api-client.ts';
+import { ApiProblem } from '../api-client.ts';
+import { readCode } from '../../purchase-code.ts';
 import type { Clock } from '../clock.ts';
-import type { PaymentBody, RouterBody, SessionBody } from '../contract/schemas.ts';
+import type { PaymentBody, SessionBody } from '../contract/schemas.ts';
 import type { Database } from '../db/database.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '../ids.ts';
-import { sha256 } from '../secrets.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { sha256, type Secrets } from '../secrets.ts';
+import { createCodes } from './codes.ts';
+import { createOrdering, derivedToken, PaidMeanwhile, PriceChanged, type PurchaseForm } from './ordering.ts';
 import * as store from './store.ts';
+import { addedParts, lastActive, partOf, type PurchaseView } from './views.ts';
+
+export { PriceChanged, type PurchaseForm } from './ordering.ts';
+export type { PurchasePart, PurchaseView } from './views.ts';
 
 /**
  * The portal's record of a purchase: which session and payment belong to the unguessable token in the buyer's
  * address. One form leads to one purchase, however often it is sent: its token comes with the form, and every
- * step that is missing (session, payment) is made up for on the way, never made twice.
+ * step that is missing (session, payment) is made up for on the way, never made twice. Time that is added later is a
+ * purchase, too, but has no page of its own: it shows on the page of the first one.
  */
 export interface Purchases {
 	/** A token for a form that is about to be shown. */
@@ -34,138 +42,61 @@ export interface Purchases {
 	 * @throws ApiProblem when the service refuses, PriceChanged when its price is not what the buyer saw
 	 */
 	retry(api: ApiClient, token: string, form: RetryForm): Promise<string>;
+	/**
+	 * Adds time to the end of a purchase's pass; a new pass on the same page where it is over by then. While a
+	 * payment for added time is open nothing more is started; one that was not paid is cancelled for the new one.
+	 * @param form `token` is the form's own: sent twice, it is still one order
+	 * @throws ApiProblem when the service refuses, PriceChanged when its price is not what the buyer saw
+	 */
+	extend(api: ApiClient, token: string, form: AddedTimeForm): Promise<void>;
 	/** The purchase as soon as its payment leaves `pending`, or after `waitSeconds`. */
 	wait(api: ApiClient, token: string, waitSeconds: number): Promise<PurchaseView | null>;
-}
-
-export interface PurchaseForm {
-	routerId: number;
-	duration: string;
-	paymentMethod: string;
-	phone: string;
-	/** What the buyer saw, in major units, and its currency: nothing else is charged. */
-	amount: number;
-	currency: string;
+	/**
+	 * What a typed code opens. Each try counts against its network and against all of them, so that codes cannot be
+	 * guessed; beyond that no code is looked at.
+	 */
+	resume(typed: string, network: string): Promise<Resumed>;
 }
 
 export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
+export type AddedTimeForm = PurchaseForm & { token: string };
 
-export interface PurchaseView {
-	router: RouterBody;
-	session: SessionBody;
-	/** The payment that bought the session, else the newest one. */
-	payment: PaymentBody | null;
-	/** The other payments of this purchase, newest first: some of their money may be on its way back. */
-	otherPayments: PaymentBody[];
-	/** Token of the purchase that was made in the place of this one. */
-	successor: string | null;
+export type Resumed =
+	{ kind: 'found'; token: string } | { kind: 'unknown' } | { kind: 'limited'; retryAfterSeconds: number };
+
+export interface PurchasesDependencies {
+	database: Database;
+	clock: Clock;
+	secrets: Secrets;
+	rateLimits: RateLimits;
+	/** Tries to open a purchase by its code in any minute: of one network, and of all together. */
+	maxCodes: { network: number; total: number };
 }
 
-/** The price has changed since the buyer saw it. Nothing was charged. */
-export class PriceChanged extends Error {
-	constructor() {
-		super('The price has changed since it was shown');
-		this.name = 'PriceChanged';
-	}
-}
-
-/** Purchases in a row whose payments are still shown. */
-const MAX_REPLACED = 5;
 /** An order that was cut off is completed when the buyer comes back this soon; later it would surprise them. */
 const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
+/**
+ * A code opens a purchase for this long after the last that happened to it: the longest pass and a month. The address
+ * of its page works for good.
+ */
+const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
-export function createPurchases(database: Database, clock: Clock): Purchases {
+export function createPurchases(dependencies: PurchasesDependencies): Purchases {
+	const { database, clock, secrets, rateLimits, maxCodes } = dependencies;
 	const { db } = database;
-	/** Purchases that are being completed in this process: a second click waits for the first. */
-	const completing = new Map<number, Promise<store.PurchaseRow>>();
-
-	/** Makes up for the steps that are missing. */
-	async function complete(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
-		if (store.paymentIds(row).length > 0) return row;
-		const running = completing.get(row.id);
-		if (running) return running;
-		const work = makeMissing(api, row).finally(() => completing.delete(row.id));
-		completing.set(row.id, work);
-		return work;
-	}
-
-	async function makeMissing(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
-		const fresh = (await store.find(db, row.token_hash)) ?? row;
-		const made = fresh.session_id === null ? await makeSession(api, fresh) : null;
-		const withSession = made?.row ?? fresh;
-		if (store.paymentIds(withSession).length > 0 || withSession.session_id === null) return withSession;
-		// Another process may have been faster, and then it is that one's session.
-		const isOwn = made?.session.id === withSession.session_id;
-		const session = made && isOwn ? made.session : await api.getSession(withSession.session_id);
-		// Sent already, and the answer was lost: that payment is this purchase's; never ask twice.
-		if (session.payment_id !== null) return adopt(withSession, session.payment_id);
-		if (toMinor(session.amount, session.currency) !== row.amount_minor || session.currency !== row.currency) {
-			// The page shows what the price is now.
-			await api.getRouter(row.router_id);
-			throw new PriceChanged();
-		}
-		return pay(api, withSession, session, withSession.phone);
-	}
-
-	async function makeSession(
-		api: ApiClient,
-		row: store.PurchaseRow
-	): Promise<{ row: store.PurchaseRow; session: SessionBody }> {
-		const session = await api.createSession({
-			router_id: row.router_id,
-			duration: row.duration,
-			payment_method: row.payment_method,
-			phone: row.phone
-		});
-		return { row: await store.setSession(db, row.id, session.id, clock.now()), session };
-	}
-
-	const adopt = (row: store.PurchaseRow, paymentId: number) =>
-		store.addPayment(database, row.id, paymentId, clock.now());
-
-	/** Starts a payment, or adopts the one that is open or has paid already. */
-	async function pay(
-		api: ApiClient,
-		row: store.PurchaseRow,
-		session: SessionBody,
-		phone: string
-	): Promise<store.PurchaseRow> {
-		// Cancelled first: should that session's request still be approved, its money goes back.
-		if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
-			throw new PaidMeanwhile();
-		}
-		let id: number;
-		try {
-			({ id } = await api.startPayment({ amount: session.amount, phone, session_id: session.id }));
-		} catch (error) {
-			const open = openPayment(error) ?? (await paidBy(api, session.id, error));
-			if (open === null) throw error;
-			id = open;
-		}
-		return adopt(row, id);
-	}
+	const codes = createCodes(database, secrets);
+	const ordering = createOrdering(database, clock, codes);
 
 	async function view(api: ApiClient, token: string, row: store.PurchaseRow): Promise<PurchaseView | null> {
-		if (row.session_id === null) return null;
-		const read = api.recent;
-		const earlier = await replacedPayments(row);
-		const noted = [...new Set([...store.paymentIds(row), ...earlier])];
-		// Payments first: what they say decides whether the session has to be asked for again.
-		const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
-		const [router, session] = await Promise.all([
-			read.getRouter(row.router_id),
-			read.getSession(row.session_id)
+		const part = await partOf(db, api, row);
+		if (!part) return null;
+		const [router, added, successor, code] = await Promise.all([
+			api.recent.getRouter(row.router_id),
+			addedParts(db, api, ordering, row),
+			successorOf(token, row),
+			codes.of(token, row)
 		]);
-		const bought = session.payment_id;
-		if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
-		const own = [...store.paymentIds(row), bought];
-		payments.sort((a, b) => b.id - a.id);
-		const payment =
-			payments.find(({ id }) => id === session.payment_id) ??
-			payments.find(({ id }) => own.includes(id)) ??
-			null;
-		const otherPayments = payments.filter((other) => other !== payment);
-		return { router, session, payment, otherPayments, successor: await successorOf(token, row) };
+		return { ...part, router, added, successor, code };
 	}
 
 	async function afterWaiting(
@@ -174,22 +105,12 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		row: store.PurchaseRow,
 		waitSeconds: number
 	): Promise<PurchaseView | null> {
-		const latest = store.paymentIds(row).at(-1);
-		if (latest !== undefined && waitSeconds > 0) await api.getPayment(latest, waitSeconds);
-		return view(api, token, row);
-	}
-
-	/** Payments of the purchases that this one replaced. */
-	async function replacedPayments(row: store.PurchaseRow): Promise<number[]> {
-		const ids: number[] = [];
-		let replaced = row.replaces_session_id;
-		for (let steps = 0; replaced !== null && steps < MAX_REPLACED; steps += 1) {
-			const before = await store.findBySession(db, replaced);
-			if (!before) break;
-			ids.push(...store.paymentIds(before));
-			replaced = before.replaces_session_id;
+		if (waitSeconds > 0) {
+			const [newest] = await store.addedTo(db, row.id, 1);
+			const latest = (newest && store.paymentIds(newest).at(-1)) ?? store.paymentIds(row).at(-1);
+			if (latest !== undefined) await api.getPayment(latest, waitSeconds);
 		}
-		return ids;
+		return view(api, token, row);
 	}
 
 	async function successorOf(token: string, row: store.PurchaseRow): Promise<string | null> {
@@ -204,70 +125,11 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		return id === undefined ? null : api.getPayment(id);
 	}
 
-	async function begin(
-		token: string,
-		form: PurchaseForm,
-		replaces: number | null
-	): Promise<{ token: string; row: store.PurchaseRow }> {
-		const now = clock.now();
-		const amount = toMinor(form.amount, form.currency);
-		if (amount === null) throw new PriceChanged();
-		const values = {
-			router_id: form.routerId,
-			duration: form.duration,
-			payment_method: form.paymentMethod,
-			// PostgreSQL stores no NUL; the service refuses such a number anyway.
-			phone: form.phone.replaceAll('\0', ''),
-			amount_minor: amount,
-			currency: form.currency,
-			replaces_session_id: replaces,
-			created_at: now,
-			updated_at: now
-		};
-		if (PURCHASE_TOKEN_PATTERN.test(token)) {
-			const token_hash = sha256(token);
-			const row = (await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
-			if (row && (replaces !== null || isSameOrder(row, form))) return { token, row };
-		}
-		// Another order from the same page (back, other number, buy): a purchase of its own.
-		const own = token + JSON.stringify(form);
-		const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
-		const token_hash = sha256(other);
-		const row = (await store.insert(db, { token_hash, ...values })) ?? (await store.find(db, token_hash));
-		if (!row) throw new Error('A purchase vanished while it began');
-		return { token: other, row };
-	}
-
-	async function buy(
-		api: ApiClient,
-		givenToken: string,
-		form: PurchaseForm,
-		replaces: number | null = null
-	): Promise<string> {
-		const { token, row } = await begin(givenToken, form, replaces);
-		try {
-			await complete(api, row);
-		} catch (error) {
-			// No answer: the payment may exist. The page of the purchase finds out and goes on from here.
-			if (error instanceof ApiUnavailable && (await hasSession(row))) return token;
-			// The purchase that it replaces is cancelled by now: what is left to do is done on the new page.
-			if (error instanceof ApiProblem && replaces !== null && (await hasSession(row))) return token;
-			// Refused, or not even ordered: no payment exists, so nothing is lost by forgetting it.
-			await store.removeUnpaid(db, row.id);
-			throw error;
-		}
-		return token;
-	}
-
-	const hasSession = async (row: store.PurchaseRow) =>
-		((await store.find(db, row.token_hash))?.session_id ?? null) !== null;
-
-	/** The purchase of a token, with a payment that was started for it though its answer was lost. */
+	/** The purchase of a page's token, with a payment that was started for it though its answer was lost. */
 	async function load(api: ApiClient, token: string): Promise<store.PurchaseRow | null> {
 		const row = PURCHASE_TOKEN_PATTERN.test(token) ? await store.find(db, sha256(token)) : null;
-		if (!row || row.session_id === null || store.paymentIds(row).length > 0) return row;
-		const { payment_id } = await api.getSession(row.session_id);
-		return payment_id === null ? row : adopt(row, payment_id);
+		if (!row || row.extends_purchase_id !== null) return null;
+		return ordering.adopted(api, row);
 	}
 
 	async function retry(api: ApiClient, token: string, form: RetryForm): Promise<string> {
@@ -289,7 +151,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		const order = { routerId: row.router_id, duration: row.duration, ...form };
 		try {
 			if (!next && payable && (await payAgain(api, row, session, form.phone))) return token;
-			return await buy(api, successor, order, session.id);
+			return await ordering.buy(api, successor, order, { replaces: session.id, isAnyOrder: true });
 		} catch (error) {
 			if (error instanceof PaidMeanwhile) return token;
 			throw error;
@@ -304,7 +166,7 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		phone: string
 	): Promise<boolean> {
 		try {
-			await pay(api, row, session, phone);
+			await ordering.pay(api, row, session, phone);
 			return true;
 		} catch (error) {
 			if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
@@ -312,16 +174,46 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 		}
 	}
 
+	async function extend(
+		api: ApiClient,
+		token: string,
+		{ token: formToken, ...form }: AddedTimeForm
+	): Promise<void> {
+		const row = await load(api, token);
+		const part = row && (await partOf(db, api, row));
+		if (!row || !part) throw new Error('There is no purchase to add time to');
+		const added = await addedParts(db, api, ordering, row);
+		const newest = added.at(-1);
+		if (newest?.payment?.status === 'pending') return;
+		const relation = {
+			replaces: newest && isUnpaid(newest.session) ? newest.session.id : null,
+			adds: { purchaseId: row.id, sessionId: lastActive([part, ...added])?.id ?? null }
+		};
+		try {
+			await ordering.buy(api, formToken, { ...form, routerId: row.router_id }, relation);
+		} catch (error) {
+			if (!(error instanceof PaidMeanwhile)) throw error;
+		}
+		// Its code goes on opening it.
+		await store.touch(db, row.id, clock.now());
+	}
+
+	/** Whole seconds until a refused try may come again; null when it is admitted. */
+	async function limited(subject: string, limit: number): Promise<number | null> {
+		const { admitted, resetMs } = await rateLimits.take(subject, limit);
+		return admitted ? null : Math.max(1, Math.ceil(resetMs / 1000));
+	}
+
 	return {
 		newToken: purchaseToken,
-		buy,
+		buy: (api, token, form) => ordering.buy(api, token, form),
 		async find(api, token, waitSeconds = 0) {
 			const row = await load(api, token);
 			if (!row) return null;
 			if (store.paymentIds(row).length > 0) return afterWaiting(api, token, row, waitSeconds);
 			if (clock.now() - row.created_at >= COMPLETE_WITHIN_MS) return view(api, token, row);
 			try {
-				return await view(api, token, await complete(api, row));
+				return await view(api, token, await ordering.complete(api, row));
 			} catch (error) {
 				// What cannot be completed is shown as it is, with the way to try again.
 				if (error instanceof ApiProblem || error instanceof PriceChanged) return view(api, token, row);
@@ -329,56 +221,29 @@ export function createPurchases(database: Database, clock: Clock): Purchases {
 			}
 		},
 		retry,
+		extend,
 		async wait(api, token, waitSeconds) {
 			const row = await load(api, token);
 			return row && afterWaiting(api, token, row, waitSeconds);
+		},
+		async resume(typed, network) {
+			const code = readCode(typed);
+			// What cannot be a code guesses nothing.
+			if (code === null) return { kind: 'unknown' };
+			const retryAfterSeconds =
+				(await limited(`code:${network}`, maxCodes.network)) ?? (await limited('code', maxCodes.total));
+			if (retryAfterSeconds !== null) return { kind: 'limited', retryAfterSeconds };
+			const token = await codes.open(code, clock.now() - CODE_MS);
+			return token === null ? { kind: 'unknown' } : { kind: 'found', token };
 		}
 	};
 }
 
-/** The session that was to be replaced has been paid after all. */
-class PaidMeanwhile extends Error {}
-
-/**
- * Cancels a session that is not paid.
- * @returns false when it is paid: then it stays as it is
- */
-async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
-	try {
-		await api.cancelUnpaid(sessionId);
-		return true;
-	} catch (error) {
-		if (!(error instanceof ApiProblem) || error.code !== 'session_not_active') throw error;
-		const status = error.extensions.session_status;
-		return status !== 'active' && status !== 'activating';
-	}
-}
+/** Not paid, and if it were paid after all, the money would buy time a second time: it is cancelled first. */
+const isUnpaid = ({ status }: SessionBody) => status === 'pending_payment' || status === 'cancelled';
 
 /** One purchase has one successor, whatever the buyer typed: parallel tries meet in it. */
 const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
 
 /** The order cannot be paid any more, but the same time can be bought anew. */
 const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];
-
-function openPayment(error: unknown): number | null {
-	if (!(error instanceof ApiProblem) || error.code !== 'payment_in_progress') return null;
-	const id = error.extensions.payment_id;
-	return typeof id === 'number' ? id : null;
-}
-
-/** The payment that bought the session meanwhile, when that is why another one was refused. */
-async function paidBy(api: ApiClient, sessionId: number, error: unknown): Promise<number | null> {
-	if (!(error instanceof ApiProblem) || error.code !== 'session_already_paid') return null;
-	return (await api.getSession(sessionId)).payment_id;
-}
-
-const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
-	row.router_id === form.routerId &&
-	row.duration === form.duration &&
-	row.payment_method === form.paymentMethod &&
-	row.phone === form.phone &&
-	row.amount_minor === toMinor(form.amount, form.currency) &&
-	row.currency === form.currency;
-
-/** A token that only a holder of the first one can come to, the same each time: a double click meets itself. */
-const derivedToken = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 24);

@@ -43,6 +43,46 @@ export async function findBySession(queries: Queries, sessionId: number): Promis
 	return row ?? null;
 }
 
+/** Time that was ordered to be added to a purchase, newest first. */
+export async function addedTo(queries: Queries, id: number, limit: number): Promise<PurchaseRow[]> {
+	return queries
+		.selectFrom('purchases')
+		.selectAll()
+		.where('extends_purchase_id', '=', id)
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
+}
+
+/** A purchase that has changed since `since`, by the hash of its code. */
+export async function findByCode(
+	queries: Queries,
+	codeHash: string,
+	since: number
+): Promise<PurchaseRow | null> {
+	const row = await queries
+		.selectFrom('purchases')
+		.selectAll()
+		.where('code_hash', '=', codeHash)
+		.where('updated_at', '>=', since)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** @throws a unique violation when another purchase has the code */
+export async function setCode(
+	queries: Queries,
+	id: number,
+	code: Pick<PurchaseRow, 'code_hash' | 'token_sealed'>
+): Promise<void> {
+	await queries.updateTable('purchases').set(code).where('id', '=', id).execute();
+}
+
+/** Notes that something happened to a purchase. */
+export async function touch(queries: Queries, id: number, now: number): Promise<void> {
+	await queries.updateTable('purchases').set({ updated_at: now }).where('id', '=', id).execute();
+}
+
 /** Notes the session once; a second one loses. @returns the row as it is then */
 export async function setSession(
 	queries: Queries,

@@ -1,8 +1,7 @@
-import { formatDuration, durationSeconds, MAX_DURATION, MIN_DURATION } from '../../duration.ts';
-import { priceForSeconds, toMajor } from '../../money.ts';
-import { maskPhone, parseMobile } from '../../phone.ts';
+import { durationSeconds } from '../../duration.ts';
+import { priceForSeconds } from '../../money.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
-import { isoTime, type Clock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { OwnerUserBody, SessionBody, SessionCreationBody } from '../contract/schemas.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
@@ -12,8 +11,10 @@ import { wifiPassword } from '../ids.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { carrierOf } from '../operators/carriage.ts';
 import type { Operators } from '../operators/registry.ts';
-import type { Routers, RouterRow } from '../routers/routers.ts';
+import type { Routers } from '../routers/routers.ts';
 import type { Secrets } from '../secrets.ts';
+import { ownerUserBody, sessionBody } from './body.ts';
+import { checkOrder } from './order.ts';
 import * as store from './store.ts';
 
 /**
@@ -24,8 +25,12 @@ import * as store from './store.ts';
  *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
  *   cancelled(payment_timeout) -> active a success that came late, but not too late
  *   active -> expired | ended            the clock, or DELETE
+ *
+ * A pass is one session, or several that follow each other without a gap under one password: added time is a session
+ * with a payment of its own, which begins where the pass ends at the moment when it is paid.
  */
 export type SessionRow = store.SessionRow;
+export { mobileNumber } from './order.ts';
 
 /** Why a successful payment does not buy its session; the money goes back for this reason. */
 export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment';
@@ -43,7 +48,8 @@ export interface Sessions {
 	/** @throws AppError `session_not_found` */
 	read(caller: Caller, id: number): Promise<SessionBody>;
 	/**
-	 * Ends an active session or cancels an unpaid one; with `onlyStatus` only from that state.
+	 * Ends an active session, and those that follow it in its pass, or cancels an unpaid one; with `onlyStatus` only
+	 * from that state.
 	 * @throws AppError `session_not_found | session_not_active`
 	 */
 	end(caller: Caller, id: number, onlyStatus?: SessionRow['status']): Promise<SessionBody>;
@@ -67,7 +73,6 @@ export interface Sessions {
 	settleDue(id: number): Promise<number | null>;
 }
 
-/** One job for each session: cancels it when it is not paid in time, ends it when its time is over. */
 /** The two classes in which an owner sees sessions: what ended early counts as expired. */
 export type SessionGroup = 'active' | 'expired';
 
@@ -84,6 +89,7 @@ export interface OwnerPage {
 	counts: Record<SessionGroup, number>;
 }
 
+/** One job for each session: cancels it when it is not paid in time, ends it when its time is over. */
 export const SESSION_JOB = 'session.settle';
 
 /** A session whose payment is still open is looked at again after this time. */
@@ -102,60 +108,6 @@ export interface SessionsDependencies {
 
 /** What a stored password is sealed for. */
 export const passwordContext = (id: number) => `session:${id}`;
-
-/** The API's session object. */
-function sessionBody(row: SessionRow, now: number, password: string | null): SessionBody {
-	return {
-		id: row.id,
-		router_id: row.router_id,
-		status: row.status,
-		status_reason: row.status_reason,
-		duration: row.duration,
-		duration_seconds: row.duration_seconds,
-		payment_method: row.payment_method,
-		phone: row.phone,
-		amount: toMajor(row.amount_minor, row.currency),
-		currency: row.currency,
-		payment_id: row.payment_id,
-		ssid: row.ssid,
-		password,
-		payment_due_at: isoTime(row.payment_due_at),
-		starts_at: isoTime(row.starts_at),
-		expires_at: isoTime(row.expires_at),
-		ended_at: isoTime(row.ended_at),
-		remaining_seconds: remainingSeconds(row, now),
-		created_at: isoTime(row.created_at),
-		updated_at: isoTime(row.updated_at)
-	};
-}
-
-/** A session as the router's owner sees it, right at this moment even if no job has run yet. */
-function ownerUserBody(row: store.OwnerRow, now: number): OwnerUserBody {
-	const over = row.status === 'active' && row.expires_at <= now;
-	const status = over ? 'expired' : row.status;
-	return {
-		session_id: row.id,
-		router_id: row.router_id,
-		router_name: row.router_name,
-		status,
-		group: status === 'active' ? 'active' : 'expired',
-		phone_masked: maskPhone(row.phone),
-		duration: row.duration,
-		amount: toMajor(row.amount_minor, row.currency),
-		currency: row.currency,
-		starts_at: isoTime(row.starts_at),
-		expires_at: isoTime(row.expires_at),
-		ended_at: isoTime(over ? row.expires_at : row.ended_at),
-		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
-	};
-}
-
-/** Seconds left of the bought time: null before it started, 0 when it is over. */
-function remainingSeconds(row: SessionRow, now: number): number | null {
-	if (row.expires_at === null) return null;
-	if (row.status !== 'active') return 0;
-	return Math.max(0, Math.ceil((row.expires_at - now) / 1000));
-}
 
 export function createSessions(dependencies: SessionsDependencies): Sessions {
 	const { database, clock, config, secrets, jobs, events, routers, operators } = dependencies;
@@ -234,10 +186,21 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		return row;
 	}
 
-	/** Starts the time. `from` is the state in which the session was found. */
+	/** The password of a pass; a new one where none is continued. */
+	const passwordOf = (pass: SessionRow | null) =>
+		pass?.password_sealed == null
+			? wifiPassword()
+			: secrets.decrypt(pass.password_sealed, passwordContext(pass.id));
+
+	/**
+	 * Starts the time: now, or where the pass ends that it was ordered to lengthen. Two that are paid at once add up,
+	 * because transactions behave as if they ran one after the other.
+	 */
 	async function start(trx: Tx, row: SessionRow, paymentId: number): Promise<boolean> {
 		const now = clock.now();
-		const expiresAt = now + row.duration_seconds * 1000;
+		const pass = row.extends_session_id === null ? null : await store.lastOfLine(trx, row.line_id, now);
+		const startsAt = pass?.expires_at ?? now;
+		const expiresAt = startsAt + row.duration_seconds * 1000;
 		const from = {
 			id: row.id,
 			status: row.status,
@@ -247,8 +210,9 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			status: 'active',
 			status_reason: null,
 			payment_id: paymentId,
-			password_sealed: secrets.encrypt(wifiPassword(), passwordContext(row.id)),
-			starts_at: now,
+			password_sealed: secrets.encrypt(passwordOf(pass), passwordContext(row.id)),
+			pass_id: pass?.pass_id ?? row.id,
+			starts_at: startsAt,
 			expires_at: expiresAt,
 			ended_at: null
 		} as const;
@@ -257,10 +221,51 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		return true;
 	}
 
+	/**
+	 * The session whose pass an order is to lengthen. Only its buyer may: the added time has the same password.
+	 * @throws AppError `session_not_found | session_not_extendable`
+	 */
+	async function extendedBy(
+		trx: Tx,
+		caller: Caller,
+		{ extends_session_id: id, router_id: routerId }: SessionCreationBody
+	): Promise<SessionRow | null> {
+		if (id === undefined) return null;
+		const row = await store.find(trx, id);
+		if (!row || row.account_id !== caller.accountId) throw sessionNotFound();
+		const over = row.status === 'active' && row.expires_at !== null && row.expires_at <= clock.now();
+		const status = over ? 'expired' : row.status;
+		if (status === 'active' && row.router_id === routerId) return row;
+		const why =
+			status === 'active'
+				? `The session is on router ${row.router_id}.`
+				: `The session is ${status}; order time without extends_session_id.`;
+		throw new AppError('session_not_extendable', why, { extensions: { session_status: status } });
+	}
+
+	/** active -> ended, the session and those that follow it in its pass; null when it is not active any more. */
+	async function endPass(trx: Tx, row: SessionRow, reason: string): Promise<SessionRow | null> {
+		const now = clock.now();
+		const to = {
+			status: 'ended',
+			status_reason: reason,
+			ended_at: now,
+			password_sealed: null
+		} as const;
+		const event = { event: 'session.ended', now } as const;
+		const ended = await transition(trx, { id: row.id, status: 'active' }, to, event);
+		if (!ended) return null;
+		for (const later of await store.laterInPass(trx, row)) {
+			await transition(trx, { id: later.id, status: 'active' }, to, event);
+		}
+		return ended;
+	}
+
 	return {
 		async create(caller, order, remember) {
 			return database.transact(async (trx) => {
 				const router = await routers.visible(trx, caller, order.router_id);
+				const extended = await extendedBy(trx, caller, order);
 				const phone = checkOrder(order, router, routers.paymentMethods(router), config.defaultRegion);
 				const seconds = durationSeconds(order.duration);
 				const amountMinor = priceForSeconds(router.price_minor, seconds);
@@ -278,6 +283,11 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 					amount_minor: amountMinor,
 					currency,
 					ssid: router.ssid,
+					...(extended && {
+						extends_session_id: extended.id,
+						pass_id: extended.pass_id,
+						line_id: extended.line_id
+					}),
 					payment_due_at: now + config.sessionPaymentMs,
 					created_at: now,
 					updated_at: now
@@ -302,13 +312,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				const reason = byCreator ? 'client_ended' : 'admin_ended';
 				const wanted = onlyStatus === undefined || onlyStatus === found.status;
 				if (wanted && found.status === 'active') {
-					const to = {
-						status: 'ended',
-						status_reason: reason,
-						ended_at: now,
-						password_sealed: null
-					} as const;
-					const ended = await transition(trx, { id, status: 'active' }, to, { event: 'session.ended', now });
+					const ended = await endPass(trx, found, reason);
 					if (ended) return ended;
 				}
 				if (wanted && found.status === 'pending_payment') {
@@ -377,40 +381,3 @@ const mayRead = (caller: Caller, row: SessionRow) =>
 	row.account_id === caller.accountId || caller.role === 'admin';
 
 export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
-
-/** Business rules of an order, in the order in which they are reported. @returns the payer's number in E.164 */
-function checkOrder(
-	order: SessionCreationBody,
-	router: RouterRow,
-	paymentMethods: string[],
-	region: string
-): string {
-	if (router.status !== 'online' || router.disabled_at !== null) {
-		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
-	}
-	const seconds = durationSeconds(order.duration);
-	const least = Math.max(durationSeconds(router.min_duration), durationSeconds(MIN_DURATION));
-	const most = Math.min(durationSeconds(router.max_duration), durationSeconds(MAX_DURATION));
-	if (seconds < least || seconds > most) {
-		throw new AppError(
-			'duration_not_allowed',
-			`This router sells from ${formatDuration(router.min_duration)} to ${formatDuration(router.max_duration)}.`,
-			{ extensions: { min_duration: router.min_duration, max_duration: router.max_duration } }
-		);
-	}
-	if (!paymentMethods.includes(order.payment_method)) {
-		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
-			extensions: { payment_methods: paymentMethods }
-		});
-	}
-	return mobileNumber(order.phone, region);
-}
-
-/** @throws AppError `invalid_phone` */
-export function mobileNumber(text: string, region: string): string {
-	const phone = parseMobile(text, region);
-	if (phone === null) {
-		throw new AppError('invalid_phone', 'Use a mobile number with its country code, e.g. "+256772123456".');
-	}
-	return phone;
-}

@@ -5,8 +5,47 @@ import type { SessionsTable } from '../db/schema.ts';
 export type SessionRow = Selectable<SessionsTable>;
 export type SessionStatus = SessionRow['status'];
 
+/** Inserts a session; one that extends none is the first of its pass. */
 export async function insert(queries: Queries, session: Insertable<SessionsTable>): Promise<SessionRow> {
-	return queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
+	const row = await queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
+	if (session.pass_id !== undefined) return row;
+	return queries
+		.updateTable('sessions')
+		.set({ pass_id: row.id, line_id: row.id })
+		.where('id', '=', row.id)
+		.returningAll()
+		.executeTakeFirstOrThrow();
+}
+
+/** The session at the end of the pass that a line of orders has now; null when none of them is active. */
+export async function lastOfLine(queries: Queries, lineId: number, now: number): Promise<SessionRow | null> {
+	const row = await queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('line_id', '=', lineId)
+		.where('status', '=', 'active')
+		.where('expires_at', '>', now)
+		.orderBy('expires_at', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Active sessions that follow one in its pass, in their order. */
+export async function laterInPass(
+	queries: Queries,
+	{ id, line_id, pass_id, expires_at }: SessionRow
+): Promise<SessionRow[]> {
+	return queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('line_id', '=', line_id)
+		.where('pass_id', '=', pass_id)
+		.where('status', '=', 'active')
+		.where('id', '<>', id)
+		.where('starts_at', '>=', expires_at)
+		.orderBy('starts_at')
+		.execute();
 }
 
 export async function find(queries: Queries, id: number): Promise<SessionRow | null> {
@@ -76,13 +115,17 @@ interface Owner {
 	now: number;
 }
 
-/** Sessions that have begun on an owner's routers. */
+/**
+ * Sessions that have begun on an owner's routers. Added time is one when its turn comes: until then its buyer is
+ * there already, with the session before it.
+ */
 const begun = (queries: Queries, owner: Owner) =>
 	queries
 		.selectFrom('sessions')
 		.innerJoin('routers', 'routers.id', 'sessions.router_id')
 		.where('routers.owner_account_id', '=', owner.accountId)
-		.where('sessions.status', 'in', ['active', 'expired', 'ended']);
+		.where('sessions.status', 'in', ['active', 'expired', 'ended'])
+		.where(sql<boolean>`not (sessions.status = 'active' and sessions.starts_at > ${owner.now})`);
 
 /** What runs now; a session whose time is over does not, even if no job has noted it yet. */
 const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;

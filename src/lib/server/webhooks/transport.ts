@@ -1,7 +1,13 @@
-import { lookup as systemLookup, Resolver } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
-import { isPublicAddress } from './addresses.ts';
+import {
+	AddressNotAllowed,
+	guardedLookup,
+	NameNotFound,
+	resolveLocally,
+	resolvePublicly,
+	type Resolve
+} from '../guarded-lookup.ts';
+import { isPublicAddress } from '../public-addresses.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
 
 /**
@@ -32,22 +38,11 @@ export type Failure =
 export type Outcome =
 	{ statusCode: number; retryAfter: string | null; response: string } | { failure: Failure };
 
-export interface Address {
-	address: string;
-	family: 4 | 6;
-}
-
-/** All addresses of a name. */
-export type Resolve = (hostname: string) => Promise<Address[]>;
-
 /** For everything: name, connection, answer. */
 export const TOTAL_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 export const KEPT_RESPONSE_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-
-class AddressNotAllowed extends Error {}
-class NameNotFound extends Error {}
 
 export function createTransport(
 	rules: UrlRules & { resolve?: Resolve; isAllowed?: (address: string) => boolean }
@@ -87,50 +82,6 @@ export function createTransport(
 			}
 		}
 	};
-}
-
-/**
- * A lookup for `net.connect` that refuses a name if any of its addresses is not allowed: which one is taken is not
- * ours to say.
- */
-export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
-	return (hostname, options, callback) => {
-		resolve(hostname).then(
-			(addresses) => {
-				const [first] = addresses;
-				if (!first) return callback(new NameNotFound('The name has no address'), '', 0);
-				if (!addresses.every(({ address }) => isAllowed(address))) {
-					return callback(new AddressNotAllowed('An address of the name is not allowed'), '', 0);
-				}
-				if (options.all) callback(null, addresses);
-				else callback(null, first.address, first.family);
-			},
-			(cause: unknown) => callback(new NameNotFound('The name cannot be resolved', { cause }), '', 0)
-		);
-	};
-}
-
-const RESOLVE_TIMEOUT_MS = 3_000;
-const RESOLVE_TRIES = 2;
-
-/**
- * Asks the name server itself. The system's own lookup would know names that only this machine knows, and has four
- * threads for the whole process: a few slow name servers would hold up everybody.
- */
-async function resolvePublicly(hostname: string): Promise<Address[]> {
-	const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
-	const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-	if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
-	return [
-		...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 }) as const),
-		...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 }) as const)
-	];
-}
-
-/** With the names that this machine knows. */
-async function resolveLocally(hostname: string): Promise<Address[]> {
-	const found = await systemLookup(hostname, { all: true });
-	return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 }
 
 /** The first kilobyte as text. A little more is read, so that an ordinary receiver can finish what it says. */

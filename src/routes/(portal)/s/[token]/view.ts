@@ -1,55 +1,138 @@
-import { formatDuration } from '#lib/duration.ts';
+import { apart } from '#lib/language/intl.ts';
 import { formatMoney } from '#lib/money.ts';
 import { methodName } from '#lib/payment-methods.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { hideMiddle } from '#lib/phone-hint.ts';
-import { purchaseState, refundNote, type PurchaseState } from '#lib/purchase-state.ts';
-import type { PurchaseView } from '#lib/server/purchases/purchases.ts';
+import { addedState } from '#lib/purchase-added.ts';
+import { isRefused } from '#lib/purchase-refusal.ts';
+import { warnSeconds } from '#lib/purchase-seconds.ts';
+import { purchaseState, refundNote, type PurchaseState, type PurchaseWords } from '#lib/purchase-state.ts';
+import type { PurchasePart, PurchaseView } from '#lib/server/purchases/purchases.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import { momentText } from '#lib/when.ts';
 
 export type Purchase = PurchaseView;
 
-/** What the page says about a purchase at this moment. */
-export function stateOf({ session, payment }: Purchase, now: Date, timeZone: string): PurchaseState {
-	const until = session.expires_at && momentText(new Date(session.expires_at), now, timeZone);
-	return purchaseState(
-		session,
-		payment,
-		{
-			...moneyWords(payment ?? session),
-			network: methodName(payment?.payment_method ?? session.payment_method),
-			ssid: session.ssid,
-			until
-		},
-		now
-	);
+/** Time that runs: one session, or several that follow each other under one password. */
+export interface Pass {
+	password: string;
+	remainingSeconds: number;
+	totalSeconds: number;
+	/** With so much left the page warns. */
+	warnSeconds: number;
+	/** The session with which the pass ends: what is added is added to it. */
+	last: SessionBody;
 }
 
-/** What happens to the money of further payments, one sentence each. */
-export const otherNotes = ({ otherPayments }: Purchase): string[] =>
-	otherPayments.flatMap((payment) => refundNote(payment, moneyWords(payment)) ?? []);
+/** What the page says about a purchase at this moment. */
+export interface Shown {
+	/** What the purchase is about now: the time that runs, or the payment that is open. */
+	state: PurchaseState;
+	/** Time that is being added to a pass that runs; null when there is nothing to say of it. */
+	added: PurchaseState | null;
+	pass: Pass | null;
+	/** The part that `state` tells of. */
+	part: PurchasePart;
+	/** The part that waits for a payer; null when none does. */
+	waiting: PurchasePart | null;
+	/** What happens to the money of further payments, one text each. */
+	notes: string[];
+	/** Changes whenever the page has something new to show. */
+	watch: string;
+}
+
+/** A no about added time is news for so long; then the page is about the time that runs again. */
+const REFUSED_SHOWN_MS = 15 * 60 * 1000;
+
+export function shownOf(purchase: Purchase, now: Date, timeZone: string): Shown {
+	const parts: PurchasePart[] = [purchase, ...purchase.added];
+	const pass = passOf(parts, now);
+	const newest = purchase.added.at(-1) ?? null;
+	const words = (part: PurchasePart, end = part.session.expires_at) =>
+		wordsOf(part, purchase.code, end && momentText(new Date(end), now, timeZone));
+
+	const part = pass ? firstActive(parts) : subjectOf(purchase);
+	const state = purchaseState(part.session, part.payment, words(part, pass?.last.expires_at), now);
+	const added =
+		pass && newest && newest !== part && isNews(newest, now)
+			? addedState(newest.session, newest.payment, words(newest), now)
+			: null;
+
+	const told = added ? [part, newest] : [part];
+	const waiting = told.find((one) => one?.payment?.status === 'pending' && one.session.status !== 'active');
+	return {
+		// Added time is paid again in the form that adds it, on the page that it was ordered on.
+		state: part === purchase || state.action === 'none' ? state : { ...state, action: 'buy' },
+		added,
+		pass,
+		part,
+		waiting: waiting ?? null,
+		notes: notesOf(parts, told),
+		watch: [state.kind, added?.kind ?? '', pass?.last.expires_at ?? ''].join(' ').trim()
+	};
+}
+
+/** The sessions whose time runs or follows, as one. */
+function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
+	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
+	active.sort((a, b) => moment(a.expires_at) - moment(b.expires_at));
+	const [first] = active;
+	const last = active.at(-1);
+	if (!first || !last || first.password === null) return null;
+	const totalSeconds = (moment(last.expires_at) - moment(first.starts_at)) / 1000;
+	return {
+		password: first.password,
+		remainingSeconds: Math.max(0, Math.ceil((moment(last.expires_at) - now.getTime()) / 1000)),
+		totalSeconds,
+		warnSeconds: warnSeconds(totalSeconds),
+		last
+	};
+}
+
+const moment = (text: string | null) => Date.parse(text ?? '');
+
+function firstActive(parts: readonly PurchasePart[]): PurchasePart {
+	const active = parts.filter(({ session }) => session.status === 'active');
+	active.sort((a, b) => moment(a.session.starts_at) - moment(b.session.starts_at));
+	const [first] = active;
+	if (!first) throw new Error('A pass without an active session');
+	return first;
+}
+
+/** What the page is about while no time runs: the newest order that is open or ran, else the first one. */
+function subjectOf(purchase: Purchase): PurchasePart {
+	const added = purchase.added.findLast(({ session, payment }) => {
+		if (['activating', 'expired', 'ended'].includes(session.status)) return true;
+		return payment !== null && !isRefused(payment);
+	});
+	return added ?? purchase;
+}
+
+function isNews({ payment }: PurchasePart, now: Date): boolean {
+	if (!payment || !isRefused(payment)) return true;
+	return now.getTime() - moment(payment.updated_at) < REFUSED_SHOWN_MS;
+}
+
+/** Money on its way back of payments that nothing else on the page tells of. */
+function notesOf(parts: readonly PurchasePart[], told: readonly (PurchasePart | null)[]): string[] {
+	return parts.flatMap((part) => {
+		const own = told.includes(part) || !part.payment ? [] : [part.payment];
+		return [...own, ...part.otherPayments].flatMap((one) => refundNote(one, moneyWords(one)) ?? []);
+	});
+}
+
+function wordsOf({ session, payment }: PurchasePart, code: string, until: string | null): PurchaseWords {
+	return {
+		...moneyWords(payment ?? session),
+		network: methodName(payment?.payment_method ?? session.payment_method),
+		ssid: apart(session.ssid),
+		until,
+		// Never broken at its hyphen: it is copied by hand. (Word joiners; readCode passes over them.)
+		code: apart(code.replace('-', '\u2060-\u2060'))
+	};
+}
 
 const moneyWords = ({ amount, currency, phone }: PaymentBody | SessionBody) => ({
 	amount: formatMoney(amount, currency),
 	number: hideMiddle(formatMobile(phone))
 });
-
-/** The lines of the receipt. */
-export function receiptLines(
-	{ router, session, payment }: Purchase,
-	now: Date,
-	timeZone: string
-): [string, string][] {
-	const paid = payment?.paid_at ?? null;
-	const money = formatMoney(session.amount, session.currency);
-	return [
-		['Place', router.name],
-		['Wi-Fi name', session.ssid],
-		['Time', formatDuration(session.duration)],
-		[payment?.applied ? 'Paid' : 'Price', money],
-		['From', hideMiddle(formatMobile(payment?.phone ?? session.phone))],
-		...(paid ? [['Paid at', momentText(new Date(paid), now, timeZone)] as [string, string]] : []),
-		...(payment ? [['Payment number', String(payment.id)] as [string, string]] : [])
-	];
-}

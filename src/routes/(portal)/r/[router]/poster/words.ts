@@ -1,6 +1,7 @@
 import { formatMoney } from '#lib/money.ts';
 import { directionOf, type Locale } from '#lib/language/locales.ts';
 import * as m from '#lib/language/messages.js';
+import { inRequestLanguage } from '#lib/server/http/language.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 
 /** What a poster says in one of its languages. */
@@ -17,11 +18,12 @@ export interface PosterWords {
 
 export function posterWords(locale: Locale, router: RouterBody): PosterWords {
 	const said = { locale };
+	const money = inRequestLanguage({ locale, prefix: '' }, () => formatMoney(router.price, router.currency));
 	return {
 		locale,
 		direction: directionOf(locale),
 		title: m.poster_title({}, said),
-		price: m.poster_per_hour({ money: formatMoney(router.price, router.currency, locale) }, said),
+		price: m.poster_per_hour({ money }, said),
 		scan: m.poster_scan({}, said),
 		network: m.poster_network({}, said),
 		steps: [

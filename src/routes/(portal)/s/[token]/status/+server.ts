@@ -1,5 +1,5 @@
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
-import { stateOf } from '../view.ts';
+import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';
 
 /** Longest time that an answer is held back until there is news; as the API's own limit. */
@@ -17,7 +17,7 @@ export const GET: RequestHandler = async (event) => {
 		const found = await purchases.wait(apiClient(event), event.params.token, wait);
 		if (!found) return answer({ state: null }, 404);
 		if (found.successor !== null) return answer({ state: 'replaced' });
-		return answer({ state: stateOf(found, new Date(clock.now()), config.reportTimezone).kind });
+		return answer({ state: shownOf(found, new Date(clock.now()), config.reportTimezone).watch });
 	} catch (problem) {
 		if (problem instanceof ApiLimited) {
 			return answer({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });

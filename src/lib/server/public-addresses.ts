@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** Which hosts and addresses webhooks may go to: public ones, so that nobody reaches into our own network through us. */
+/**
+ * Which addresses requests to other people's hosts may go to: public ones, so that nobody reaches into our own
+ * network through us.
+ */
 
 const GLOBAL_IPV6 = ipaddr.IPv6.parse('2000::');
 const GLOBAL_IPV6_BITS = 3;

@@ -1,0 +1,150 @@
+import L from 'leaflet';
+import type { Position } from '../geo.ts';
+
+/** What stands on the map at one point, and how it says what it is. */
+export interface Mark extends Position {
+	/** Two marks with the same key are the same mark. */
+	key: string;
+	kind: 'pin' | 'cluster' | 'place';
+	/** What is written on it. */
+	text: string;
+	/** Its name, for those who do not see it and under a finger or mouse. */
+	name: string;
+	isOffline: boolean;
+	/** It stands for places of the list. */
+	isListed: boolean;
+	size: number;
+	/** Places that it stands for. */
+	ids: readonly number[];
+	onChoose(): void;
+}
+
+export interface Markers {
+	/** Shows these marks and no others; those that stay are not touched. */
+	show(marks: readonly Mark[]): void;
+	/** Points at the mark of a place. */
+	point(id: number | null): void;
+	/** Sets the focus to the mark that is nearest to a position. @returns false when there is none */
+	focusNear(position: Position): boolean;
+	remove(): void;
+}
+
+interface Shown {
+	mark: Mark;
+	marker: L.Marker;
+	element: HTMLElement;
+}
+
+const TOP = 1000;
+
+/**
+ * Marks as Leaflet's markers. What has no entry in the list is a real button; the pins of the list are not reached
+ * by keyboard, because the list itself stands beside them.
+ */
+export function createMarkers(map: L.Map): Markers {
+	const layer = L.layerGroup().addTo(map);
+	const shown = new Map<string, Shown>();
+	let pointed: number | null = null;
+	let tooltip: L.Tooltip | null = null;
+	/** A mark that was the handle by which the map was pulled is not chosen by letting go. */
+	let isDragged = false;
+	map.on('dragstart', () => (isDragged = true));
+
+	function hideName(): void {
+		tooltip?.remove();
+		tooltip = null;
+	}
+
+	function showName({ lat, lon, name, size }: Mark): void {
+		hideName();
+		const text = document.createElement('bdi');
+		text.textContent = name;
+		tooltip = L.tooltip({ direction: 'top', offset: [0, -size / 2] })
+			.setLatLng([lat, lon])
+			.setContent(text)
+			.addTo(map);
+	}
+
+	function elementOf(mark: Mark): HTMLElement {
+		const isButton = mark.kind !== 'pin';
+		const element = document.createElement(isButton ? 'button' : 'span');
+		element.className = CLASSES[mark.kind];
+		element.classList.toggle('off', mark.isOffline);
+		element.classList.toggle('listed', mark.isListed);
+		element.textContent = mark.text;
+		if (isButton) {
+			element.setAttribute('type', 'button');
+			element.setAttribute('aria-label', mark.name);
+		}
+		element.addEventListener('click', (event) => {
+			// Leaflet would take it for a click on the ground.
+			event.stopPropagation();
+			if (isDragged) return;
+			hideName();
+			mark.onChoose();
+		});
+		element.addEventListener('pointerdown', () => (isDragged = false));
+		element.addEventListener('keydown', () => (isDragged = false));
+		element.addEventListener('mouseenter', () => showName(mark));
+		element.addEventListener('mouseleave', hideName);
+		element.addEventListener('focus', () => showName(mark));
+		element.addEventListener('blur', hideName);
+		return element;
+	}
+
+	function add(mark: Mark): void {
+		const element = elementOf(mark);
+		const marker = L.marker([mark.lat, mark.lon], {
+			icon: L.divIcon({ className: 'mark', html: element, iconSize: [mark.size, mark.size] }),
+			interactive: false,
+			keyboard: false,
+			zIndexOffset: mark.isListed ? TOP : 0
+		}).addTo(layer);
+		shown.set(mark.key, { mark, marker, element });
+	}
+
+	function pointAgain(): void {
+		for (const { mark, marker, element } of shown.values()) {
+			const isPointed = pointed !== null && mark.ids.includes(pointed);
+			if (element.classList.contains('marked') === isPointed) continue;
+			element.classList.toggle('marked', isPointed);
+			marker.setZIndexOffset((mark.isListed ? TOP : 0) + (isPointed ? TOP : 0));
+		}
+	}
+
+	return {
+		show(marks) {
+			const wanted = new Set(marks.map(({ key }) => key));
+			for (const [key, { marker, element }] of shown) {
+				if (wanted.has(key)) continue;
+				if (element === document.activeElement) hideName();
+				marker.remove();
+				shown.delete(key);
+			}
+			for (const mark of marks) if (!shown.has(mark.key)) add(mark);
+			pointAgain();
+		},
+		point(id) {
+			pointed = id;
+			pointAgain();
+		},
+		focusNear({ lat, lon }) {
+			const at = map.latLngToLayerPoint([lat, lon]);
+			let nearest: { element: HTMLElement; distance: number } | null = null;
+			for (const { mark, element } of shown.values()) {
+				const distance = at.distanceTo(map.latLngToLayerPoint([mark.lat, mark.lon]));
+				if (mark.kind !== 'pin' && distance < (nearest?.distance ?? Infinity))
+					nearest = { element, distance };
+			}
+			nearest?.element.focus({ preventScroll: true });
+			return nearest !== null;
+		},
+		remove() {
+			hideName();
+			layer.remove();
+			shown.clear();
+		}
+	};
+}
+
+const CLASSES = { pin: 'pin', cluster: 'cluster', place: 'dot-place' } as const;

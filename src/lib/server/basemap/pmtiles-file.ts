@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import { bytesToHeader, TileType } from 'pmtiles';
+
+/**
+ * A PMTiles archive (specification, version 3) on our own disk. Only its header is read here: the browser asks for
+ * the pieces that it needs.
+ */
+
+/** What is at the beginning of the file. */
+export interface Archive {
+	/** Changes with the file: made of its size and the time of its last change. */
+	version: string;
+	/** South, west, north, east, in degrees. */
+	bounds: [number, number, number, number];
+	minZoom: number;
+	maxZoom: number;
+	bytes: number;
+}
+
+/** The file is no map that the browser can draw; the message says why. */
+export class NotAnArchive extends Error {
+	constructor(reason: string) {
+		super(reason);
+		this.name = 'NotAnArchive';
+	}
+}
+
+const HEADER_BYTES = 127;
+const MAGIC = 'PMTiles';
+const VERSION = 3;
+
+/** An open file with what identifies its bytes. Whoever opens it closes it. */
+export interface OpenFile {
+	handle: FileHandle;
+	bytes: number;
+	modifiedAt: number;
+	version: string;
+}
+
+/** @throws the system's error where it cannot be read */
+export async function openFile(path: string): Promise<OpenFile> {
+	const handle = await open(path, 'r');
+	try {
+		const { size, mtimeMs, ino } = await handle.stat();
+		const version = createHash('sha256').update(`${size} ${mtimeMs} ${ino}`).digest('base64url').slice(0, 16);
+		return { handle, bytes: size, modifiedAt: mtimeMs, version };
+	} catch (error) {
+		await handle.close();
+		throw error;
+	}
+}
+
+/** @throws NotAnArchive, or the system's error where the file cannot be read */
+export async function readArchive(path: string): Promise<Archive> {
+	const { handle, bytes, version } = await openFile(path);
+	try {
+		const start = new Uint8Array(HEADER_BYTES);
+		const { bytesRead } = await handle.read(start, 0, HEADER_BYTES, 0);
+		return { ...headerOf(start.subarray(0, bytesRead), bytes), version, bytes };
+	} finally {
+		await handle.close();
+	}
+}
+
+function headerOf(start: Uint8Array<ArrayBuffer>, bytes: number): Omit<Archive, 'version' | 'bytes'> {
+	if (
+		start.length < HEADER_BYTES ||
+		Buffer.from(start.subarray(0, MAGIC.length)).toString('latin1') !== MAGIC
+	) {
+		throw new NotAnArchive('it is no PMTiles file');
+	}
+	if (start[MAGIC.length] !== VERSION) {
+		throw new NotAnArchive(`it is PMTiles version ${start[MAGIC.length]}, and version ${VERSION} is needed`);
+	}
+	const header = bytesToHeader(start.slice().buffer);
+	if (header.tileType !== TileType.Mvt) {
+		throw new NotAnArchive(
+			`its tiles are ${TileType[header.tileType] ?? 'of an unknown kind'}, not vector tiles (MVT)`
+		);
+	}
+	const end = header.tileDataOffset + (header.tileDataLength ?? 0);
+	if (end > bytes) throw new NotAnArchive(`it is cut off: ${bytes} of ${end} bytes are there`);
+	const { minLat, minLon, maxLat, maxLon, minZoom, maxZoom } = header;
+	if (!(
+		minLat < maxLat &&
+		minLon < maxLon &&
+		minLat >= -90 &&
+		maxLat <= 90 &&
+		minLon >= -180 &&
+		maxLon <= 180
+	)) {
+		throw new NotAnArchive('its bounds are not an area of the globe');
+	}
+	return { bounds: [minLat, minLon, maxLat, maxLon], minZoom, maxZoom };
+}

@@ -1,0 +1,62 @@
+import { lookup as systemLookup, Resolver } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+
+/**
+ * Name lookups for requests to hosts that somebody else named: every address of a name is judged at each connect,
+ * so that a name which changes its answer leads nowhere (DNS rebinding).
+ */
+
+export interface Address {
+	address: string;
+	family: 4 | 6;
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<Address[]>;
+
+export class AddressNotAllowed extends Error {}
+export class NameNotFound extends Error {}
+
+/**
+ * A lookup for `net.connect` that refuses a name if any of its addresses is not allowed: which one is taken is not
+ * ours to say.
+ */
+export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
+	return (hostname, options, callback) => {
+		resolve(hostname).then(
+			(addresses) => {
+				const [first] = addresses;
+				if (!first) return callback(new NameNotFound('The name has no address'), '', 0);
+				if (!addresses.every(({ address }) => isAllowed(address))) {
+					return callback(new AddressNotAllowed('An address of the name is not allowed'), '', 0);
+				}
+				if (options.all) callback(null, addresses);
+				else callback(null, first.address, first.family);
+			},
+			(cause: unknown) => callback(new NameNotFound('The name cannot be resolved', { cause }), '', 0)
+		);
+	};
+}
+
+const RESOLVE_TIMEOUT_MS = 3_000;
+const RESOLVE_TRIES = 2;
+
+/**
+ * Asks the name server itself. The system's own lookup would know names that only this machine knows, and has four
+ * threads for the whole process: a few slow name servers would hold up everybody.
+ */
+export async function resolvePublicly(hostname: string): Promise<Address[]> {
+	const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
+	const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+	if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+	return [
+		...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 }) as const),
+		...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 }) as const)
+	];
+}
+
+/** With the names that this machine knows. */
+export async function resolveLocally(hostname: string): Promise<Address[]> {
+	const found = await systemLookup(hostname, { all: true });
+	return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+}

@@ -1,0 +1,82 @@
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+
+/** A file as an answer to GET or HEAD, with validators and single ranges (RFC 9110, sections 13 and 14). */
+
+interface ServedFile {
+	handle: FileHandle;
+	bytes: number;
+	/** milliseconds since the epoch */
+	modifiedAt: number;
+	/** Names these very bytes: the strong ETag is made of it. */
+	version: string;
+}
+
+type Range = { start: number; end: number };
+
+/** Closes the file, now or when its last byte has left. */
+export async function fileResponse(
+	request: Request,
+	file: ServedFile,
+	headers: Record<string, string>
+): Promise<Response> {
+	const etag = `"${file.version}"`;
+	const modified = new Date(file.modifiedAt).toUTCString();
+	const common = { ...headers, etag, 'last-modified': modified, 'accept-ranges': 'bytes' };
+	const empty = async (status: number, more: Record<string, string> = {}) => {
+		await file.handle.close();
+		return new Response(null, { status, headers: { ...common, ...more } });
+	};
+
+	const refused = precondition(request.headers, etag, modified);
+	if (refused !== null) return empty(refused);
+	const range = wantedRange(request.headers, { etag, modified, bytes: file.bytes });
+	if (range === 'beyond') return empty(416, { 'content-range': `bytes */${file.bytes}` });
+	const { start, end } = range ?? { start: 0, end: file.bytes - 1 };
+	const length = end - start + 1;
+	const status = range ? 206 : 200;
+	const all = {
+		...common,
+		'content-length': String(length),
+		...(range ? { 'content-range': `bytes ${start}-${end}/${file.bytes}` } : {})
+	};
+	if (request.method === 'HEAD') return empty(status, all);
+	// Closes the file at its end, or when the browser goes away.
+	const stream = file.handle.createReadStream({ start, end });
+	return new Response(Readable.toWeb(stream) as ReadableStream, { status, headers: all });
+}
+
+/** The status of a request whose conditions say that no body is wanted; null when one is. */
+function precondition(headers: Headers, etag: string, modified: string): number | null {
+	const match = headers.get('if-match');
+	if (match !== null && !names(match, etag)) return 412;
+	const none = headers.get('if-none-match');
+	if (none !== null) return names(none, etag) ? 304 : null;
+	const since = Date.parse(headers.get('if-modified-since') ?? '');
+	return since >= Date.parse(modified) ? 304 : null;
+}
+
+const names = (list: string, etag: string) =>
+	list.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+
+/**
+ * null: the whole file, which is also the answer to a range that is not understood, to several ones, and to one
+ * whose `If-Range` names other bytes.
+ */
+function wantedRange(
+	headers: Headers,
+	{ etag, modified, bytes }: { etag: string; modified: string; bytes: number }
+): Range | 'beyond' | null {
+	const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range') ?? '') ?? [];
+	if (first === '' && last === '') return null;
+	const condition = headers.get('if-range');
+	if (condition !== null && condition !== etag && condition !== modified) return null;
+	if (first === '') {
+		const length = Math.min(Number(last), bytes);
+		return length === 0 ? 'beyond' : { start: bytes - length, end: bytes - 1 };
+	}
+	const start = Number(first);
+	const end = last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1);
+	if (last !== '' && Number(last) < start) return null;
+	return start >= bytes ? 'beyond' : { start, end };
+}

@@ -1,0 +1,90 @@
+import type { ApiClient } from '../api-client.ts';
+import type { PaymentBody, RouterBody, SessionBody } from '../contract/schemas.ts';
+import type { Queries } from '../db/database.ts';
+import type { Ordering } from './ordering.ts';
+import * as store from './store.ts';
+
+/** What was ordered at once: a session, and all payments that were started for it. */
+export interface PurchasePart {
+	session: SessionBody;
+	/** The payment that bought the session, else the newest one. */
+	payment: PaymentBody | null;
+	/** The other payments for it, newest first: some of their money may be on its way back. */
+	otherPayments: PaymentBody[];
+}
+
+export interface PurchaseView extends PurchasePart {
+	router: RouterBody;
+	/** Time that was added to it, oldest first; only what somebody was asked to pay for. */
+	added: PurchasePart[];
+	/** Token of the purchase that was made in the place of this one. */
+	successor: string | null;
+	/** "K7MQ-29XT": opens this purchase on any device. */
+	code: string;
+}
+
+/** Purchases in a row whose payments are still shown. */
+const MAX_REPLACED = 5;
+/** Orders of added time, newest first, that are still looked at. */
+const MAX_ADDED = 12;
+
+/** One purchase as the service tells it, without the time that was added. @returns null before it is ordered */
+export async function partOf(
+	db: Queries,
+	api: ApiClient,
+	row: store.PurchaseRow
+): Promise<PurchasePart | null> {
+	if (row.session_id === null) return null;
+	const read = api.recent;
+	const earlier = await replacedPayments(db, row);
+	const noted = [...new Set([...store.paymentIds(row), ...earlier])];
+	// Payments first: what they say decides whether the session has to be asked for again.
+	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
+	const session = await read.getSession(row.session_id);
+	const bought = session.payment_id;
+	if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
+	const own = [...store.paymentIds(row), bought];
+	payments.sort((a, b) => b.id - a.id);
+	const payment =
+		payments.find(({ id }) => id === session.payment_id) ??
+		payments.find(({ id }) => own.includes(id)) ??
+		null;
+	return { session, payment, otherPayments: payments.filter((other) => other !== payment) };
+}
+
+/** Added time that somebody was asked to pay for, oldest first; what was replaced stands in what replaced it. */
+export async function addedParts(
+	db: Queries,
+	api: ApiClient,
+	ordering: Ordering,
+	row: store.PurchaseRow
+): Promise<PurchasePart[]> {
+	const rows = await store.addedTo(db, row.id, MAX_ADDED);
+	const replaced = rows.map(({ replaces_session_id }) => replaces_session_id);
+	const shown = rows.filter(({ session_id: id }) => id !== null && !replaced.includes(id)).reverse();
+	const parts = await Promise.all(
+		shown.map(async (one) => partOf(db, api, await ordering.adopted(api, one)))
+	);
+	return parts.filter((part) => part !== null).filter(({ payment }) => payment !== null);
+}
+
+/** Payments of the purchases that this one replaced. */
+async function replacedPayments(db: Queries, row: store.PurchaseRow): Promise<number[]> {
+	const ids: number[] = [];
+	let replaced = row.replaces_session_id;
+	for (let steps = 0; replaced !== null && steps < MAX_REPLACED; steps += 1) {
+		const before = await store.findBySession(db, replaced);
+		if (!before) break;
+		ids.push(...store.paymentIds(before));
+		replaced = before.replaces_session_id;
+	}
+	return ids;
+}
+
+/** The session at the end of the pass that a purchase has now; null when its time does not run. */
+export function lastActive(parts: readonly PurchasePart[]): SessionBody | null {
+	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
+	return active.sort((a, b) => endOf(b) - endOf(a))[0] ?? null;
+}
+
+const endOf = ({ expires_at }: SessionBody) => Date.parse(expires_at ?? '');

@@ -1,0 +1,114 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
+import { offeredMethods } from '#lib/payment-methods.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { boundsText, offerOf, type TimeChoice } from '#lib/quote.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { PriceChanged, type PurchaseForm } from '#lib/server/purchases/purchases.ts';
+import { readForm } from './calm.ts';
+import { paymentRefusal } from './refusal.ts';
+
+/** What the pages with a PayForm show of a router, and no more. */
+export const shownOf = (router: RouterBody) => ({
+	...offerOf(router),
+	id: router.id,
+	name: router.name,
+	address: router.address,
+	ssid: router.ssid,
+	lat: router.lat,
+	lon: router.lon
+});
+
+/** Why an order could not be sent, when the service could not be asked. It stays one purchase, however often it comes. */
+const notSent = (problem: ApiUnavailable): string =>
+	problem instanceof ApiLimited
+		? m.router_unsent_busy({ seconds: problem.retryAfterSeconds })
+		: m.router_unsent_away();
+
+/**
+ * Takes a sent PayForm: it comes back with what is wrong, or with a price that was not seen yet; else the time is
+ * bought, and the browser goes to the page of the purchase.
+ * @param findRouter the router that sells
+ * @param bought is told the token of the purchase before the browser goes there
+ */
+export const placeOrder = (
+	event: RequestEvent,
+	findRouter: () => Promise<RouterBody>,
+	bought: (token: string) => Promise<unknown> = () => Promise.resolve()
+) =>
+	takeOrder(event, findRouter, async (formToken, form) => {
+		const token = await event.locals.app.purchases.buy(apiClient(event), formToken, form);
+		await bought(token);
+		return token;
+	});
+
+/**
+ * The same for an order of any kind.
+ * @param carryOut orders and starts the payment; answers the token of the page to go to
+ */
+export async function takeOrder(
+	event: RequestEvent,
+	findRouter: () => Promise<RouterBody>,
+	carryOut: (formToken: string, form: PurchaseForm) => Promise<string>
+) {
+	const entry = readPayEntry(await readForm(event.request));
+	const unsent = (problem: ApiUnavailable) => fail(503, { entry, errors: { form: notSent(problem) } });
+	let router: RouterBody;
+	try {
+		router = await findRouter();
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return unsent(problem);
+		throw problem;
+	}
+
+	const wanted = wantedTime(router, entry);
+	const errors = {
+		...('error' in wanted ? { time: wanted.error } : {}),
+		...(offeredMethods(router.payment_methods).includes(entry.network)
+			? {}
+			: { network: m.router_choose_network() }),
+		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
+	};
+	if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
+	if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
+
+	let token: string;
+	try {
+		token = await carryOut(entry.purchase, {
+			routerId: router.id,
+			duration: wanted.choice.duration,
+			paymentMethod: entry.network,
+			phone: entry.phone,
+			amount: wanted.choice.amount,
+			currency: router.currency
+		});
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return unsent(problem);
+		if (problem instanceof PriceChanged) {
+			return fail(400, { entry, errors: { form: m.router_price_just_changed() } });
+		}
+		if (!(problem instanceof ApiProblem)) throw problem;
+		return fail(400, {
+			entry,
+			errors: paymentRefusal(problem, {
+				region: phoneHint(event.locals.app.config.defaultRegion),
+				bounds: boundsText(router)
+			})
+		});
+	}
+	redirect(303, link(`/s/${token}`));
+}
+
+/** The form as it comes back with a price: a time that was typed is the chosen one. */
+const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
+	wanted.own ? { ...entry, time: 'own' } : entry;
+
+/** @param chosenAnew another time was chosen than the one whose price the button names */
+function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, chosenAnew: boolean) {
+	const price = { time: choice.words, money: choice.money };
+	const why = own || chosenAnew ? m.router_price_of_time(price) : m.router_price_is_new(price);
+	return { choice, own, why };
+}

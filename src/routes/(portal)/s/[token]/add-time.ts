@@ -1,0 +1,39 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { timeValue, type PayEntry } from '#lib/pay-form.ts';
+import { formatMobile } from '#lib/phone.ts';
+import { offerOf, usualChoice } from '#lib/quote.ts';
+import { apiClient } from '#lib/server/api-client.ts';
+import type { PurchasePart } from '#lib/server/purchases/purchases.ts';
+import { takeOrder } from '../../order.ts';
+import { findPurchase } from './purchase.ts';
+import type { Purchase } from './view.ts';
+
+/** The form that adds time, as it stands on the page of a purchase: the router's own, with the payer filled in. */
+export function addForm({ router }: Purchase, { session, payment }: PurchasePart, purchase: string) {
+	const offer = offerOf(router);
+	const usual = usualChoice(offer.choices);
+	const entry: PayEntry = {
+		time: usual ? timeValue(usual) : '',
+		count: '',
+		unit: '',
+		asked: '',
+		quoted: '',
+		pays: '',
+		network: session.payment_method,
+		phone: formatMobile(payment?.phone ?? session.phone),
+		purchase
+	};
+	return { router: offer, entry };
+}
+
+/** Adds time to the pass of a purchase. Sent twice, it is added once. */
+export const addTime = (event: RequestEvent<{ token: string }>) =>
+	takeOrder(
+		event,
+		async () => (await findPurchase(event)).router,
+		async (formToken, form) => {
+			const { token } = event.params;
+			await event.locals.app.purchases.extend(apiClient(event), token, { ...form, token: formToken });
+			return token;
+		}
+	);

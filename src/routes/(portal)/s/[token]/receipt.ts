@@ -1,0 +1,140 @@
+import { formatDuration } from '#lib/duration.ts';
+import { link } from '#lib/language/current.ts';
+import { apart, intlLocales } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
+import { formatMoney, toMajor, toMinor } from '#lib/money.ts';
+import { formatMobile } from '#lib/phone.ts';
+import { hideMiddle } from '#lib/phone-hint.ts';
+import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import type { PurchasePart } from '#lib/server/purchases/purchases.ts';
+import type { Purchase } from './view.ts';
+
+export type Line = [label: string, value: string];
+
+export interface Receipt {
+	/** Place and code. */
+	head: Line[];
+	/** One for each time that was ordered, the first one and what was added, and for each further payment. */
+	parts: Line[][];
+	/** What was paid and kept, when that is more than one payment. */
+	total: Line | null;
+	asOf: string;
+}
+
+/** The few lines that stand on the page of the purchase itself. */
+export function shortLines({ router, session, payment }: Purchase): Line[] {
+	return [
+		[m.receipt_place(), router.name],
+		[m.receipt_wifi(), apart(session.ssid)],
+		[m.receipt_time(), formatDuration(session.duration)],
+		[payment?.applied ? m.receipt_paid() : m.receipt_price(), formatMoney(session.amount, session.currency)],
+		[m.receipt_from(), hideMiddle(formatMobile(payment?.phone ?? session.phone))],
+		...(payment ? [[m.receipt_payment(), String(payment.id)] satisfies Line] : [])
+	];
+}
+
+/** Everything that was bought and paid under one code. */
+export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Receipt {
+	const { router, code } = purchase;
+	// An attempt that moved no money has no place on a receipt.
+	const added = purchase.added.filter(({ payment }) => payment !== null && isMoney(payment));
+	const parts = [purchase, ...added];
+	const when = (text: string) => dateText(new Date(text), timeZone);
+	const kept = parts.flatMap(({ payment }) => (payment?.applied ? [payment] : []));
+	return {
+		head: [
+			[m.receipt_place(), router.name],
+			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
+			[m.receipt_wifi(), apart(purchase.session.ssid)],
+			[m.receipt_code(), apart(code)]
+		],
+		parts: parts.flatMap((part, index) => [
+			partLines(part, index > 0, when),
+			...part.otherPayments.flatMap((payment) => (isMoney(payment) ? [paymentLines(payment, when)] : []))
+		]),
+		total: kept.length > 1 ? [m.receipt_total(), sum(kept)] : null,
+		asOf: m.receipt_made({ moment: when(now.toISOString()) })
+	};
+}
+
+/** Day and time in full: a receipt is read later, too. */
+function dateText(moment: Date, timeZone: string): string {
+	return new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		year: 'numeric',
+		hour: '2-digit',
+		minute: '2-digit',
+		hourCycle: 'h23'
+	}).format(moment);
+}
+
+function partLines({ session, payment }: PurchasePart, isAdded: boolean, when: (text: string) => string) {
+	const time = formatDuration(session.duration);
+	const lines: Line[] = [[isAdded ? m.receipt_added() : m.receipt_time(), time]];
+	if (session.starts_at !== null) lines.push([m.receipt_starts(), when(session.starts_at)]);
+	if (session.expires_at !== null) lines.push([m.receipt_until(), when(session.expires_at)]);
+	if (payment) return [...lines, ...paymentLines(payment, when)];
+	return [...lines, [m.receipt_price(), formatMoney(session.amount, session.currency)] satisfies Line];
+}
+
+function paymentLines(payment: PaymentBody, when: (text: string) => string): Line[] {
+	const lines: Line[] = [
+		[payment.applied ? m.receipt_paid() : m.receipt_price(), formatMoney(payment.amount, payment.currency)],
+		[m.receipt_from(), hideMiddle(formatMobile(payment.phone))]
+	];
+	if (payment.paid_at !== null) lines.push([m.receipt_paid_at(), when(payment.paid_at)]);
+	lines.push([m.receipt_payment(), String(payment.id)]);
+	if (payment.provider_reference !== null) {
+		lines.push([m.receipt_reference(), apart(payment.provider_reference)]);
+	}
+	const money = moneyState(payment);
+	if (money !== null) lines.push([m.receipt_money(), money]);
+	return lines;
+}
+
+/** Where the money is, when it did not simply buy the time. */
+function moneyState(payment: PaymentBody): string | null {
+	switch (payment.status) {
+		case 'success':
+			return payment.applied ? null : m.receipt_going_back();
+		case 'refund_pending':
+			return m.receipt_going_back();
+		case 'refunded':
+			return m.receipt_went_back();
+		case 'refund_failed':
+			return m.receipt_not_back();
+		case 'failed':
+			return m.receipt_not_paid();
+		default:
+			return m.receipt_waiting();
+	}
+}
+
+/** A payment that moved money, or may still do so. */
+const isMoney = ({ status }: PaymentBody) => status !== 'failed';
+
+function sum(payments: readonly PaymentBody[]): string {
+	const [first] = payments;
+	if (!first) throw new Error('There is nothing to add up');
+	const minor = payments.reduce((total, { amount }) => total + (toMinor(amount, first.currency) ?? 0), 0);
+	return formatMoney(toMajor(minor, first.currency), first.currency);
+}
+
+/** The receipt to be sent to somebody, or kept where nothing can be printed. */
+export function receiptText(receipt: Receipt, address: string): string {
+	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
+	return [
+		m.receipt_title(),
+		block(receipt.head),
+		...receipt.parts.map(block),
+		...(receipt.total ? [block([receipt.total])] : []),
+		receipt.asOf,
+		address,
+		m.receipt_seller()
+	].join('\n\n');
+}
+
+/** The page of a purchase, without its password. */
+export const pageAddress = (origin: string, token: string): string => origin + link(`/s/${token}`);

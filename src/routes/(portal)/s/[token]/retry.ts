@@ -1,0 +1,82 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { formatDuration } from '#lib/duration.ts';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { formatMoney } from '#lib/money.ts';
+import { readFields } from '#lib/pay-form.ts';
+import { offeredMethods } from '#lib/payment-methods.ts';
+import { formatMobile } from '#lib/phone.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { boundsText, quote } from '#lib/quote.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { readForm } from '../../calm.ts';
+import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
+import { findPurchase } from './purchase.ts';
+import type { Purchase } from './view.ts';
+
+/** What paying again costs: the agreed price while this order can be paid, else today's. */
+export function priceAgain({ router, session }: Purchase): number | null {
+	if (session.status === 'pending_payment') return session.amount;
+	return quote(router, session.duration)?.amount ?? null;
+}
+
+/** The form that pays the same time again: network and number are there already. */
+export function retryForm({ router, session, payment }: Purchase, amount: number, region: string) {
+	return {
+		amount,
+		money: formatMoney(amount, session.currency),
+		words: formatDuration(session.duration),
+		methods: offeredMethods(router.payment_methods),
+		network: session.payment_method,
+		phone: formatMobile(payment?.phone ?? session.phone),
+		hint: phoneHint(region)
+	};
+}
+
+/** Pays this purchase again, or the same time anew where it can no longer be paid. */
+export async function payAgain(event: RequestEvent<{ token: string }>) {
+	const purchase = await findPurchase(event);
+	const entry = readFields(await readForm(event.request), ['network', 'phone', 'quoted']);
+	const errors: RefusedFields = {
+		...(offeredMethods(purchase.router.payment_methods).includes(entry.network)
+			? {}
+			: { network: m.purchase_choose_network() }),
+		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
+	};
+	// The amount that is charged is the amount that was shown.
+	if (entry.quoted !== String(priceAgain(purchase))) errors.form = m.purchase_price_changed();
+	if (Object.keys(errors).length > 0) return fail(400, { retried: entry, errors });
+
+	let token: string;
+	try {
+		token = await event.locals.app.purchases.retry(apiClient(event), event.params.token, {
+			paymentMethod: entry.network,
+			phone: entry.phone,
+			amount: Number(entry.quoted),
+			currency: purchase.session.currency
+		});
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) {
+			return fail(503, { retried: entry, errors: { form: notSentAgain(problem) } as RefusedFields });
+		}
+		if (problem instanceof PriceChanged) {
+			return fail(400, { retried: entry, errors: { form: m.purchase_price_changed() } as RefusedFields });
+		}
+		if (!(problem instanceof ApiProblem)) throw problem;
+		return fail(400, {
+			retried: entry,
+			errors: paymentRefusal(problem, {
+				region: phoneHint(event.locals.app.config.defaultRegion),
+				bounds: boundsText(purchase.router)
+			})
+		});
+	}
+	redirect(303, link(`/s/${token}`));
+}
+
+/** Why a payment could not be asked for, when the service could not be asked. */
+export const notSentAgain = (problem: ApiUnavailable): string =>
+	problem instanceof ApiLimited
+		? m.purchase_busy_again({ seconds: problem.retryAfterSeconds })
+		: m.purchase_till_away_again();

@@ -1,0 +1,196 @@
+/**
+ * Every page that the application has, in each of its states that look different: what reaches everybody is tested
+ * on all of them. A page that is added to the application is added here.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from '@playwright/test';
+import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { openSql } from '../support/sql.ts';
+import { ROUTER } from './support/test.ts';
+
+/** An installation with a purchase in each state. */
+export interface Scene {
+	server: TestServer;
+	url: string;
+	/** Paths of purchases by their state. */
+	purchases: Readonly<Record<PurchaseName, string>>;
+}
+
+export type PurchaseName =
+	| 'waiting'
+	| 'slow'
+	| 'active'
+	| 'declined'
+	| 'no funds'
+	| 'refunded'
+	| 'unknown'
+	| 'too late'
+	| 'over'
+	| 'ended';
+
+export interface Place {
+	name: string;
+	path(scene: Scene): string;
+	/** What a person does there before the page looks like this. */
+	act?(page: Page): Promise<void>;
+	/** Whose sign-in it needs. */
+	signedIn?: 'owner';
+}
+
+const OFFLINE_ROUTER = 17;
+const MINUTE = 60_000;
+const lookAgainMs = 50;
+
+const at = (name: string, path: string): Place => ({ name, path: () => path });
+const purchase = (name: PurchaseName): Place => ({
+	name: `purchase: ${name}`,
+	path: ({ purchases }) => purchases[name]
+});
+const owned = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'owner' });
+
+/** Sends a form as it must not be sent. */
+const sendWrong = (selector: string, text: string) => async (page: Page) => {
+	await page.locator(selector).fill(text);
+	await page.locator('form[method=post] button.button').click();
+	await page.getByRole('alert').waitFor();
+};
+
+/** What a buyer sees. */
+export const BUYING: readonly Place[] = [
+	at('list', '/'),
+	at('list, place not found', '/?place=Atlantis'),
+	at('router', `/r/${ROUTER}`),
+	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
+	at('router, offline', `/r/${OFFLINE_ROUTER}`),
+	at('no such router', '/r/999999'),
+	purchase('waiting'),
+	purchase('slow'),
+	purchase('active'),
+	purchase('declined'),
+	purchase('no funds'),
+	purchase('refunded'),
+	purchase('unknown'),
+	{ name: 'purchase: unknown, try again', path: ({ purchases }) => `${purchases.unknown}?again` },
+	purchase('too late'),
+	purchase('over'),
+	purchase('ended'),
+	at('no such purchase', `/s/${'A'.repeat(24)}`),
+	at('no such page', '/nothing-here')
+];
+
+/** The way of a buyer, in short: looked at in every language. */
+export const MAIN = BUYING.filter(({ name }) =>
+	['list', 'router', 'purchase: waiting', 'purchase: active', 'purchase: declined'].includes(name)
+);
+
+/** The same page with the language in its address. */
+export const inLanguage = (place: Place, locale: string): Place => ({
+	...place,
+	name: `${place.name} (${locale})`,
+	path: (scene) => `/${locale}${place.path(scene)}`.replace(/\/$/, '')
+});
+
+/** The API reference. */
+export const REFERENCE: readonly Place[] = [
+	...['', '/deprecations', '/endpoints', '/errors', '/limits', '/states', '/versioning', '/webhooks'].map(
+		(page) => at(`docs${page}`, `/docs${page}`)
+	),
+	at('docs/endpoints/sessions', '/docs/endpoints/sessions'),
+	at('problem', '/problems/amount_mismatch')
+];
+
+/** Behind or before a sign-in. */
+export const SIGNED_IN: readonly Place[] = [
+	at('sign in', '/developer/sign-in'),
+	at('sign up', '/developer/sign-up'),
+	at('forgot', '/developer/forgot'),
+	owned('keys', '/developer/keys'),
+	owned('keys, new', '/developer/keys/new'),
+	owned('payments', '/developer/payments'),
+	owned('requests', '/developer/requests'),
+	owned('webhooks', '/developer/webhooks'),
+	owned('webhooks, new', '/developer/webhooks/new'),
+	owned('account', '/developer/account')
+];
+
+export const PAGES: readonly Place[] = [...BUYING, ...REFERENCE, ...SIGNED_IN];
+
+/** Starts an installation and brings a purchase into each state. */
+export async function startScene(): Promise<Scene> {
+	const server = await startServer();
+	const { url } = server;
+	const buy = async (digits: string, title: RegExp) => {
+		const path = await buyAt(url, `/r/${ROUTER}`, numberEnding(digits));
+		await untilTitled(url, path, title);
+		return path;
+	};
+
+	// What takes time comes first; then the clock stands still, and what happens at once comes.
+	const over = await buy('456', /^You are paid until/);
+	const late = await buy('003', /^Check your phone/);
+	await asked(server);
+	await server.advance(11 * MINUTE);
+	await untilTitled(url, late, /^Your network has not answered yet/);
+	await server.advance(51 * MINUTE);
+	await untilTitled(url, over, /^Your time is over/);
+	const unknown = await buy('003', /^Check your phone/);
+	await asked(server);
+	await server.advance(11 * MINUTE);
+	await untilTitled(url, unknown, /^Your network has not answered yet/);
+	const slow = await buy('003', /^Check your phone/);
+	await asked(server);
+	await server.advance(MINUTE);
+
+	const ended = await buy('456', /^You are paid until/);
+	await fetch(`${url}${ended}?/end`, { method: 'POST', headers: { origin: url, accept: 'text/html' } });
+	const [waiting, active, declined, noFunds, refunded] = await Promise.all([
+		buy('003', /^Check your phone/),
+		buy('456', /^You are paid until/),
+		buy('001', /^You cancelled/),
+		buy('002', /^Not enough/),
+		buy('009', /^Your money went back/)
+	]);
+	return {
+		server,
+		url,
+		purchases: {
+			waiting,
+			slow,
+			active,
+			declined,
+			'no funds': noFunds,
+			refunded,
+			unknown,
+			'too late': late,
+			over,
+			ended
+		}
+	};
+}
+
+/** Waits until the operator has every payment: one whose time is over before that is not asked for at all. */
+async function asked(server: TestServer): Promise<void> {
+	const sql = await openSql(server.databaseUrl);
+	const open = `select count(*) from payments where status = 'pending' and submit_state <> 'accepted'`;
+	while ((await sql.count(open)) > 0) await sleep(lookAgainMs);
+	await sql.close();
+}
+
+/** The password of the demo account, as the server prints it. */
+function demoPassword(server: TestServer): string {
+	return /^ +owner@airtill\.example +password (\S+)$/m.exec(server.stdout())?.[1] ?? '';
+}
+
+/** Opens a page in the state that it is listed for; signs in first where that is needed. */
+export async function visit(page: Page, scene: Scene, place: Place): Promise<void> {
+	await page.goto(scene.url + place.path(scene));
+	if (place.signedIn && new URL(page.url()).pathname === '/developer/sign-in') {
+		await page.getByLabel('E-mail address').fill('owner@airtill.example');
+		await page.getByLabel('Password').fill(demoPassword(scene.server));
+		await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+		await page.waitForURL(/\/developer\/(?!sign-in)/);
+		await page.goto(scene.url + place.path(scene));
+	}
+	await place.act?.(page);
+}

@@ -1,0 +1,61 @@
+/** Purchases as a browser without script makes them: a form, sent, and the page that it leads to. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const limitMs = 30_000;
+const lookAgainMs = 100;
+
+let lastNumber = 0;
+
+/** A Ugandan mobile number that nobody used before in this process; its last three digits decide what happens. */
+export function numberEnding(digits: string): string {
+	lastNumber += 1;
+	return `0774${String(lastNumber).padStart(3, '0')}${digits}`;
+}
+
+const UNESCAPED: Readonly<Record<string, string>> = { '&amp;': '&', '&quot;': '"', '&#39;': "'" };
+const unescaped = (text: string) =>
+	text.replace(/&(amp|quot|#39);/g, (entity) => UNESCAPED[entity] ?? entity);
+
+/** Name and value of each field of a page's first posted form, as a browser would send it untouched. */
+export function fieldsOf(html: string): URLSearchParams {
+	const form = /<form[^>]*method="post"[^>]*>(.*?)<\/form>/s.exec(html)?.[1] ?? '';
+	const fields = new URLSearchParams();
+	for (const [tag] of form.matchAll(/<input\b[^>]*>/g)) {
+		const attribute = (name: string) => unescaped(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+		if (attribute('type') === 'radio' && !/\schecked\b/.test(tag)) continue;
+		fields.set(attribute('name'), attribute('value'));
+	}
+	return fields;
+}
+
+/**
+ * Buys the usual time at a page with a form for it.
+ * @param url of the installation
+ * @param path of the page, e.g. `/r/3`
+ * @returns the path of the page that the form leads to
+ */
+export async function buyAt(url: string, path: string, phone: string): Promise<string> {
+	const fields = fieldsOf(await (await fetch(url + path)).text());
+	fields.set('phone', phone);
+	const response = await fetch(url + path, {
+		method: 'POST',
+		redirect: 'manual',
+		headers: { origin: url, accept: 'text/html' },
+		body: fields
+	});
+	const place = response.headers.get('location');
+	if (!place) throw new Error(`${path} sold nothing: ${response.status} ${await response.text()}`);
+	return place;
+}
+
+/** Waits until a page has the given title in it. */
+export async function untilTitled(url: string, path: string, title: RegExp): Promise<void> {
+	const deadline = performance.now() + limitMs;
+	for (;;) {
+		const html = await (await fetch(url + path)).text();
+		const found = /<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1] ?? '';
+		if (title.test(found)) return;
+		if (performance.now() > deadline) throw new Error(`${path} says "${found}", not ${title}`);
+		await sleep(lookAgainMs);
+	}
+}

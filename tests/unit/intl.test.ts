@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { formatDuration } from '#lib/duration.ts';
+import { formatDistance } from '#lib/geo.ts';
+import { apart } from '#lib/language/intl.ts';
+import { speakBy } from '#lib/language/current.ts';
+import { LOCALES, type Locale } from '#lib/language/locales.ts';
+import { formatMoney } from '#lib/money.ts';
+import { hideMiddle, phoneHint } from '#lib/phone-hint.ts';
+import { clockText, momentText } from '#lib/when.ts';
+
+function inLocale<T>(locale: Locale, work: () => T): T {
+	speakBy(() => ({ locale, prefix: '' }));
+	return work();
+}
+
+afterEach(() => speakBy(() => undefined));
+
+const ZONE = 'Africa/Kampala';
+const NOW = new Date('2026-11-21T12:40:00Z');
+const IN_TWO_DAYS = new Date('2026-11-23T13:40:00Z');
+
+describe.each(LOCALES)('in %s', (locale) => {
+	it('money has its code first, Latin digits, and no fewer or more decimals than it needs', () => {
+		const [thousand, half] = inLocale(locale, () => [formatMoney(1000, 'UGX'), formatMoney(12.5, 'KES')]);
+		expect(thousand).toMatch(/^UGX\u00a01[,.\u00a0]000$/);
+		expect(half).toMatch(/^KES\u00a012[.,]50$/);
+	});
+
+	it('times of day and dates have Latin digits and the Gregorian calendar', () => {
+		const [clock, moment] = inLocale(locale, () => [
+			clockText(IN_TWO_DAYS, ZONE),
+			momentText(IN_TWO_DAYS, NOW, ZONE)
+		]);
+		expect(clock).toBe('16:40');
+		expect(moment).toMatch(/\b23\b.*16:40$/);
+		expect(moment.replace(/\D/g, '')).toBe('231640');
+	});
+
+	it('durations and distances have words of their own', () => {
+		for (const wire of ['15m', '30m', '1h', '2h', '3h', '6h', '11h', '1d', '2d', '30d', '1w', '2w']) {
+			const words = inLocale(locale, () => formatDuration(wire));
+			// Intl's mark of a language that it has no units for.
+			expect(words).not.toMatch(/^\d+ (min|h|d|w)$/);
+			expect(words.replace(/[\d\s]/g, '').length).toBeGreaterThan(1);
+		}
+		expect(inLocale(locale, () => formatDistance(1449))).toMatch(/1[.,]4/);
+	});
+
+	it('a country has a name', () => {
+		for (const region of ['UG', 'RW', 'KE', 'ET', 'TZ']) {
+			expect(inLocale(locale, () => phoneHint(region).country)).not.toBe(region);
+		}
+	});
+});
+
+it('each language has its own words and marks', () => {
+	const texts = LOCALES.map((locale) =>
+		inLocale(locale, () => `${formatDuration('2h')}, ${formatMoney(12.5, 'KES')}, ${formatDistance(1449)}`)
+	);
+	expect(texts.map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
+		'2 hours, KES 12.50, 1.4 km',
+		'2 heures, KES 12,50, 1,4 km',
+		'saa 2, KES 12.50, km 1.4',
+		'2 horas, KES 12,50, 1,4 km',
+		'ساعتان, KES 12.50, 1.4 كم',
+		'amasaha 2, KES 12,50, 1,4 km',
+		'essaawa 2, KES 12.50, 1.4 km',
+		'2 ሰዓት, KES 12.50, 1.4 ኪሜ'
+	]);
+});
+
+it('a number keeps its order in a text that runs from right to left, and is left alone elsewhere', () => {
+	expect(inLocale('ar', () => hideMiddle('0772 123456'))).toBe('\u20680772\u00a0•••\u00a0456\u2069');
+	expect(inLocale('sw', () => hideMiddle('0772 123456'))).toBe('0772\u00a0•••\u00a0456');
+	expect(inLocale('ar', () => apart('K7MQ-29XT'))).toBe('\u2068K7MQ-29XT\u2069');
+});
