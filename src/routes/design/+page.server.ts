@@ -12,6 +12,7 @@ export const load: PageServerLoad = async ({ url, locals }) => {
 	const theme = asked === 'dark' || asked === 'light' ? asked : null;
 	// The tokens stand there for both themes; the chosen ones are said again, for every device.
 	const [light = '', dark = ''] = (await readFile(TOKENS, 'utf8')).match(/:root \{[^}]*\}/g) ?? [];
-	if (theme !== null) locals.pageRules = theme === 'dark' ? dark : light;
+	// Twice the name: in development the sheets come after this element.
+	if (theme !== null) locals.pageRules = (theme === 'dark' ? dark : light).replace(':root', ':root:root');
 	return { theme };
 };

@@ -21,7 +21,12 @@ const router = {
 	currency: 'UGX',
 	min_duration: '15m',
 	max_duration: '30d',
-	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money']
+	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money'],
+	bounds: '15 minutes to 30 days',
+	choices: [
+		{ duration: '30m', words: '30 minutes', amount: 250, money: 'UGX 250' },
+		{ duration: '1h', words: '1 hour', amount: 500, money: 'UGX 500' }
+	]
 };
 const entry = {
 	time: '1h 500',
