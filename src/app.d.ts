@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { ShownBrand } from '#lib/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { Visitor } from '#lib/server/http/sign-in.ts';
@@ -12,6 +13,18 @@ declare global {
 		interface PageData {
 			/** The owner whose page this is, where there is something to show of them. */
 			brand?: ShownBrand | null;
+			/** Path of this page, where the address it was asked for by is not the one to keep. */
+			address?: string;
+			/** The page fills the window by itself, without the site's header and footer. */
+			bare?: boolean;
+		}
+		interface PageState {
+			/** The entry that a kiosk puts before itself, so that going back stays in it. */
+			kiosk?: true;
+		}
+		/** What adapter-node adds. */
+		interface Platform {
+			req: IncomingMessage;
 		}
 		interface Locals {
 			app: AirtillApp;

@@ -8,7 +8,13 @@ import { fillRules } from '#lib/server/http/brand.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
-import { isApiPath, isForeignForm, publicOrigin, setCommonHeaders } from '#lib/server/http/guard.ts';
+import {
+	isApiPath,
+	isForeignForm,
+	isGatewayEntry,
+	publicOrigin,
+	setCommonHeaders
+} from '#lib/server/http/guard.ts';
 import { requestId } from '#lib/server/ids.ts';
 import type { Spoken } from '#lib/language/current.ts';
 import { directionOf, isLocale } from '#lib/language/locales.ts';
@@ -60,7 +66,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 /** `?lang=sw` leads to the address of the page in that language. */
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';
-	if (request.method !== 'GET' || !isLocale(asked)) return null;
+	if (request.method !== 'GET' || !isLocale(asked) || isGatewayEntry(url.pathname)) return null;
 	const search = new URLSearchParams(url.searchParams);
 	search.delete('lang');
 	const query = search.size > 0 ? `?${search}` : '';

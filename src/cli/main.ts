@@ -3,6 +3,7 @@ import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
+import { addGateway, listGateways, removeGateway, rotateGateway, showGateway } from './commands/gateways.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
@@ -18,6 +19,11 @@ const COMMANDS: readonly Command[] = [
 	createKey,
 	listKeys,
 	revokeKey,
+	addGateway,
+	listGateways,
+	showGateway,
+	rotateGateway,
+	removeGateway,
 	listReviews,
 	showReview,
 	resolveReview,

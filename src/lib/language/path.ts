@@ -4,7 +4,7 @@ import { isLocale, type Locale } from './locales.ts';
 
 /** What nobody reads in eight languages, and what programs call, has no such address. */
 const WITHOUT_LANGUAGE =
-	/^\/+(v1|docs|problems|developer|callbacks|openapi\.json|healthz|readyz|metrics)(\/|$)/;
+	/^\/+(v1|docs|problems|developer|callbacks|openapi\.json|healthz|readyz|metrics|captive-portal)(\/|$)/;
 
 export interface SplitPath {
 	/** null when the address names no language */

@@ -9,6 +9,8 @@ import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
+import { createGateways, type Gateways } from './gateways/gateways.ts';
+import { createVisits, type Visits } from './gateways/visits.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './earnings/earnings.ts';
@@ -53,6 +55,8 @@ export interface App {
 	payments: Payments;
 	reviews: Reviews;
 	purchases: Purchases;
+	gateways: Gateways;
+	visits: Visits;
 	places: Places;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
@@ -168,6 +172,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		reviews,
 		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
+		gateways: createGateways(database, clock, secrets),
+		visits: createVisits(database, clock, secrets),
 		places: createPlaces(config, clock),
 		rateLimits,
 		requestLog,

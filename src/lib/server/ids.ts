@@ -28,6 +28,22 @@ export const purchaseToken = (): string => randomBytes(18).toString('base64url')
 
 export const PURCHASE_TOKEN_PATTERN = /^[A-Za-z0-9_-]{24}$/;
 
+/** The same, in the portal address of a gateway: it names the gateway and cannot be guessed. */
+export const gatewayKey = purchaseToken;
+
+export const GATEWAY_KEY_PATTERN = PURCHASE_TOKEN_PATTERN;
+
+/** 144 random bits as well: one device that a gateway sent. */
+export const visitId = purchaseToken;
+
+export const VISIT_ID_PATTERN = PURCHASE_TOKEN_PATTERN;
+
+const SECRET_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const SECRET_LENGTH = 32;
+
+/** A secret that is shared with a gateway: letters and digits alone (about 186 bits), because openNDS takes no others. */
+export const gatewaySecret = (): string => randomCharacters(SECRET_ALPHABET, SECRET_LENGTH);
+
 const PASSWORD_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 const PASSWORD_LENGTH = 12;
 

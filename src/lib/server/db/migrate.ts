@@ -11,6 +11,7 @@ import { requestLog } from './migrations/0008-request-log.ts';
 import { accountPayments } from './migrations/0009-account-payments.ts';
 import { moneyEvidence } from './migrations/0010-money-evidence.ts';
 import { passes } from './migrations/0011-passes.ts';
+import { gateways } from './migrations/0012-gateways.ts';
 import { branding } from './migrations/0013-branding.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
@@ -32,6 +33,7 @@ const MIGRATIONS: readonly Migration[] = [
 	accountPayments,
 	moneyEvidence,
 	passes,
+	gateways,
 	branding
 ];
 

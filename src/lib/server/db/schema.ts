@@ -26,6 +26,8 @@ export interface Schema {
 	webhook_endpoints: WebhookEndpointsTable;
 	webhook_deliveries: WebhookDeliveriesTable;
 	webhook_attempts: WebhookAttemptsTable;
+	gateways: GatewaysTable;
+	gateway_visits: GatewayVisitsTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
 	sandbox_instructions: SandboxInstructionsTable;
@@ -398,6 +400,47 @@ export interface WebhookAttemptsTable {
 	failure: string | null;
 	/** Beginning of the answer's body, redacted. */
 	response: string | null;
+}
+
+/** A gateway on a router, which sends devices without internet to `/splash/{key}`. */
+export interface GatewaysTable {
+	id: Generated<number>;
+	router_id: number;
+	kind: 'opennds' | 'mikrotik' | 'coova' | 'unifi';
+	name: string;
+	/** SHA-256 of the key in its portal address, hex. */
+	key_hash: string;
+	/** The key itself, to be shown again. */
+	key_sealed: string;
+	/** JSON array of `host` or `host:port`. */
+	login_hosts: string;
+	/** What is shared with the gateway; null where there is nothing. */
+	secret_sealed: string | null;
+	/** GatewaySettings as JSON. */
+	settings: string;
+	created_at: number;
+	updated_at: number;
+}
+
+/** One device that a gateway sent. */
+export interface GatewayVisitsTable {
+	id: Generated<number>;
+	/** SHA-256 of the id in the visit's address, hex. */
+	id_hash: string;
+	gateway_id: number;
+	/** As the browser said: a hint. */
+	client_mac: string | null;
+	client_ip: string | null;
+	/** What was handed over (Entry as JSON), sealed: it says what the customer asked for. */
+	entry_sealed: string;
+	/** SHA-256 of the token of the purchase that was made, or opened, on this visit. */
+	purchase_token_hash: string | null;
+	/** When that purchase was last opened on it: the newest one is the device to let online. */
+	bound_at: number | null;
+	/** When the browser was last sent to the gateway to sign in. */
+	tried_at: number | null;
+	created_at: number;
+	expires_at: number;
 }
 
 export interface SandboxChargesTable {

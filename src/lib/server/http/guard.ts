@@ -8,6 +8,12 @@ const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Paths that programs call: they carry their own proof and know nothing of origins. */
 export const isApiPath = (path: string) => /^\/+v1(\/|$)/.test(path);
+/**
+ * Where gateways send browsers: parameters are the gateway's (`lang` too), and a router's own login page posts its form
+ * here. Such a form makes a visit and nothing else; nobody's purchase or sign-in is touched by it.
+ */
+export const isGatewayEntry = (path: string) =>
+	/^\/splash\/[\w-]+$/.test(path) || /^\/guest\/s\/[\w-]+\/?$/.test(path);
 const isCallbackPath = (path: string) => path.startsWith('/callbacks/');
 
 /**
@@ -29,6 +35,7 @@ export function isForeignForm(event: RequestEvent): boolean {
 	const { request, url } = event;
 	if (event.isSubRequest || isApiPath(url.pathname) || isCallbackPath(url.pathname)) return false;
 	if (!CHANGING.includes(request.method)) return false;
+	if (request.method === 'POST' && isGatewayEntry(url.pathname)) return false;
 	// A script of another site can also send a body without a type, and nobody asks it before.
 	const type = request.headers.get('content-type') ?? '';
 	if (type !== '' && !FORM_TYPES.test(type)) return false;

@@ -92,3 +92,12 @@ export function network(address: string): string {
 		.map((group) => Number.parseInt(group, 16).toString(16));
 	return `${groups.join(':')}::/64`;
 }
+
+/** Devices that may arrive from one network in a minute: a whole venue can be behind one address. */
+const VISITS_PER_MINUTE = 600;
+
+/** Counts an arrival at the splash page. @returns null, or the seconds to wait when there are too many */
+export async function takeVisit(event: RequestEvent): Promise<number | null> {
+	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
+	return decision.admitted ? null : waitSeconds(decision);
+}

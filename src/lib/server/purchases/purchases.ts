@@ -56,6 +56,8 @@ export interface Purchases {
 	 * guessed; beyond that no code is looked at.
 	 */
 	resume(typed: string, network: string): Promise<Resumed>;
+	/** Sessions of a purchase and of the time added to it, for who knows the SHA-256 of its token (a visit does). */
+	sessionsOf(tokenHash: string): Promise<number[]>;
 }
 
 export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
@@ -81,6 +83,9 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
  */
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
+/** Orders of added time, newest first, that are still looked at. */
+const MAX_ADDED = 12;
+
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
 	const { database, clock, secrets, rateLimits, maxCodes } = dependencies;
 	const { db } = database;
@@ -88,15 +93,15 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 	const ordering = createOrdering(database, clock, codes);
 
 	async function view(api: ApiClient, token: string, row: store.PurchaseRow): Promise<PurchaseView | null> {
-		const part = await partOf(db, api, row);
-		if (!part) return null;
-		const [router, added, successor, code] = await Promise.all([
+		if (row.session_id === null) return null;
+		const [part, router, added, successor, code] = await Promise.all([
+			partOf(db, api, row),
 			api.recent.getRouter(row.router_id),
 			addedParts(db, api, ordering, row),
 			successorOf(token, row),
 			codes.of(token, row)
 		]);
-		return { ...part, router, added, successor, code };
+		return part && { ...part, router, added, successor, code };
 	}
 
 	async function afterWaiting(
@@ -235,6 +240,11 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 			if (retryAfterSeconds !== null) return { kind: 'limited', retryAfterSeconds };
 			const token = await codes.open(code, clock.now() - CODE_MS);
 			return token === null ? { kind: 'unknown' } : { kind: 'found', token };
+		},
+		async sessionsOf(tokenHash) {
+			const row = await store.find(db, tokenHash);
+			const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
+			return [row, ...added].flatMap((one) => one?.session_id ?? []);
 		}
 	};
 }

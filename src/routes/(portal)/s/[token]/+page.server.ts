@@ -12,6 +12,7 @@ import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
 import { orCalmly } from '../../calm.ts';
 import { addForm, addTime } from './add-time.ts';
+import { adoptVisit, goOnline } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
@@ -20,8 +21,10 @@ import { shownOf } from './view.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
+	await adoptVisit(event);
 	// This purchase goes on in the one that replaced it; the old address leads there.
 	if (purchase.successor !== null && event.request.method === 'GET') {
+		await event.locals.app.visits.carry(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
 	}
 	const { config, clock, purchases } = event.locals.app;
@@ -67,6 +70,7 @@ export const load: PageServerLoad = async (event) => {
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
+		online: pass && (await goOnline(event)),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd

@@ -72,6 +72,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 			})
 		});
 	}
+	if (token !== event.params.token) await event.locals.app.visits.carry(event.params.token, token);
 	redirect(303, link(`/s/${token}`));
 }
 

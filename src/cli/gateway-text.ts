@@ -1,0 +1,55 @@
+import type { Config } from '#lib/server/config.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+
+/** What has to be entered where, for one gateway, as the command line prints it. */
+
+/** Where devices reach this installation; `known` is false when it can only be guessed. */
+export const publicAddress = ({ origin, port }: Config): { origin: string; known: boolean } =>
+	origin === null
+		? { origin: `http://THIS-MACHINE${port === 80 ? '' : `:${port}`}`, known: false }
+		: { origin, known: true };
+
+export function gatewayAddresses(
+	gateway: RegisteredGateway,
+	{ origin, known }: { origin: string; known: boolean }
+): string[] {
+	const { name, kind, title, routerId, key, loginHosts, settings } = gateway;
+	const portal = kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`;
+	const api = `${origin}/captive-portal/${key}`;
+	return [
+		`Gateway         ${name} (${title}) on router ${routerId}`,
+		...(loginHosts.length > 0 ? [`Sign-in hosts   ${loginHosts.join(', ')}`] : []),
+		...(settings.level === undefined ? [] : [`Level           fas_secure_enabled ${settings.level}`]),
+		...(settings.accessPoints ? [`Access points   ${settings.accessPoints.join(', ')}`] : []),
+		`Portal address  ${portal}`,
+		`RFC 8908 API    ${api}`,
+		...(known ? [] : ['                Set ORIGIN, so that the address of this machine is known.']),
+		'',
+		...dhcpLines(api)
+	];
+}
+
+/** RFC 8910: DHCP option 114 tells devices where the API is. */
+function dhcpLines(api: string): string[] {
+	if (!api.startsWith('https:')) {
+		return [
+			'DHCP option 114 is not to be set: devices take it for https addresses only (RFC 8908). They find the',
+			'portal by themselves, as their first request is answered with it.'
+		];
+	}
+	return [
+		'DHCP option 114 (RFC 8910), and the host of this address must be reachable before paying:',
+		`  dnsmasq   dhcp-option=114,${api}`,
+		`  MikroTik  /ip dhcp-server option add name=captive-portal code=114 value="s'${api}'"`,
+		'            /ip dhcp-server network set [find] dhcp-option=captive-portal',
+		'  ISC       option captive-portal-uri code 114 = text;',
+		`            option captive-portal-uri "${api}";`
+	];
+}
+
+/** Shown once, when it is made. */
+export function secretLine({ kind, secret }: RegisteredGateway): string[] {
+	if (secret === null) return [];
+	const name = kind === 'opennds' ? 'faskey' : 'uamsecret';
+	return ['', `Secret (${name}), not shown again:`, secret];
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../ids.ts';
+import { sha256, type Secrets } from '../secrets.ts';
+import type { GatewayFacts, GatewayKind } from './gateway.ts';
+import { adapterOf } from './registry.ts';
+import { checkGateway, checkSecret, GatewayInputError, sharesSecret, type GatewayInput } from './rules.ts';
+import * as store from './store.ts';
+
+/** The register of gateways: which router each stands on, and what is shared with it. */
+export interface Gateways {
+	/** @throws GatewayInputError with every field that is wrong */
+	add(input: GatewayInput): Promise<RegisteredGateway>;
+	list(): Promise<RegisteredGateway[]>;
+	byName(name: string): Promise<RegisteredGateway | null>;
+	/** By the key in its portal address. */
+	byKey(key: string): Promise<RegisteredGateway | null>;
+	/** UniFi, which cannot be given a key: by site, and by access point where several share the site's name. */
+	bySite(site: string, accessPoint: string | null): Promise<RegisteredGateway | null>;
+	/**
+	 * New keys or secrets; the old ones end at once.
+	 * @param secret a text to take over; `new` makes one; null leaves it
+	 * @throws GatewayInputError
+	 */
+	rotate(
+		gateway: RegisteredGateway,
+		what: { key: boolean; secret: string | null }
+	): Promise<RegisteredGateway>;
+	/** Its visits are forgotten with it. */
+	remove(gateway: RegisteredGateway): Promise<void>;
+}
+
+export interface RegisteredGateway extends GatewayFacts {
+	id: number;
+	routerId: number;
+	kind: GatewayKind;
+	/** What the kind is called by its makers. */
+	title: string;
+	name: string;
+	/** 144 random bits that name it in its portal address. */
+	key: string;
+	createdAt: number;
+}
+
+/** More than one installation has; a list beyond it would be read by nobody. */
+const MAX_LISTED = 1_000;
+
+const hostList = z.array(z.string());
+const settingsShape = z.object({
+	level: z.union([z.literal(1), z.literal(4)]).optional(),
+	site: z.string().optional(),
+	accessPoints: z.array(z.string()).optional()
+});
+
+const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
+const secretContext = (name: string) => `gateway-secret:${name}`;
+
+/** A stored gateway, opened. */
+export function openGateway(row: store.GatewayRow, secrets: Secrets): RegisteredGateway {
+	return {
+		id: row.id,
+		routerId: row.router_id,
+		kind: row.kind,
+		title: adapterOf(row.kind).title,
+		name: row.name,
+		key: secrets.decrypt(row.key_sealed, keyContext(row.key_hash)),
+		loginHosts: hostList.parse(JSON.parse(row.login_hosts)),
+		secret: row.secret_sealed === null ? null : secrets.decrypt(row.secret_sealed, secretContext(row.name)),
+		settings: settingsShape.parse(JSON.parse(row.settings)),
+		createdAt: row.created_at
+	};
+}
+
+export function createGateways(database: Database, clock: Clock, secrets: Secrets): Gateways {
+	const { db } = database;
+	const opened = (row: store.GatewayRow | null) => row && openGateway(row, secrets);
+
+	const newKey = () => {
+		const key = gatewayKey();
+		const key_hash = sha256(key);
+		return { key_hash, key_sealed: secrets.encrypt(key, keyContext(key_hash)) };
+	};
+	const sealed = (name: string, secret: string) => secrets.encrypt(secret, secretContext(name));
+
+	/** Gateways of one site are told apart by their access points, so none may be without. */
+	async function checkSite(site: string, accessPoints: readonly string[] = []): Promise<void> {
+		const others = (await ofSite(site)).filter(({ settings }) => {
+			const own = settings.accessPoints ?? [];
+			return (
+				own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point))
+			);
+		});
+		const [other] = others;
+		if (!other) return;
+		const reason = `"${other.name}" has the same site; give each the MAC addresses of its own access points`;
+		throw new GatewayInputError([{ field: 'access-point', reason }]);
+	}
+
+	const ofSite = async (site: string) =>
+		(await store.gatewaysOfKind(db, 'unifi', MAX_LISTED))
+			.map((row) => openGateway(row, secrets))
+			.filter(({ settings }) => settings.site === site);
+
+	return {
+		async add(input) {
+			const { name, routerId, kind, loginHosts, secret: given, settings } = checkGateway(input);
+			if (settings.site !== undefined) await checkSite(settings.site, settings.accessPoints);
+			const secret = given ?? (sharesSecret(kind) ? gatewaySecret() : null);
+			const now = clock.now();
+			try {
+				const row = await store.insertGateway(db, {
+					router_id: routerId,
+					kind,
+					name,
+					...newKey(),
+					login_hosts: JSON.stringify(loginHosts),
+					secret_sealed: secret === null ? null : sealed(name, secret),
+					settings: JSON.stringify(settings),
+					created_at: now,
+					updated_at: now
+				});
+				return openGateway(row, secrets);
+			} catch (error) {
+				if (!database.isUniqueViolation(error)) throw error;
+				throw new GatewayInputError([{ field: 'name', reason: `"${name}" is taken` }]);
+			}
+		},
+		list: async () => (await store.listGateways(db, MAX_LISTED)).map((row) => openGateway(row, secrets)),
+		byName: async (name) => opened(await store.findGateway(db, 'name', name)),
+		byKey: async (key) =>
+			GATEWAY_KEY_PATTERN.test(key) ? opened(await store.findGateway(db, 'key_hash', sha256(key))) : null,
+		async bySite(site, accessPoint) {
+			const found = await ofSite(site);
+			const byPoint = found.find(
+				({ settings }) => accessPoint !== null && settings.accessPoints?.includes(accessPoint)
+			);
+			// A new access point of the only gateway there is belongs to it.
+			return byPoint ?? (found.length === 1 ? (found[0] ?? null) : null);
+		},
+		async rotate(gateway, { key, secret }) {
+			const fresh = secret === 'new' ? gatewaySecret() : secret;
+			if (secret !== null) {
+				const problems: { field: 'secret'; reason: string }[] = [];
+				checkSecret(gateway.kind, fresh ?? '', (_field, reason) =>
+					problems.push({ field: 'secret', reason })
+				);
+				if (problems.length > 0) throw new GatewayInputError(problems);
+			}
+			const row = await store.updateGateway(db, gateway.id, {
+				...(key ? newKey() : {}),
+				...(fresh === null ? {} : { secret_sealed: sealed(gateway.name, fresh) }),
+				updated_at: clock.now()
+			});
+			return openGateway(row, secrets);
+		},
+		remove: (gateway) => store.removeGateway(db, gateway.id)
+	};
+}

@@ -1,0 +1,10 @@
+import { coova } from './coova.ts';
+import type { Gateway, GatewayKind } from './gateway.ts';
+import { mikrotik } from './mikrotik.ts';
+import { opennds } from './opennds.ts';
+import { unifi } from './unifi.ts';
+
+const ADAPTERS: Readonly<Record<GatewayKind, Gateway>> = { opennds, mikrotik, coova, unifi };
+
+/** The adapter of a kind of gateway. */
+export const adapterOf = (kind: GatewayKind): Gateway => ADAPTERS[kind];

@@ -1,0 +1,164 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Queries } from '../db/database.ts';
+import type { GatewaysTable, GatewayVisitsTable } from '../db/schema.ts';
+
+export type GatewayRow = Selectable<GatewaysTable>;
+export type VisitRow = Selectable<GatewayVisitsTable>;
+
+export const insertGateway = (queries: Queries, gateway: Insertable<GatewaysTable>): Promise<GatewayRow> =>
+	queries.insertInto('gateways').values(gateway).returningAll().executeTakeFirstOrThrow();
+
+export async function findGateway(
+	queries: Queries,
+	column: 'id' | 'key_hash' | 'name',
+	value: string | number
+): Promise<GatewayRow | null> {
+	const row = await queries.selectFrom('gateways').selectAll().where(column, '=', value).executeTakeFirst();
+	return row ?? null;
+}
+
+export const listGateways = (queries: Queries, limit: number): Promise<GatewayRow[]> =>
+	queries.selectFrom('gateways').selectAll().orderBy('name').limit(limit).execute();
+
+export const gatewaysOfKind = (
+	queries: Queries,
+	kind: GatewayRow['kind'],
+	limit: number
+): Promise<GatewayRow[]> =>
+	queries.selectFrom('gateways').selectAll().where('kind', '=', kind).orderBy('id').limit(limit).execute();
+
+export const updateGateway = (
+	queries: Queries,
+	id: number,
+	change: Updateable<GatewaysTable>
+): Promise<GatewayRow> =>
+	queries.updateTable('gateways').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+
+/** Its visits go with it. */
+export async function removeGateway(queries: Queries, id: number): Promise<void> {
+	await queries.deleteFrom('gateways').where('id', '=', id).execute();
+}
+
+export async function insertVisit(
+	queries: Queries,
+	visit: Insertable<GatewayVisitsTable>
+): Promise<VisitRow> {
+	return queries.insertInto('gateway_visits').values(visit).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findVisit(
+	queries: Queries,
+	gatewayId: number,
+	idHash: string,
+	now: number
+): Promise<VisitRow | null> {
+	const row = await queries
+		.selectFrom('gateway_visits')
+		.selectAll()
+		.where('id_hash', '=', idHash)
+		.where('gateway_id', '=', gatewayId)
+		.where('expires_at', '>', now)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** A visit by its id alone: whoever knows it came in through its gateway. */
+export async function findVisitById(queries: Queries, idHash: string, now: number): Promise<VisitRow | null> {
+	const row = await queries
+		.selectFrom('gateway_visits')
+		.selectAll()
+		.where('id_hash', '=', idHash)
+		.where('expires_at', '>', now)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Visits of a purchase, newest first. */
+export const visitsOfPurchase = (
+	queries: Queries,
+	tokenHash: string,
+	now: number,
+	limit: number
+): Promise<VisitRow[]> =>
+	queries
+		.selectFrom('gateway_visits')
+		.selectAll()
+		.where('purchase_token_hash', '=', tokenHash)
+		.where('expires_at', '>', now)
+		.orderBy('bound_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
+
+/** The newest visit of a device at a gateway that led to a purchase. */
+export async function newestPurchaseOf(
+	queries: Queries,
+	{ gatewayId, clientMac }: { gatewayId: number; clientMac: string },
+	now: number
+): Promise<VisitRow | null> {
+	const row = await queries
+		.selectFrom('gateway_visits')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('client_mac', '=', clientMac)
+		.where('purchase_token_hash', 'is not', null)
+		.where('expires_at', '>', now)
+		.orderBy('bound_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** The newest visit that came from an address at a gateway. */
+export async function newestAt(
+	queries: Queries,
+	{ gatewayId, clientIp }: { gatewayId: number; clientIp: string },
+	now: number
+): Promise<VisitRow | null> {
+	const row = await queries
+		.selectFrom('gateway_visits')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('client_ip', '=', clientIp)
+		.where('expires_at', '>', now)
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function updateVisit(
+	queries: Queries,
+	id: number,
+	change: Updateable<GatewayVisitsTable>
+): Promise<void> {
+	await queries.updateTable('gateway_visits').set(change).where('id', '=', id).execute();
+}
+
+export async function moveVisits(
+	queries: Queries,
+	fromTokenHash: string,
+	toTokenHash: string
+): Promise<void> {
+	await queries
+		.updateTable('gateway_visits')
+		.set({ purchase_token_hash: toTokenHash })
+		.where('purchase_token_hash', '=', fromTokenHash)
+		.execute();
+}
+
+/** Forgets some of the visits that are over. */
+export async function forgetVisits(queries: Queries, now: number, limit: number): Promise<void> {
+	await queries
+		.deleteFrom('gateway_visits')
+		.where('id', 'in', (visits) =>
+			visits
+				.selectFrom('gateway_visits')
+				.select('id')
+				.where('expires_at', '<=', now)
+				.orderBy('expires_at')
+				.limit(limit)
+		)
+		.execute();
+}

@@ -1,0 +1,16 @@
+import { error } from '@sveltejs/kit';
+import * as m from '#lib/language/messages.js';
+import { normaliseMac } from '#lib/mac.ts';
+import { enter, splashPage } from '../../../splash/splash.ts';
+import type { PageServerLoad } from './$types';
+
+/** UniFi calls it with a slash at the end; to send it elsewhere first would cost a round trip. */
+export const trailingSlash = 'ignore';
+
+/** GET /guest/s/{site}/: the splash page as UniFi's external portal asks for it. The gateway is found by its site. */
+export const load: PageServerLoad = async (event) => {
+	const accessPoint = normaliseMac(event.url.searchParams.get('ap') ?? '');
+	const gateway = await event.locals.app.gateways.bySite(event.params.site, accessPoint);
+	if (!gateway) error(404, m.splash_refusal_unknown());
+	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));
+};

@@ -1,0 +1,28 @@
+import { error, redirect } from '@sveltejs/kit';
+import * as m from '#lib/language/messages.js';
+import { enter, findGateway, splashPage, visitPath } from '../splash.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** GET /splash/{key}: what the gateway hands over stands in the query. The first answer is the page itself. */
+export const load: PageServerLoad = async (event) => {
+	const gateway = await findGateway(event);
+	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));
+};
+
+export const actions: Actions = {
+	/** POST /splash/{key}: a router's own login page sends it as a form. It makes a visit, and nothing else. */
+	default: async (event) => {
+		const gateway = await findGateway(event);
+		let form: FormData;
+		try {
+			form = await event.request.formData();
+		} catch {
+			error(400, m.splash_refusal_broken());
+		}
+		const fields = new URLSearchParams();
+		for (const [name, value] of form) if (typeof value === 'string') fields.append(name, value);
+		const visit = await enter(event, gateway, fields);
+		if (!visit) error(400, m.splash_refusal_broken());
+		redirect(303, visitPath(gateway, visit));
+	}
+};

@@ -1,0 +1,26 @@
+/**
+ * The purchase whose page a browser was to land on after a sign-in. Gateways hand that address back with the next
+ * entry: as it is, or as the landing inside of their own sign-in address.
+ * @param address what the browser asked for first
+ * @param origin of this installation: no other host is believed
+ * @returns the purchase's token, or null
+ */
+export function ownPurchase(address: string | null, origin: string): string | null {
+	if (address === null || !URL.canParse(address)) return null;
+	const asked = new URL(address);
+	const candidates = [asked, ...LANDINGS.flatMap((name) => landingOf(asked, name))];
+	for (const url of candidates) {
+		if (url.origin !== origin) continue;
+		const token = /^(?:\/[a-z]{2})?\/s\/([A-Za-z0-9_-]{24})$/.exec(url.pathname)?.[1];
+		if (token !== undefined) return token;
+	}
+	return null;
+}
+
+/** Parameters in which openNDS, MikroTik and CoovaChilli are told where to go afterwards. */
+const LANDINGS = ['redir', 'dst', 'userurl'];
+
+function landingOf(url: URL, name: string): URL[] {
+	const value = url.searchParams.get(name) ?? '';
+	return URL.canParse(value) ? [new URL(value)] : [];
+}

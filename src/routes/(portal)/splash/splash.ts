@@ -1,0 +1,142 @@
+import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { formatMoney } from '#lib/money.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
+import type { App } from '#lib/server/app.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { takeVisit } from '#lib/server/http/limits.ts';
+import { orCalmly, orNull } from '../calm.ts';
+import { shownOf } from '../order.ts';
+import { ownPurchase } from './own-purchase.ts';
+
+/**
+ * The splash page: where a gateway sends a device that has no internet. What it hands over becomes a visit, once; from
+ * then on the visit's id stands in the address, and nothing that the browser says decides about prices or hosts.
+ */
+
+type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
+type Visit = NonNullable<Awaited<ReturnType<App['visits']['find']>>>;
+
+/** The gateway whose key stands in the address. */
+export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
+	const gateway = await event.locals.app.gateways.byKey(event.params.gateway);
+	if (!gateway) error(404, m.splash_refusal_unknown());
+	return gateway;
+}
+
+/** Under the language of the address. */
+export const visitPath = (gateway: RegisteredGateway, visit: Visit) =>
+	link(`/splash/${gateway.key}/${visit.id}`);
+
+/**
+ * Takes in what a gateway hands over.
+ * @returns null when it handed nothing over: somebody typed the address, or a phone knew it from DHCP
+ */
+export async function enter(
+	event: RequestEvent,
+	gateway: RegisteredGateway,
+	fields: URLSearchParams
+): Promise<Visit | null> {
+	const wait = await takeVisit(event);
+	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
+	const { visits } = event.locals.app;
+	const entered = await visits.enter(gateway, {
+		method: event.request.method === 'POST' ? 'POST' : 'GET',
+		address: askedAddress(event),
+		fields
+	});
+	if (!('refused' in entered)) {
+		await goToOwnPurchase(event, entered);
+		return entered;
+	}
+	switch (entered.refused) {
+		case 'missing':
+			return null;
+		case 'foreign-host':
+			error(400, m.splash_refusal_foreign());
+			break;
+		case 'forged':
+			error(400, m.splash_refusal_forged());
+			break;
+		default:
+			error(400, m.splash_refusal_broken());
+	}
+}
+
+/** The address byte by byte as it was asked for: signatures are made over that, and parsing it would change it. */
+function askedAddress({ locals, platform, url }: RequestEvent): string {
+	const path = platform?.req.url ?? url.pathname + url.search;
+	return locals.origin + path;
+}
+
+/** A browser that comes back from a sign-in of ours goes to its purchase: it knows the purchase's address. */
+async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void> {
+	const token = ownPurchase(visit.entry.originalUrl, event.locals.origin);
+	if (token === null) return;
+	await event.locals.app.visits.bind(visit.id, token);
+	redirect(303, link(`/s/${token}`) + (visit.entry.state === 'online' ? '?online' : ''));
+}
+
+/** @returns null when the service cannot be asked and a form was sent: that is shown instead */
+async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
+	const find = () => findRouter(event, gateway);
+	if (event.request.method !== 'POST') return orCalmly(find(), m.common_prices_unreachable());
+	try {
+		return await find();
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return null;
+		throw problem;
+	}
+}
+
+export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
+	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
+	if (!router) error(404, m.splash_refusal_unknown());
+	return router;
+}
+
+/** What the page shows: the router's own price and names, and what the gateway said about the device. */
+export async function splashPage(event: RequestEvent, gateway: RegisteredGateway, visit: Visit | null) {
+	const { config, purchases, visits } = event.locals.app;
+	const router = await routerToShow(event, gateway);
+	return {
+		router: router && shownOf(router),
+		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
+		online: router?.status === 'online',
+		hint: phoneHint(config.defaultRegion),
+		purchase: purchases.newToken(),
+		address: visit ? visitPath(gateway, visit) : link(`/splash/${gateway.key}`),
+		visit: visit && {
+			state: visit.entry.state,
+			problem: visit.entry.problem,
+			paidBefore: await hasPaid(event, gateway, visit)
+		},
+		/** Carries the visit, so that the purchase that is found lets this device online. */
+		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
+		/** Where the gateway's own sign-in page is. */
+		begin: visit ? null : visits.startAddress(gateway)
+	};
+}
+
+/**
+ * Whether the device that it claims to be has a purchase under way or running. Nothing of that purchase is told: whoever
+ * made it has its code.
+ */
+async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
+	const { purchases, visits } = event.locals.app;
+	const earlier = await visits.earlierPurchase(gateway, visit.entry.clientMac);
+	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
+	try {
+		const { recent } = apiClient(event);
+		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
+		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
+	} catch (problem) {
+		// Not known: then it is better asked.
+		if (problem instanceof ApiUnavailable) return true;
+		throw problem;
+	}
+}
+
+const UNDER_WAY = ['pending_payment', 'activating', 'active'];
