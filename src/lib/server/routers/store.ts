@@ -20,7 +20,7 @@ export async function find(queries: Queries, id: number): Promise<RouterRow | nu
 export async function changePrice(
 	queries: Queries,
 	router: RouterRow,
-	change: { priceMinor: number; accountId: number; keyId: number; now: number }
+	change: { priceMinor: number; accountId: number; keyId: number | null; now: number }
 ): Promise<RouterRow> {
 	await queries
 		.insertInto('price_changes')
@@ -85,6 +85,23 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 				updated_at: row.ref('excluded.updated_at')
 			}))
 		)
+		.execute();
+}
+
+/** An owner's routers by id. */
+export async function ofOwner(
+	queries: Queries,
+	ownerAccountId: number,
+	afterId: number,
+	limit: number
+): Promise<RouterRow[]> {
+	return queries
+		.selectFrom('routers')
+		.selectAll()
+		.where('owner_account_id', '=', ownerAccountId)
+		.where('id', '>', afterId)
+		.orderBy('id')
+		.limit(limit)
 		.execute();
 }
 
