@@ -122,7 +122,10 @@ describe('rule 3: the portal reaches the service through api-client.ts', () => {
 				)
 			];
 			for (const name of used)
-				expect(['purchases', 'places', 'config', 'clock', 'log', 'api'], file).toContain(name);
+				expect(
+					['purchases', 'places', 'config', 'clock', 'log', 'api', 'gateways', 'visits'],
+					file
+				).toContain(name);
 		}
 	});
 

@@ -129,12 +129,14 @@ async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: V
 	const earlier = await visits.earlierPurchase(gateway, visit.entry.clientMac);
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
-		const sessions = await Promise.all(ids.map((id) => orNull(apiClient(event).recent.getSession(id))));
-		const isOpen = (status = '') => ['pending_payment', 'activating', 'active'].includes(status);
-		return sessions.some((session) => isOpen(session?.status));
+		const { recent } = apiClient(event);
+		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
+		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
 	} catch (problem) {
 		// Not known: then it is better asked.
 		if (problem instanceof ApiUnavailable) return true;
 		throw problem;
 	}
 }
+
+const UNDER_WAY = ['pending_payment', 'activating', 'active'];

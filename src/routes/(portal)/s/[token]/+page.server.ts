@@ -11,11 +11,11 @@ import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
 import { orCalmly } from '../../calm.ts';
 import { addForm, addTime } from './add-time.ts';
+import { adoptVisit, goOnline } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
-import { adoptVisit, goOnline } from './go-online.ts';
 import { shownOf } from './view.ts';
 
 export const load: PageServerLoad = async (event) => {
@@ -68,6 +68,7 @@ export const load: PageServerLoad = async (event) => {
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
+		online: pass && (await goOnline(event)),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd
@@ -80,8 +81,7 @@ export const load: PageServerLoad = async (event) => {
 			short: apart(`${new URL(address).host}${link('/resume')}`),
 			qr: qrCode(address)
 		},
-		address,
-		online: pass && (await goOnline(event))
+		address
 	};
 };
 
