@@ -12,6 +12,12 @@ declare global {
 		interface PageData {
 			/** Path of this page, where the address it was asked for by is not the one to keep. */
 			address?: string;
+			/** The page fills the window by itself, without the site's header and footer. */
+			bare?: boolean;
+		}
+		interface PageState {
+			/** The entry that a kiosk puts before itself, so that going back stays in it. */
+			kiosk?: true;
 		}
 		/** What adapter-node adds. */
 		interface Platform {

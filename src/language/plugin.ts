@@ -1,45 +1,28 @@
 /**
  * The build's part of the portal's languages. Paraglide compiles the catalogues (`messages/AREA/LOCALE.json`) into
  * `src/lib/language/generated`; on the server every language is there, and each request picks its own. A browser gets
- * one small file with the sentences of its page language that components use, and no other: there
- * `#lib/language/messages.js` is replaced by functions that read from that file (src/lib/language/browser.ts).
+ * one small file with the sentences of its page language that the components of this page use, and no other: there
+ * `m.name(…)` reads from that file (src/lib/language/browser.ts).
  */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plugin } from 'vite';
 import { LOCALES } from '../lib/language/locales.ts';
+import { ELSEWHERE, SECTIONS, USE, usedSentences } from './used.ts';
 
 const GENERATED = 'src/lib/language/generated';
-const MESSAGES = /\/src\/lib\/language\/messages\.js$/;
+const MESSAGES_IMPORT = /import \* as m from '[^']*\/language\/messages\.js';/;
 const LOADERS = /\/src\/lib\/language\/loaders\.js$/;
 const VIRTUAL = 'virtual:language/';
-/** Sentences are asked for by their name, so that the build sees which ones a browser needs. */
-const USE = /\bm\.([a-z][a-z0-9_]*)/g;
 
-function filesUnder(folder: string, ending: RegExp): string[] {
-	return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-		.filter((name) => ending.test(name))
-		.map((name) => join(folder, name));
-}
-
-/** Names of the sentences that components and the code that runs beside them may show. */
-function usedInBrowsers(root: string): string[] {
-	const sources = [
-		...filesUnder(join(root, 'src'), /\.svelte$/),
-		...filesUnder(join(root, 'src/lib'), /^(?!server\/|language\/generated\/).*\.ts$/)
-	];
-	const names = new Set<string>();
-	for (const file of sources) {
-		for (const [, name] of readFileSync(file, 'utf8').matchAll(USE)) if (name) names.add(name);
-	}
-	const known = new Set(
-		[...readFileSync(join(root, GENERATED, 'messages/en.js'), 'utf8').matchAll(/export const (\w+)/g)].map(
-			([, name]) => name
-		)
+/** Every sentence of a language as the compiler wrote it, by its name. */
+function compiled(root: string, locale: string): Map<string, string> {
+	const text = readFileSync(join(root, GENERATED, 'messages', `${locale}.js`), 'utf8');
+	return new Map(
+		[...text.matchAll(/^export const (\w+) = .*?^};/gms)].map(([code, name = '']) => [name, code] as const)
 	);
-	return [...names].filter((name) => known.has(name)).sort();
 }
 
 function languageInBrowsers(): Plugin {
@@ -54,21 +37,24 @@ function languageInBrowsers(): Plugin {
 		resolveId: (id) => (id.startsWith(VIRTUAL) ? `\0${id}` : null),
 		load(id) {
 			if (id.startsWith(`\0${VIRTUAL}`)) {
-				const locale = id.slice(VIRTUAL.length + 1);
-				const from = JSON.stringify(join(root, GENERATED, 'messages', `${locale}.js`));
-				return `export { ${usedInBrowsers(root).join(', ')} } from ${from};`;
+				const [locale = '', section = ''] = id.slice(VIRTUAL.length + 1).split('/');
+				const [spoken, english] = [compiled(root, locale), compiled(root, 'en')];
+				const names = usedSentences(root).get(section) ?? [];
+				return names.map((name) => spoken.get(name) ?? english.get(name) ?? '').join('\n');
 			}
-			if (!isBrowser(this)) return null;
-			const [path = ''] = id.split('?');
-			if (LOADERS.test(path)) {
-				const entries = LOCALES.map((locale) => `${locale}: () => import('${VIRTUAL}${locale}')`);
-				return `export const loaders = { ${entries.join(', ')} };`;
-			}
-			if (!MESSAGES.test(path)) return null;
-			const functions = usedInBrowsers(root).map(
-				(name) => `export const ${name} = (inputs) => sentences().${name}(inputs);`
+			if (!isBrowser(this) || !LOADERS.test(id.split('?')[0] ?? '')) return null;
+			const entries = LOCALES.flatMap((locale) =>
+				[...SECTIONS, ELSEWHERE].map(
+					(section) => `'${locale}/${section}': () => import('${VIRTUAL}${locale}/${section}')`
+				)
 			);
-			return `import { sentences } from './browser.ts';\n${functions.join('\n')}`;
+			return `export const loaders = { ${entries.join(', ')} };`;
+		},
+		transform(code) {
+			if (!isBrowser(this) || !MESSAGES_IMPORT.test(code)) return null;
+			return code
+				.replace(MESSAGES_IMPORT, "import { sentences } from '#lib/language/browser.ts';")
+				.replace(USE, 'sentences().$1');
 		}
 	};
 }

@@ -1,2 +1,2 @@
-/** The user name of a session at gateways that ask for one. The session's password belongs to it. */
-export const loginUser = (sessionId: number): string => `s${sessionId}`;
+/** The user name of a pass at gateways that ask for one; added time keeps it. The pass' password belongs to it. */
+export const loginUser = (passId: number): string => `s${passId}`;

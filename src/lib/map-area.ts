@@ -29,7 +29,7 @@ function snapped({ lat, lon }: Position, radius: number): Area {
 	const south = Math.round(lat / step) * step;
 	const stepLon = step / Math.max(0.05, Math.cos((south * Math.PI) / 180));
 	const west = Math.round(lon / stepLon) * stepLon;
-	return { lat: rounded(Math.max(-90, Math.min(90, south))), lon: rounded(wrapped(west)), radius };
+	return { lat: rounded(within(90, south)), lon: rounded(within(180, west)), radius };
 }
 
 /** Whether an area is one that `areaOf` makes: others are not searched for the map. */
@@ -37,8 +37,8 @@ export const isArea = (area: Area): boolean => {
 	const { lat, lon, radius } = area;
 	if (!AREA_RADII.includes(radius) || Math.abs(lat) > 90 || Math.abs(lon) > 180) return false;
 	const again = snapped(area, radius);
-	return Math.abs(again.lat - lat) < 1e-4 && Math.abs(wrapped(again.lon - lon)) < 1e-4;
+	return Math.abs(again.lat - lat) < 1e-4 && Math.abs(again.lon - lon) < 1e-4;
 };
 
-const wrapped = (lon: number) => ((((lon + 180) % 360) + 360) % 360) - 180;
+const within = (limit: number, degrees: number) => Math.max(-limit, Math.min(limit, degrees));
 const rounded = (degrees: number) => Number(degrees.toFixed(5));

@@ -7,6 +7,8 @@
 
 export interface Watch {
 	url: string;
+	/** Sent with each question where the address does not name the purchase. */
+	body?: () => FormData;
 	/** The state that the page shows. */
 	state: string;
 	/** Nothing changes by itself: asks only when the page is seen again. */
@@ -118,7 +120,8 @@ export function watchPurchase(watch: Watch): () => void {
 		try {
 			const response = await fetch(`${watch.url}?wait=${holds ? HOLD_SECONDS : 0}`, {
 				signal: request.signal,
-				cache: 'no-store'
+				cache: 'no-store',
+				...(watch.body ? { method: 'POST', body: watch.body() } : {})
 			});
 			if (response.status === 404) return stop();
 			const waitSeconds = Number(response.headers.get('retry-after') ?? 0);

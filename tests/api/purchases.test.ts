@@ -192,9 +192,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 		it('while a payment for more time is open, another one is not started', async () => {
 			const token = await bought();
 			await purchases.extend(api, token, form('003'));
+			const first = (await purchases.find(api, token))?.added[0]?.payment;
+			expect(first?.status).toBe('pending');
 			await purchases.extend(api, token, form('003'));
 			const found = await purchases.find(api, token);
-			expect(found?.added.map(({ payment }) => payment?.status)).toEqual(['pending']);
+			expect(found?.added.map(({ payment }) => payment?.id)).toEqual([first?.id]);
+			expect(found?.added[0]?.otherPayments).toEqual([]);
 			expect(found?.session.status).toBe('active');
 		});
 

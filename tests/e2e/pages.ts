@@ -21,6 +21,8 @@ export type PurchaseName =
 	| 'waiting'
 	| 'slow'
 	| 'active'
+	/** More time was asked for, and the phone asks for the PIN. */
+	| 'adding'
 	| 'declined'
 	| 'no funds'
 	| 'refunded'
@@ -56,9 +58,16 @@ const sendWrong = (selector: string, text: string) => async (page: Page) => {
 	await page.getByRole('alert').waitFor();
 };
 
+/** Opens all that is folded up. */
+async function unfold(page: Page): Promise<void> {
+	const folded = page.locator('main details:not([open]) > summary');
+	while ((await folded.count()) > 0) await folded.first().click();
+}
+
 /** What a buyer sees. */
 export const BUYING: readonly Place[] = [
 	at('list', '/'),
+	{ ...at('list, choice of languages', '/'), act: (page) => page.locator('.languages summary').click() },
 	at('list, place not found', '/?place=Atlantis'),
 	at('router', `/r/${ROUTER}`),
 	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
@@ -67,6 +76,10 @@ export const BUYING: readonly Place[] = [
 	purchase('waiting'),
 	purchase('slow'),
 	purchase('active'),
+	{ name: 'purchase: active, everything unfolded', path: ({ purchases }) => purchases.active, act: unfold },
+	{ name: 'purchase: active, more time', path: ({ purchases }) => `${purchases.active}?more` },
+	purchase('adding'),
+	{ name: 'receipt', path: ({ purchases }) => `${purchases.active}/receipt` },
 	purchase('declined'),
 	purchase('no funds'),
 	purchase('refunded'),
@@ -75,13 +88,44 @@ export const BUYING: readonly Place[] = [
 	purchase('too late'),
 	purchase('over'),
 	purchase('ended'),
+	at('resume', '/resume'),
+	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
 	at('no such purchase', `/s/${'A'.repeat(24)}`),
 	at('no such page', '/nothing-here')
 ];
 
+/** Touches the kiosk's way through the first choices, as far as that. */
+const atKiosk = (touches: number) => async (page: Page) => {
+	const steps = ['.kiosk-begin:enabled', '.kiosk-choice >> nth=1', '.kiosk-choice >> nth=0'];
+	for (const step of steps.slice(0, touches)) await page.locator(step).click();
+	if (touches <= steps.length) return;
+	await page.locator('#kiosk-number').fill('0772 123 456');
+	await page.locator('.kiosk-say .button').click();
+	await page.locator('.kiosk-pay').waitFor();
+};
+
+/** The screens of a kiosk that come before a purchase, and its owner's page. */
+export const KIOSK: readonly Place[] = [
+	{ ...at('kiosk', `/kiosk/${ROUTER}`), act: atKiosk(0) },
+	{ ...at('kiosk: time', `/kiosk/${ROUTER}`), act: atKiosk(1) },
+	{ ...at('kiosk: network', `/kiosk/${ROUTER}`), act: atKiosk(2) },
+	{ ...at('kiosk: number', `/kiosk/${ROUTER}`), act: atKiosk(3) },
+	{ ...at('kiosk: confirm', `/kiosk/${ROUTER}`), act: atKiosk(4) },
+	at('kiosk, offline', `/kiosk/${OFFLINE_ROUTER}`),
+	at('kiosk, no such router', '/kiosk/999999'),
+	at('kiosk, set up', `/kiosk/${ROUTER}/setup`)
+];
+
 /** The way of a buyer, in short: looked at in every language. */
 export const MAIN = BUYING.filter(({ name }) =>
-	['list', 'router', 'purchase: waiting', 'purchase: active', 'purchase: declined'].includes(name)
+	[
+		'list',
+		'router',
+		'purchase: waiting',
+		'purchase: active, everything unfolded',
+		'purchase: declined',
+		'resume'
+	].includes(name)
 );
 
 /** The same page with the language in its address. */
@@ -114,7 +158,7 @@ export const SIGNED_IN: readonly Place[] = [
 	owned('account', '/developer/account')
 ];
 
-export const PAGES: readonly Place[] = [...BUYING, ...REFERENCE, ...SIGNED_IN];
+export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...REFERENCE, ...SIGNED_IN];
 
 /** Starts an installation and brings a purchase into each state. */
 export async function startScene(): Promise<Scene> {
@@ -144,6 +188,8 @@ export async function startScene(): Promise<Scene> {
 
 	const ended = await buy('456', /^You are paid until/);
 	await fetch(`${url}${ended}?/end`, { method: 'POST', headers: { origin: url, accept: 'text/html' } });
+	const adding = await buy('456', /^You are paid until/);
+	await buyAt(url, `${adding}?more`, numberEnding('003'));
 	const [waiting, active, declined, noFunds, refunded] = await Promise.all([
 		buy('003', /^Check your phone/),
 		buy('456', /^You are paid until/),
@@ -158,6 +204,7 @@ export async function startScene(): Promise<Scene> {
 			waiting,
 			slow,
 			active,
+			adding,
 			declined,
 			'no funds': noFunds,
 			refunded,

@@ -1,7 +1,17 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { LOCALES } from '../../src/lib/language/locales.ts';
-import { BUYING, inLanguage, MAIN, REFERENCE, SIGNED_IN, visit, type Place, type Scene } from './pages.ts';
+import {
+	BUYING,
+	inLanguage,
+	KIOSK,
+	MAIN,
+	REFERENCE,
+	SIGNED_IN,
+	visit,
+	type Place,
+	type Scene
+} from './pages.ts';
 import { expect, test } from './support/reach.ts';
 
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice'];
@@ -30,6 +40,7 @@ async function look(page: Page, scene: Scene, place: Place): Promise<void> {
 
 for (const [name, places] of [
 	['buyer', BUYING],
+	['buyer at a kiosk', KIOSK],
 	['reader of the API reference', REFERENCE],
 	['developer', SIGNED_IN]
 ] as const) {

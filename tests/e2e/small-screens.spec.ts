@@ -31,6 +31,8 @@ function cutOff(page: Page): Promise<string[]> {
 				(node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim()
 			);
 			const box = element.getBoundingClientRect();
+			// Inside of what is folded up.
+			if (element.closest('details:not([open])') && !element.closest('summary')) continue;
 			// What only a screen reader reads is a point, or stands outside until it has the focus.
 			if (!text || box.width <= 1 || box.height <= 1 || element.closest('.skip, .leaflet-container'))
 				continue;

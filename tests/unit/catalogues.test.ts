@@ -8,8 +8,10 @@ import { LOCALES, type Locale } from '../../src/lib/language/locales.ts';
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 const messages = path.join(src, 'language/messages');
 
-/** Languages whose catalogues are not complete yet. */
-const NOT_YET: readonly Locale[] = [];
+/** Areas whose sentences are not translated yet. */
+const NOT_YET: readonly string[] = [
+	...['map', 'purchase', 'receipt', 'resume', 'splash', 'kiosk', 'poster', 'owner']
+];
 
 /** What every catalogue but the English one says of itself until a native reader has read it. */
 const UNREVIEWED = '../../unreviewed.schema.json';
@@ -36,7 +38,7 @@ const sentences = (area: string, locale: Locale): Catalogue =>
 
 const parameters = (sentence: string) => [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
-const others = LOCALES.filter((locale) => locale !== 'en' && !NOT_YET.includes(locale));
+const others = LOCALES.filter((locale) => locale !== 'en');
 
 it('every area of sentences is read by the compiler, and the other way round', () => {
 	const settings = readFileSync(path.join(src, 'language/project.inlang/settings.json'), 'utf8');
@@ -56,6 +58,10 @@ describe.each(areas)('the sentences of %s', (area) => {
 			expect(sentence).not.toBe('');
 		}
 	});
+});
+
+describe.each(areas.filter((area) => !NOT_YET.includes(area)))('the translated sentences of %s', (area) => {
+	const english = sentences(area, 'en');
 
 	it.each(others)('are all there in %s, with the same parameters, and no more', (locale) => {
 		const translated = sentences(area, locale);

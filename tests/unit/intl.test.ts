@@ -70,7 +70,7 @@ it('each language has its own words and marks', () => {
 });
 
 it('a number keeps its order in a text that runs from right to left, and is left alone elsewhere', () => {
-	expect(inLocale('ar', () => hideMiddle('0772 123456'))).toBe('\u20680772\u00a0•••\u00a0456\u2069');
+	expect(inLocale('ar', () => hideMiddle('0772 123456'))).toBe('\u20660772\u00a0•••\u00a0456\u2069');
 	expect(inLocale('sw', () => hideMiddle('0772 123456'))).toBe('0772\u00a0•••\u00a0456');
-	expect(inLocale('ar', () => apart('K7MQ-29XT'))).toBe('\u2068K7MQ-29XT\u2069');
+	expect(inLocale('ar', () => apart('K7MQ-29XT'))).toBe('\u2066K7MQ-29XT\u2069');
 });

@@ -18,7 +18,10 @@ export function sentences(): Sentences {
 export async function loadSentences(): Promise<void> {
 	const { lang } = document.documentElement;
 	const locale = isLocale(lang) ? lang : 'en';
-	const { prefix } = splitLanguage(location.pathname);
+	const { prefix, path } = splitLanguage(location.pathname);
 	speakBy(() => ({ locale, prefix }));
-	loaded = (await loaders[locale]?.()) ?? null;
+	// Of the other parts of the portal a page needs nothing; where that is not known, it gets all.
+	const [, section = ''] = path.split('/');
+	const load = loaders[`${locale}/${section}`] ?? loaders[`${locale}/all`];
+	loaded = (await load?.()) ?? null;
 }

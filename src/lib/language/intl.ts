@@ -24,8 +24,9 @@ export const numberText = (value: number, options: Intl.NumberFormatOptions = {}
 	new Intl.NumberFormat(intlLocales(), options).format(value).replaceAll('\u202f', '\u00a0');
 
 /**
- * A text that keeps its own order where the page runs from right to left: a phone number, a code, a name. Digits in
- * groups would change places there. (Unicode Bidirectional Algorithm, first strong isolate.)
+ * A number, a code or a name that keeps its order where the page runs from right to left: digits in groups would change
+ * places there, and the + of a phone number its side. (Unicode Bidirectional Algorithm, left-to-right isolate; the one
+ * that goes by the first letter finds none in a number.)
  */
 export const apart = (text: string): string =>
-	directionOf(currentLocale()) === 'rtl' ? `\u2068${text}\u2069` : text;
+	directionOf(currentLocale()) === 'rtl' ? `\u2066${text}\u2069` : text;

@@ -18,12 +18,6 @@ export async function orCalmly<T>(work: Promise<T>, words: string): Promise<T> {
 	}
 }
 
-/** Why an order could not be sent, when the service could not be asked. It stays one purchase, however often it comes. */
-export const notSent = (problem: ApiUnavailable, again: string): string =>
-	problem instanceof ApiLimited
-		? `Many people are buying right now. Wait ${problem.retryAfterSeconds} seconds, then ${again}`
-		: `We cannot reach the till. In a minute, ${again}`;
-
 /** The fields of a form that was sent; a body that is none is the sender's mistake. */
 export async function readForm(request: Request): Promise<FormData> {
 	try {

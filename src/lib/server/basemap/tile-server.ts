@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { guardedLookup, resolveLocally, resolvePublicly } from '../guarded-lookup.ts';
+import { guardedLookup, resolveLocally, resolvePublicly, type Resolve } from '../guarded-lookup.ts';
 import { isPublicAddress } from '../public-addresses.ts';
 import { imageType } from './image-type.ts';
 
@@ -54,13 +54,10 @@ const MAX_VALIDATOR_LENGTH = 256;
 /** @param contact where the installation is found, for the provider's logs */
 export function createTileServer(
 	template: string,
-	options: { allowPrivate: boolean; contact: string | null; now: () => number }
+	options: { allowPrivate: boolean; contact: string | null; now: () => number; resolve?: Resolve }
 ): TileServer {
-	const { allowPrivate, contact, now } = options;
-	const lookup = guardedLookup(
-		allowPrivate ? resolveLocally : resolvePublicly,
-		allowPrivate ? () => true : isPublicAddress
-	);
+	const { allowPrivate, contact, now, resolve = allowPrivate ? resolveLocally : resolvePublicly } = options;
+	const lookup = guardedLookup(resolve, allowPrivate ? () => true : isPublicAddress);
 	const dispatcher = new Agent({
 		connect: { lookup, rejectUnauthorized: true, timeout: TIMEOUT_MS },
 		connections: MAX_CONNECTIONS,

@@ -40,7 +40,8 @@ const SESSION: Layout = {
 		{
 			from: 'pending_payment',
 			to: 'active',
-			trigger: 'The payment succeeded; the time runs from now.',
+			trigger:
+				'The payment succeeded; the time runs from now, or from the end of the pass that it lengthens.',
 			event: 'session.activated'
 		},
 		{

@@ -93,15 +93,15 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 	const ordering = createOrdering(database, clock, codes);
 
 	async function view(api: ApiClient, token: string, row: store.PurchaseRow): Promise<PurchaseView | null> {
-		const part = await partOf(db, api, row);
-		if (!part) return null;
-		const [router, added, successor, code] = await Promise.all([
+		if (row.session_id === null) return null;
+		const [part, router, added, successor, code] = await Promise.all([
+			partOf(db, api, row),
 			api.recent.getRouter(row.router_id),
 			addedParts(db, api, ordering, row),
 			successorOf(token, row),
 			codes.of(token, row)
 		]);
-		return { ...part, router, added, successor, code };
+		return part && { ...part, router, added, successor, code };
 	}
 
 	async function afterWaiting(

@@ -22,7 +22,7 @@ export const GET: RequestHandler = async (event) => {
 		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
 		if (!shown?.pass) return goTo(page);
 		const finish = await visits.finish(token, {
-			user: loginUser(shown.part.session.id),
+			user: loginUser(shown.pass.last.pass_id),
 			password: shown.pass.password,
 			landing: `${event.locals.origin}${page}?online`
 		});

@@ -1,0 +1,53 @@
+import * as m from '#lib/language/messages.js';
+import { readPayEntry, wantedTime } from '#lib/pay-form.ts';
+import { offeredMethods } from '#lib/payment-methods.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { boundsText } from '#lib/quote.ts';
+import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { readForm } from '../../../calm.ts';
+import { paymentRefusal } from '../../../refusal.ts';
+import { notSentAgain } from '../../../s/[token]/retry.ts';
+import { kioskRouter } from '../till.ts';
+import { refused, told } from '../told.ts';
+import type { RequestHandler } from './$types';
+
+/**
+ * Buys what the form says (the fields of pay-form.ts): `{ token }` of the purchase, or `{ errors }` by field.
+ * Sent twice with the same `purchase`, it is one purchase.
+ */
+export const POST: RequestHandler = async (event) => {
+	const entry = readPayEntry(await readForm(event.request));
+	const { config, purchases } = event.locals.app;
+	try {
+		const router = await kioskRouter(event);
+		if (!router) return refused({ form: m.kiosk_no_router() }, 404);
+		const wanted = wantedTime(router, entry);
+		if ('error' in wanted) return refused({ time: wanted.error });
+		// The amount that is charged is the amount that was shown.
+		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
+		if (!offeredMethods(router.payment_methods).includes(entry.network)) {
+			return refused({ network: m.purchase_choose_network() });
+		}
+		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
+		try {
+			const token = await purchases.buy(apiClient(event), entry.purchase, {
+				routerId: router.id,
+				duration: wanted.choice.duration,
+				paymentMethod: entry.network,
+				phone: entry.phone,
+				amount: wanted.choice.amount,
+				currency: router.currency
+			});
+			return told({ token });
+		} catch (problem) {
+			if (problem instanceof PriceChanged) return refused({ form: m.purchase_price_changed() }, 409);
+			if (!(problem instanceof ApiProblem)) throw problem;
+			const words = { region: phoneHint(config.defaultRegion), bounds: boundsText(router) };
+			return refused(paymentRefusal(problem, words));
+		}
+	} catch (problem) {
+		if (!(problem instanceof ApiUnavailable)) throw problem;
+		return refused({ form: notSentAgain(problem) }, 503);
+	}
+};

@@ -1,0 +1,26 @@
+import { kioskOptions, kioskSearch } from '#lib/kiosk-options.ts';
+import type { RequestHandler } from './$types';
+
+/**
+ * Web app manifest (https://www.w3.org/TR/appmanifest/): put on the tablet's home screen, the kiosk opens without the
+ * browser around it.
+ */
+export const GET: RequestHandler = ({ url }) => {
+	const screen = url.pathname.replace(/\/manifest\.webmanifest$/, '');
+	const start = screen + kioskSearch(kioskOptions(url.searchParams));
+	const manifest = {
+		id: screen,
+		name: 'Airtill kiosk',
+		short_name: 'Airtill',
+		start_url: start,
+		// Every language of the kiosk has an address of its own.
+		scope: '/',
+		display: 'fullscreen',
+		display_override: ['fullscreen', 'standalone'],
+		orientation: 'any',
+		background_color: '#fbfaf6',
+		theme_color: '#0a6b4b',
+		icons: [{ src: '/favicon.svg', sizes: 'any', type: 'image/svg+xml' }]
+	};
+	return new Response(JSON.stringify(manifest), { headers: { 'content-type': 'application/manifest+json' } });
+};

@@ -1,0 +1,28 @@
+import { readFields } from '#lib/pay-form.ts';
+import { apiClient } from '#lib/server/api-client.ts';
+import { readForm } from '../../../calm.ts';
+import { told, unanswered } from '../told.ts';
+import { kioskPurchase } from '../view.ts';
+import type { RequestHandler } from './$types';
+
+/** Purchases in a row that replaced each other. */
+const MAX_STEPS = 8;
+
+/**
+ * Everything that the kiosk shows of the purchase of the form's `token` (KioskPurchase), or of the one that it went
+ * on in; 404 when there is none.
+ */
+export const POST: RequestHandler = async (event) => {
+	let { token } = readFields(await readForm(event.request), ['token']);
+	try {
+		for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+			const found = await event.locals.app.purchases.find(apiClient(event), token);
+			if (!found) return told({ state: null }, 404);
+			if (found.successor === null) return told(kioskPurchase(event, token, found));
+			token = found.successor;
+		}
+		return told({ state: null }, 404);
+	} catch (problem) {
+		return unanswered(problem);
+	}
+};

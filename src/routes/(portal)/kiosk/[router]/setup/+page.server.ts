@@ -1,0 +1,38 @@
+import { error } from '@sveltejs/kit';
+import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk-options.ts';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { orCalmly } from '../../../calm.ts';
+import { kioskRouter } from '../till.ts';
+import type { PageServerLoad } from './$types';
+
+/** How a tablet becomes this router's kiosk: a form that makes its start address, and what an owner has to know. */
+export const load: PageServerLoad = async (event) => {
+	const router = await orCalmly(kioskRouter(event), 'The router cannot be read at the moment.');
+	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
+	const options = kioskOptions(event.url.searchParams);
+	return {
+		words: wordsFor(router.name),
+		idle: IDLE_SECONDS,
+		idleSeconds: options.idleSeconds,
+		prints: options.prints,
+		address: `${event.locals.origin}${link(`/kiosk/${router.id}`)}${kioskSearch({ ...options, home: null })}`
+	};
+};
+
+/** Made here: sentences that components name travel to every buyer's browser. */
+const wordsFor = (place: string) => ({
+	title: m.kiosk_setup_title({ place }),
+	text: m.kiosk_setup_text(),
+	idle: m.kiosk_setup_idle(),
+	idle_hint: m.kiosk_setup_idle_hint({ min: String(IDLE_SECONDS.min), max: String(IDLE_SECONDS.max) }),
+	prints: m.kiosk_setup_prints(),
+	make: m.kiosk_setup_make(),
+	address: m.kiosk_setup_address(),
+	copy: m.kiosk_setup_copy(),
+	open: m.kiosk_setup_open(),
+	tablet: m.kiosk_setup_tablet(),
+	tablets: [m.kiosk_setup_pin(), m.kiosk_setup_awake(), m.kiosk_setup_print(), m.kiosk_setup_network()],
+	wiped: m.kiosk_setup_wiped(),
+	wiped_text: m.kiosk_setup_wiped_text()
+});

@@ -1,0 +1,28 @@
+import { readFields } from '#lib/pay-form.ts';
+import { apiClient } from '#lib/server/api-client.ts';
+import { readForm } from '../../../calm.ts';
+import { shownOf } from '../../../s/[token]/view.ts';
+import { told, unanswered } from '../told.ts';
+import type { RequestHandler } from './$types';
+
+/** Longest time that an answer is held back until there is news; as the API's own limit. */
+const MAX_WAIT_SECONDS = 20;
+
+/**
+ * Whether there is something new to show of the purchase of the form's `token`: `{ state }`, and nothing else. Sent
+ * in a body, because addresses are kept by browsers and in logs.
+ */
+export const POST: RequestHandler = async (event) => {
+	const { clock, config, purchases } = event.locals.app;
+	const asked = event.url.searchParams.get('wait') ?? '';
+	const wait = /^\d{1,3}$/.test(asked) ? Math.min(Number(asked), MAX_WAIT_SECONDS) : 0;
+	const { token } = readFields(await readForm(event.request), ['token']);
+	try {
+		const found = await purchases.wait(apiClient(event), token, wait);
+		if (!found) return told({ state: null }, 404);
+		if (found.successor !== null) return told({ state: 'replaced' });
+		return told({ state: shownOf(found, new Date(clock.now()), config.reportTimezone).watch });
+	} catch (problem) {
+		return unanswered(problem);
+	}
+};

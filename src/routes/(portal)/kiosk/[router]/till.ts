@@ -1,0 +1,51 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { KioskRouter, Till } from '#lib/kiosk-till.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { orNull } from '../../calm.ts';
+
+/** @returns null where the number in the address belongs to no router */
+export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
+	const { router: id } = event.params;
+	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
+}
+
+/** What the kiosk shows of a router, and no more. */
+export const shownAtKiosk = ({
+	id,
+	name,
+	address,
+	ssid,
+	price,
+	currency,
+	min_duration,
+	max_duration,
+	payment_methods
+}: RouterBody): KioskRouter => ({
+	id,
+	name,
+	address,
+	ssid,
+	price,
+	currency,
+	min_duration,
+	max_duration,
+	payment_methods
+});
+
+/** Whether the kiosk can sell now, and what. */
+export async function readTill(event: RequestEvent<{ router: string }>): Promise<Till> {
+	try {
+		const router = await kioskRouter(event);
+		if (!router) return { state: 'unknown', router: null };
+		return {
+			state: router.status === 'online' ? 'open' : 'offline',
+			router: shownAtKiosk(router),
+			hint: phoneHint(event.locals.app.config.defaultRegion)
+		};
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return { state: 'away', router: null };
+		throw problem;
+	}
+}

@@ -1,0 +1,63 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { KioskPurchase } from '#lib/kiosk-till.ts';
+import { formatMoney } from '#lib/money.ts';
+import { formatMobile } from '#lib/phone.ts';
+import { hideMiddle } from '#lib/phone-hint.ts';
+import { waitingHint } from '#lib/purchase-state.ts';
+import { qrCode } from '#lib/server/wifi-qr-svg.ts';
+import { wifiQrText } from '#lib/wifi-qr.ts';
+import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
+import { priceAgain } from '../../s/[token]/retry.ts';
+import { shownOf, type Purchase } from '../../s/[token]/view.ts';
+
+const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
+
+/** A purchase as the kiosk shows it. The password goes only where it is shown: to the screen that paid for it. */
+export function kioskPurchase(event: RequestEvent, token: string, purchase: Purchase): KioskPurchase {
+	const { clock, config } = event.locals.app;
+	const { router, session, payment, code } = purchase;
+	const now = new Date(clock.now());
+	const { state, pass, notes, watch } = shownOf(purchase, now, config.reportTimezone);
+	const { kind, tone, title, text, next, note, action, polls } = state;
+	const { ssid } = session;
+	return {
+		token,
+		watch,
+		kind,
+		tone,
+		title,
+		text,
+		next,
+		action,
+		polls,
+		code,
+		ssid,
+		notes: [...(note === null ? [] : [note]), ...notes],
+		money: formatMoney(session.amount, session.currency),
+		open: router.security === 'nopass',
+		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
+		hint: waitingHint(),
+		lines: shortLines(purchase),
+		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
+		pass: pass && {
+			password: pass.password,
+			qr: qrCode(wifiQrText({ ssid, security: router.security, password: pass.password }))
+		},
+		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
+	};
+}
+
+/** What paying again costs, where that is possible now. */
+function againOf(purchase: Purchase): KioskPurchase['again'] {
+	const { router, session, payment } = purchase;
+	const amount = priceAgain(purchase);
+	if (amount === null) return null;
+	if (session.status !== 'pending_payment' && router.status !== 'online') return null;
+	return {
+		amount,
+		money: formatMoney(amount, session.currency),
+		duration: session.duration,
+		network: session.payment_method,
+		number: hideMiddle(formatMobile(payment?.phone ?? session.phone))
+	};
+}

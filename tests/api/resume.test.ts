@@ -1,0 +1,59 @@
+/** /resume over HTTP: what a browser without script sends and gets. */
+import { describe, expect, it } from 'vitest';
+import { numberEnding } from '../support/api.ts';
+import { useWorld } from '../support/world.ts';
+
+const TRIES = 4;
+
+describe('resuming by code', () => {
+	const world = useWorld({ database: 'sqlite', env: { RATE_LIMIT_CODES: String(TRIES) } });
+
+	const post = (path: string, fields: Record<string, string>) =>
+		fetch(world().server.url + path, {
+			method: 'POST',
+			redirect: 'manual',
+			headers: { origin: world().server.url, accept: 'text/html' },
+			body: new URLSearchParams(fields)
+		});
+	const get = (path: string) =>
+		fetch(world().server.url + path, { redirect: 'manual', headers: { accept: 'text/html' } });
+	const placeOf = (answer: Response) =>
+		new URL(answer.headers.get('location') ?? '', world().server.url).pathname;
+
+	it('a code leads to its page, in the language that was chosen; guesses are stopped, and calmly', async () => {
+		const bought = await post('/r/3', {
+			time: '1h 500',
+			network: 'mtn_momo',
+			phone: numberEnding('003'),
+			purchase: 'resume-test-token-123456'
+		});
+		expect(bought.status).toBe(303);
+		const page = placeOf(bought);
+		const text = (await (await get(page)).text()).replaceAll('\u2060', '');
+		const code = /your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(text)?.[1] ?? '';
+		expect(code).not.toBe('');
+
+		const opened = await post('/resume', { code });
+		expect([opened.status, placeOf(opened)]).toEqual([303, page]);
+		expect(placeOf(await post('/sw/resume', { code: code.toLowerCase() }))).toBe(`/sw${page}`);
+		expect(placeOf(await get(`/resume?code=${code}`))).toBe(page);
+
+		// What is no code is no guess, and costs none.
+		for (const typed of ['', 'hello', 'K7MQ']) {
+			const answer = await post('/resume', { code: typed });
+			expect(answer.status).toBe(typed === '' ? 400 : 404);
+		}
+		const unknown = await post('/resume', { code: 'ZZZZ-ZZZZ' });
+		expect(unknown.status).toBe(404);
+		expect(await unknown.text()).toContain('We do not know this code.');
+
+		// The fifth of this minute, though it is right.
+		const limited = await post('/resume', { code });
+		expect(limited.status).toBe(429);
+		expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+		expect(await limited.text()).toContain('Your purchase is safe.');
+		expect((await get(page)).status).toBe(200);
+		await world().server.advance(61_000);
+		expect((await post('/resume', { code })).status).toBe(303);
+	});
+});

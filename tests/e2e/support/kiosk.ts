@@ -1,0 +1,135 @@
+import type { BrowserContext, Page } from '@playwright/test';
+import jsQR from 'jsqr';
+import { PNG } from 'pngjs';
+import { openSql } from '../../support/sql.ts';
+import type { Portal } from './portal.ts';
+import { expect, ROUTER } from './test.ts';
+
+/** A tablet of 10 inches, lying and standing. */
+export const TABLETS = [
+	{ width: 1280, height: 800 },
+	{ width: 800, height: 1280 }
+];
+
+/** Millimetres of one CSS pixel on a tablet of 10 inches and 1280 x 800 pixels. */
+export const MM_PER_PIXEL = (10 * 25.4) / Math.hypot(1280, 800);
+
+/** A buyer who touches a kiosk. */
+export class Kiosk {
+	readonly page: Page;
+	readonly portal: Portal;
+
+	constructor(page: Page, portal: Portal) {
+		this.page = page;
+		this.portal = portal;
+	}
+
+	get context(): BrowserContext {
+		return this.page.context();
+	}
+
+	get title() {
+		return this.page.getByRole('heading', { level: 1 });
+	}
+
+	get begin() {
+		return this.page.getByRole('button', { name: 'Touch to begin' });
+	}
+
+	button(name: string | RegExp) {
+		return this.page.getByRole('button', { name, exact: true });
+	}
+
+	async open(path = `/kiosk/${ROUTER}`): Promise<void> {
+		await this.page.goto(this.portal.url + path);
+		await expect(this.begin).toBeEnabled();
+	}
+
+	/** Touches the way to the question whether all is right: one hour, MTN MoMo, the number. */
+	async choose(phone: string): Promise<void> {
+		await this.begin.tap();
+		await this.button(/^1 hour/).tap();
+		await this.button('MTN MoMo').tap();
+		await this.type(phone);
+		await this.button('Next').tap();
+		await expect(this.title).toHaveText('Is this right?');
+	}
+
+	async type(phone: string): Promise<void> {
+		await expect(this.title).toHaveText('Your mobile-money number');
+		for (const digit of phone) await this.button(digit).tap();
+	}
+
+	/** @returns when the code to the phone is there, so that the purchase has begun */
+	async buy(phone: string): Promise<void> {
+		await this.choose(phone);
+		await this.button('Pay UGX 500').tap();
+		await expect(this.title).not.toHaveText('Is this right?');
+	}
+
+	async paid(): Promise<void> {
+		await expect(this.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	}
+
+	/** What a camera reads off the screen, with the size of one module in CSS pixels. */
+	async scan(name: string | RegExp, shrink = 1): Promise<{ text: string | undefined; modulePixels: number }> {
+		const code = this.page.getByRole('img', { name });
+		await expect(code).toBeInViewport({ ratio: 1 });
+		const modules = await code.evaluate((svg) => (svg as SVGSVGElement).viewBox.baseVal.width);
+		const box = await code.boundingBox();
+		const picture = smaller(PNG.sync.read(await code.screenshot()), shrink);
+		const read = jsQR(new Uint8ClampedArray(picture.data), picture.width, picture.height);
+		return { text: read?.data, modulePixels: (box?.width ?? 0) / modules };
+	}
+
+	/** How often a number was asked to pay. */
+	async askedTimes(phone: string): Promise<number> {
+		const sql = await openSql(this.portal.service.databaseUrl);
+		try {
+			return await sql.count('select count(*) from payments where phone = ?', `+256${phone.slice(1)}`);
+		} finally {
+			await sql.close();
+		}
+	}
+
+	/** Everything that the next person could reach: the page, its addresses, its storage, its name. */
+	async remains(): Promise<string> {
+		const inBrowser = await this.page.evaluate(() => [
+			document.documentElement.outerHTML,
+			...[...document.querySelectorAll('input')].map((field) => field.value),
+			location.href,
+			JSON.stringify(history.state),
+			window.name,
+			document.cookie,
+			JSON.stringify(localStorage),
+			JSON.stringify(sessionStorage),
+			JSON.stringify(performance.getEntries())
+		]);
+		const session = await this.context.newCDPSession(this.page);
+		const { entries } = await session.send('Page.getNavigationHistory');
+		await session.detach();
+		return JSON.stringify([inBrowser, entries, await this.context.storageState()]);
+	}
+}
+
+/** The picture as a camera with fewer pixels sees it: each pixel the mean of a square. */
+function smaller(picture: PNG, by: number): PNG {
+	if (by === 1) return picture;
+	const width = Math.floor(picture.width / by);
+	const height = Math.floor(picture.height / by);
+	const made = new PNG({ width, height });
+	for (let y = 0; y < height; y += 1) {
+		for (let x = 0; x < width; x += 1) {
+			for (let channel = 0; channel < 4; channel += 1) {
+				let sum = 0;
+				for (let square = 0; square < by * by; square += 1) {
+					const column = x * by + (square % by);
+					const row = y * by + Math.floor(square / by);
+					sum += picture.data[(row * picture.width + column) * 4 + channel] ?? 0;
+				}
+				made.data[(y * width + x) * 4 + channel] = sum / (by * by);
+			}
+		}
+	}
+	return made;
+}

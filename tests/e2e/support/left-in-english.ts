@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from '@playwright/test';
+import type { Locale } from '../../../src/lib/language/locales.ts';
+
+const messages = fileURLToPath(new URL('../../../src/language/messages', import.meta.url));
+
+type Catalogue = Record<string, string>;
+
+const read = (area: string, locale: Locale): Catalogue => {
+	const file = path.join(messages, area, `${locale}.json`);
+	return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Catalogue) : {};
+};
+
+/** Whether the sentences of an area are there in a language. */
+export const isTranslated = (area: string, locale: Locale): boolean =>
+	Object.keys(read(area, locale)).length > 0;
+
+/** A whole sentence, whatever stands in it for its parameters. */
+function pattern(sentence: string): RegExp {
+	const parts = sentence
+		.split(/\{\w+\}/)
+		.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', '\\s'));
+	return new RegExp(`^${parts.join('.+')}$`, 's');
+}
+
+/** The English sentences that have another wording in a language, and words enough to be known by. */
+function english(locale: Locale): RegExp[] {
+	return readdirSync(messages).flatMap((area) => {
+		const translated = read(area, locale);
+		return Object.entries(read(area, 'en'))
+			.filter(([key, sentence]) => translated[key] !== undefined && translated[key] !== sentence)
+			.filter(([, sentence]) => /[a-z]{3}/i.test(sentence.replace(/\{\w+\}/g, '')))
+			.map(([, sentence]) => pattern(sentence));
+	});
+}
+
+/** Everything on a page that a person reads or hears, text by text; a title and a description, too. */
+const textsOf = (page: Page): Promise<string[]> =>
+	page.evaluate(() => {
+		const texts = [
+			document.title,
+			document.querySelector('meta[name=description]')?.getAttribute('content') ?? ''
+		];
+		for (const element of document.body.querySelectorAll('*')) {
+			if (element.closest('script, style, noscript')) continue;
+			for (const name of ['aria-label', 'placeholder', 'alt', 'title']) {
+				texts.push(element.getAttribute(name) ?? '');
+			}
+			// A sentence with a name in bold is read as one, and its parts are read, too.
+			texts.push(element.children.length < 4 ? (element.textContent ?? '') : '');
+			for (const node of element.childNodes) {
+				if (node.nodeType === Node.TEXT_NODE) texts.push(node.textContent ?? '');
+			}
+		}
+		return [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
+	});
+
+/** Texts of a page that are English sentences of the catalogues although its language has its own. */
+export async function leftInEnglish(page: Page, locale: Locale): Promise<string[]> {
+	const sentences = english(locale);
+	const texts = await textsOf(page);
+	return texts.filter((text) => sentences.some((sentence) => sentence.test(text)));
+}
