@@ -76,9 +76,9 @@ test('a purchase from the list to the copied password needs no pointer, and the 
 	await tabTo(page, '.pass button');
 	await page.keyboard.press('Enter');
 	await expect(page.getByRole('status').filter({ hasText: 'Copied' })).toBeAttached();
-	await tabTo(page, 'summary');
+	await tabTo(page, '.folds > :last-child summary');
 	await page.keyboard.press('Enter');
-	await tabTo(page, 'details button');
+	await tabTo(page, '.folds > :last-child button');
 	await page.keyboard.press('Enter');
 	await expect(page.getByRole('heading', { level: 1 })).toHaveText('You ended your time.');
 });

@@ -21,6 +21,8 @@ export type PurchaseName =
 	| 'waiting'
 	| 'slow'
 	| 'active'
+	/** More time was asked for, and the phone asks for the PIN. */
+	| 'adding'
 	| 'declined'
 	| 'no funds'
 	| 'refunded'
@@ -56,6 +58,12 @@ const sendWrong = (selector: string, text: string) => async (page: Page) => {
 	await page.getByRole('alert').waitFor();
 };
 
+/** Opens all that is folded up. */
+async function unfold(page: Page): Promise<void> {
+	const folded = page.locator('main details:not([open]) > summary');
+	while ((await folded.count()) > 0) await folded.first().click();
+}
+
 /** What a buyer sees. */
 export const BUYING: readonly Place[] = [
 	at('list', '/'),
@@ -68,6 +76,10 @@ export const BUYING: readonly Place[] = [
 	purchase('waiting'),
 	purchase('slow'),
 	purchase('active'),
+	{ name: 'purchase: active, everything unfolded', path: ({ purchases }) => purchases.active, act: unfold },
+	{ name: 'purchase: active, more time', path: ({ purchases }) => `${purchases.active}?more` },
+	purchase('adding'),
+	{ name: 'receipt', path: ({ purchases }) => `${purchases.active}/receipt` },
 	purchase('declined'),
 	purchase('no funds'),
 	purchase('refunded'),
@@ -76,6 +88,8 @@ export const BUYING: readonly Place[] = [
 	purchase('too late'),
 	purchase('over'),
 	purchase('ended'),
+	at('resume', '/resume'),
+	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
 	at('no such purchase', `/s/${'A'.repeat(24)}`),
 	at('no such page', '/nothing-here')
 ];
@@ -104,7 +118,14 @@ export const KIOSK: readonly Place[] = [
 
 /** The way of a buyer, in short: looked at in every language. */
 export const MAIN = BUYING.filter(({ name }) =>
-	['list', 'router', 'purchase: waiting', 'purchase: active', 'purchase: declined'].includes(name)
+	[
+		'list',
+		'router',
+		'purchase: waiting',
+		'purchase: active, everything unfolded',
+		'purchase: declined',
+		'resume'
+	].includes(name)
 );
 
 /** The same page with the language in its address. */
@@ -167,6 +188,8 @@ export async function startScene(): Promise<Scene> {
 
 	const ended = await buy('456', /^You are paid until/);
 	await fetch(`${url}${ended}?/end`, { method: 'POST', headers: { origin: url, accept: 'text/html' } });
+	const adding = await buy('456', /^You are paid until/);
+	await buyAt(url, `${adding}?more`, numberEnding('003'));
 	const [waiting, active, declined, noFunds, refunded] = await Promise.all([
 		buy('003', /^Check your phone/),
 		buy('456', /^You are paid until/),
@@ -181,6 +204,7 @@ export async function startScene(): Promise<Scene> {
 			waiting,
 			slow,
 			active,
+			adding,
 			declined,
 			'no funds': noFunds,
 			refunded,

@@ -16,16 +16,19 @@ const UNESCAPED: Readonly<Record<string, string>> = { '&amp;': '&', '&quot;': '"
 const unescaped = (text: string) =>
 	text.replace(/&(amp|quot|#39);/g, (entity) => UNESCAPED[entity] ?? entity);
 
-/** Name and value of each field of a page's first posted form, as a browser would send it untouched. */
-export function fieldsOf(html: string): URLSearchParams {
-	const form = /<form[^>]*method="post"[^>]*>(.*?)<\/form>/s.exec(html)?.[1] ?? '';
+const attributeOf = (tag: string, name: string) =>
+	unescaped(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+
+/** The form of a page that asks for a number: where it goes, and its fields as a browser would send them untouched. */
+function payForm(html: string): { action: string; fields: URLSearchParams } {
+	const forms = [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)];
+	const [, head = '', body = ''] = forms.find(([, , inside]) => inside?.includes('name="phone"')) ?? [];
 	const fields = new URLSearchParams();
-	for (const [tag] of form.matchAll(/<input\b[^>]*>/g)) {
-		const attribute = (name: string) => unescaped(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
-		if (attribute('type') === 'radio' && !/\schecked\b/.test(tag)) continue;
-		fields.set(attribute('name'), attribute('value'));
+	for (const [tag] of body.matchAll(/<input\b[^>]*>/g)) {
+		if (attributeOf(tag, 'type') === 'radio' && !/\schecked\b/.test(tag)) continue;
+		fields.set(attributeOf(tag, 'name'), attributeOf(tag, 'value'));
 	}
-	return fields;
+	return { action: attributeOf(head, 'action'), fields };
 }
 
 /**
@@ -35,9 +38,9 @@ export function fieldsOf(html: string): URLSearchParams {
  * @returns the path of the page that the form leads to
  */
 export async function buyAt(url: string, path: string, phone: string): Promise<string> {
-	const fields = fieldsOf(await (await fetch(url + path)).text());
+	const { action, fields } = payForm(await (await fetch(url + path)).text());
 	fields.set('phone', phone);
-	const response = await fetch(url + path, {
+	const response = await fetch(new URL(action, url + path), {
 		method: 'POST',
 		redirect: 'manual',
 		headers: { origin: url, accept: 'text/html' },

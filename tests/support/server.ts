@@ -71,7 +71,10 @@ export interface CliResult {
 
 /** No test but those of the limits themselves is limited. */
 const NO_LIMITS = Object.fromEntries(
-	['DEFAULT', 'ENTERPRISE', 'PORTAL', 'FAILED_KEYS', 'CODES', 'CODES_TOTAL'].map((plan) => [`RATE_LIMIT_${plan}`, '100000'])
+	['DEFAULT', 'ENTERPRISE', 'PORTAL', 'FAILED_KEYS', 'CODES', 'CODES_TOTAL'].map((plan) => [
+		`RATE_LIMIT_${plan}`,
+		'100000'
+	])
 );
 
 /** Starts the built server and answers when it is ready to serve. */
