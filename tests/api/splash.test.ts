@@ -259,8 +259,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 			.toUpperCase();
 		// By hand: fetch() would write the quotation marks in another way.
 		const ask = async (of: string) => {
-			const request = http.get({ port: server.port, path: `/splash/${coova.key}?${of}&md=${md}` });
-			request.setHeader('accept', 'text/html');
+			const request = http.get({
+				host: '127.0.0.1',
+				port: server.port,
+				path: `/splash/${coova.key}?${of}&md=${md}`,
+				headers: { accept: 'text/html' }
+			});
 			const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
 			let text = '';
 			for await (const chunk of answer.setEncoding('utf8')) text += String(chunk);

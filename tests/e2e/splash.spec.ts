@@ -131,7 +131,9 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		await probe();
 		await pay(mini.page, freshNumber('006'));
 		await expect(title(mini.page)).toHaveText('Check your phone.');
-		const code = /\b[A-Z0-9]{4}-[A-Z0-9]{4}\b/.exec(await mini.page.locator('main').innerText())?.[0] ?? '';
+		const main = mini.page.locator('main');
+		await expect(main).toContainText(/your code is \S+\./);
+		const [, code = ''] = /your code is (\S+)\./.exec((await main.textContent()) ?? '') ?? [];
 		// The phone's prompt comes up; the window is gone, and so are its cookies. The device joins anew.
 		gateway.join();
 		await mini.reopen(gateway.url + PROBE);
@@ -139,7 +141,7 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		await expect(mini.page.locator('.password')).toHaveCount(0);
 		await mini.page.getByRole('link', { name: 'Enter my code' }).click();
 		await mini.page.locator('input[name=code]').fill(code);
-		await mini.page.getByRole('button').last().click();
+		await mini.page.getByRole('button', { name: 'Open my purchase' }).click();
 		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 		await portal.advance(31_000);
 		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 30_000 });

@@ -4,7 +4,6 @@ import * as m from '#lib/language/messages.js';
 import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import type { App } from '#lib/server/app.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { takeVisit } from '#lib/server/http/limits.ts';
 import { orCalmly, orNull } from '../calm.ts';
@@ -16,6 +15,7 @@ import { ownPurchase } from './own-purchase.ts';
  * then on the visit's id stands in the address, and nothing that the browser says decides about prices or hosts.
  */
 
+type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type Visit = NonNullable<Awaited<ReturnType<App['visits']['find']>>>;
 

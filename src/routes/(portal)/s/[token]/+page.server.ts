@@ -6,6 +6,7 @@ import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
 import { apiClient, ApiProblem } from '#lib/server/api-client.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import { qrCode } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
@@ -49,6 +50,7 @@ export const load: PageServerLoad = async (event) => {
 
 	return {
 		state,
+		brand: showBrand(event, router),
 		added,
 		watch,
 		code,
