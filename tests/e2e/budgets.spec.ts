@@ -24,6 +24,14 @@ const FIRST_PAGES: { name: string; path(scene: Scene): string; ready(page: Page)
 		}
 	},
 	{
+		name: 'splash',
+		path: ({ splash }) => splash,
+		async ready(page) {
+			await expect(page.getByText(/UGX\s500/).first()).toBeVisible();
+			await expect(page.locator('form[method=post] button.button')).toBeEnabled();
+		}
+	},
+	{
 		name: 'purchase: waiting',
 		path: ({ purchases }) => purchases.waiting,
 		async ready(page) {

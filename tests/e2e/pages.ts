@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from '@playwright/test';
+import { registerGateway } from '../support/gateways.ts';
 import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
@@ -13,6 +14,8 @@ import { ROUTER } from './support/test.ts';
 export interface Scene {
 	server: TestServer;
 	url: string;
+	/** Path of a gateway's splash page. */
+	splash: string;
 	/** Paths of purchases by their state. */
 	purchases: Readonly<Record<PurchaseName, string>>;
 }
@@ -88,6 +91,7 @@ export const BUYING: readonly Place[] = [
 	purchase('too late'),
 	purchase('over'),
 	purchase('ended'),
+	{ name: 'splash', path: ({ splash }) => splash },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
 	at('no such purchase', `/s/${'A'.repeat(24)}`),
@@ -124,7 +128,8 @@ export const MAIN = BUYING.filter(({ name }) =>
 		'purchase: waiting',
 		'purchase: active, everything unfolded',
 		'purchase: declined',
-		'resume'
+		'resume',
+		'splash'
 	].includes(name)
 );
 
@@ -197,9 +202,11 @@ export async function startScene(): Promise<Scene> {
 		buy('002', /^Not enough/),
 		buy('009', /^Your money went back/)
 	]);
+	const { portal } = await registerGateway(server, 'opennds', { loginHost: '127.0.0.1:2050' });
 	return {
 		server,
 		url,
+		splash: new URL(portal).pathname,
 		purchases: {
 			waiting,
 			slow,
