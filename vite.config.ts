@@ -2,14 +2,26 @@ import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
 import { language } from './src/language/plugin.ts';
 
-export default defineConfig({
+/** Packages that are needed at every start and work as a part of one file. */
+const BUNDLED = [
+	'csv-parse',
+	'ipaddr.js',
+	'kysely',
+	'libphonenumber-js',
+	'pmtiles',
+	'structured-headers',
+	'ulid',
+	'undici',
+	'zod'
+];
+
+export default defineConfig(({ command }) => ({
 	plugins: [...language(), sveltekit()],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: {
 		target: ['chrome87', 'safari14', 'firefox78'],
 		cssTarget: ['chrome69', 'safari12.1', 'firefox60']
 	},
-	// It names Svelte among the frameworks it can serve, and would be taken for a Svelte library and bundled.
 	environments: {
 		client: {
 			build: {
@@ -26,7 +38,12 @@ export default defineConfig({
 			}
 		}
 	},
-	ssr: { external: ['better-auth', '@better-auth/passkey'] },
+	ssr: {
+		// It names Svelte among the frameworks it can serve, and would be taken for a Svelte library and bundled.
+		external: ['better-auth', '@better-auth/passkey'],
+		// Bundled without what nobody uses: reading their 550 files took half of a start.
+		noExternal: command === 'build' ? BUNDLED : []
+	},
 	server: { port: Number(process.env.PORT ?? 3000) },
 	test: {
 		// A server and PostgreSQL work beside each test; more workers than this only wait for each other.
@@ -48,4 +65,4 @@ export default defineConfig({
 			}
 		]
 	}
-});
+}));

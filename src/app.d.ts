@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ShownBrand } from '#lib/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { Visitor } from '#lib/server/http/sign-in.ts';
 
@@ -10,6 +11,8 @@ declare global {
 			retryAfterSeconds?: number;
 		}
 		interface PageData {
+			/** The owner whose page this is, where there is something to show of them. */
+			brand?: ShownBrand | null;
 			/** Path of this page, where the address it was asked for by is not the one to keep. */
 			address?: string;
 			/** The page fills the window by itself, without the site's header and footer. */
@@ -31,6 +34,10 @@ declare global {
 			origin: string;
 			/** Who is signed in to the developer area, once somebody has asked. */
 			visitor?: Promise<Visitor | null>;
+			/** Style rules of the owner whose page this is, and of this page alone (http/brand.ts). */
+			accentRules?: string | null;
+			signRules?: string;
+			pageRules?: string;
 		}
 	}
 }

@@ -4,6 +4,7 @@ import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@svelt
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { fillRules } from '#lib/server/http/brand.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
 import { unknownRoute } from '#lib/server/http/endpoint.ts';
@@ -76,7 +77,9 @@ function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['
 	return inRequestLanguage(spoken, () =>
 		resolve(event, {
 			transformPageChunk: ({ html }) =>
-				html.replace('%airtill.lang%', spoken.locale).replace('%airtill.dir%', directionOf(spoken.locale))
+				fillRules(html, event.locals)
+					.replace('%airtill.lang%', spoken.locale)
+					.replace('%airtill.dir%', directionOf(spoken.locale))
 		})
 	);
 }

@@ -13,6 +13,7 @@ import { LOCALES } from '../lib/language/locales.ts';
 import { ELSEWHERE, SECTIONS, USE, usedSentences } from './used.ts';
 
 const GENERATED = 'src/lib/language/generated';
+const SERVER_MESSAGES = /\/src\/lib\/language\/server-messages\.js$/;
 const MESSAGES_IMPORT = /import \* as m from '[^']*\/language\/messages\.js';/;
 const LOADERS = /\/src\/lib\/language\/loaders\.js$/;
 const VIRTUAL = 'virtual:language/';
@@ -42,6 +43,7 @@ function languageInBrowsers(): Plugin {
 				const names = usedSentences(root).get(section) ?? [];
 				return names.map((name) => spoken.get(name) ?? english.get(name) ?? '').join('\n');
 			}
+			if (isBrowser(this) && SERVER_MESSAGES.test(id.split('?')[0] ?? '')) return 'export const s = {};';
 			if (!isBrowser(this) || !LOADERS.test(id.split('?')[0] ?? '')) return null;
 			const entries = LOCALES.flatMap((locale) =>
 				[...SECTIONS, ELSEWHERE].map(

@@ -18,7 +18,8 @@ describe('on sqlite, while another program holds the write lock', () => {
 
 	/** Takes the lock. @returns what frees it */
 	function hold(): () => void {
-		const writer = new DatabaseSync(world().server.databaseUrl.slice('file:'.length));
+		// The server may be writing just now.
+		const writer = new DatabaseSync(world().server.databaseUrl.slice('file:'.length), { timeout: waitMs });
 		writer.exec('begin immediate');
 		return () => {
 			writer.exec('rollback');

@@ -54,7 +54,7 @@ describe('places for the map', () => {
 		// A quarter of twelve a minute, of which the tests above have used some.
 		const answers: Response[] = [];
 		for (let at = 0; at < 4; at += 1)
-			answers.push(await ask(query(areaOf({ lat: 10 + at, lon: 20 }, { lat: 10.01 + at, lon: 20 }))));
+			answers.push(await ask(query({ ...areaOf({ lat: 10 + at, lon: 20 }, { lat: 10.01 + at, lon: 20 }) })));
 		const last = answers.at(-1);
 		expect(last?.status).toBe(503);
 		expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -204,4 +204,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		});
 	});
+
+	it('passes over routers that are disabled, however many lie nearer', async () => {
+		await world().sql.run('update routers set disabled_at = 1 where lat = 0.0001');
+		places = places.filter(({ lat }) => lat !== 0.0001);
+		for (const limit of [1, 7]) {
+			const { found, expected } = await search(0, 0, 12_000, limit);
+			expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+		}
+	});
 });

@@ -17,7 +17,8 @@ const KISEMENTI = {
 	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox'],
 	min_duration: '15m',
 	max_duration: '30d',
-	security: 'wpa'
+	security: 'wpa',
+	brand: null
 };
 
 const near = 'lat=0.3377&lon=32.5878';

@@ -13,10 +13,11 @@ const REMOTE_ONLY = 'limited.spec.ts';
 const OPERATORS_ONCE = 'operators.spec.ts';
 
 /** What a page is in a browser does not depend on where its data comes from. */
-const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budgets|lighthouse)\.spec\.ts$/;
+const PAGES_ONCE =
+	/(engines|map|reach|keyboard|small-screens|mini-browser|budgets|lighthouse|poster)\.spec\.ts$/;
 
-/** How the portal reaches the API makes no difference to the developer area, which stands beside the API. */
-const BESIDE_THE_API = /developer.*\.spec\.ts$/;
+/** How the portal reaches the API makes no difference to the developer area and owner pages, which stand beside the API. */
+const BESIDE_THE_API = /(developer.*|owner)\.spec\.ts$/;
 
 /** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
 export default defineConfig<object, { setUp: SetUp }>({

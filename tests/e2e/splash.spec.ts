@@ -7,7 +7,7 @@ import { startGateway, type Kind, type StandInGateway } from '../simulators/gate
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { openMiniBrowser, type MiniBrowser } from '../support/mini-browser.ts';
 import type { Portal } from './support/portal.ts';
-import { expect, freshNumber, ROUTER, test } from './support/test.ts';
+import { expect, freshNumber, test } from './support/test.ts';
 
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
@@ -131,16 +131,18 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		await probe();
 		await pay(mini.page, freshNumber('006'));
 		await expect(title(mini.page)).toHaveText('Check your phone.');
-		const purchase = mini.page.url();
+		const main = mini.page.locator('main');
+		await expect(main).toContainText(/your code is \S+\./);
+		const [, code = ''] = /your code is (\S+)\./.exec((await main.textContent()) ?? '') ?? [];
 		// The phone's prompt comes up; the window is gone, and so are its cookies. The device joins anew.
 		gateway.join();
 		await mini.reopen(gateway.url + PROBE);
 		await expect(mini.page.getByText('Have you paid already?')).toBeVisible();
 		await expect(mini.page.locator('.password')).toHaveCount(0);
-		const code = mini.page.getByRole('link', { name: 'Enter my code' });
-		const visit = new URL((await code.getAttribute('href')) ?? '', portal.url).searchParams.get('visit');
-		// What the resume page does with a right code.
-		await mini.page.goto(`${purchase}?visit=${visit}`);
+		await mini.page.getByRole('link', { name: 'Enter my code' }).click();
+		await mini.page.locator('input[name=code]').fill(code);
+		await mini.page.getByRole('button', { name: 'Open my purchase' }).click();
+		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 		await portal.advance(31_000);
 		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 30_000 });
 		await mini.page.getByRole('link', { name: 'Go online now' }).click();
@@ -158,10 +160,9 @@ test('a sign-in that the gateway refuses is told in words, and tried again only 
 		await atSite({ browser, portal, kind, javaScript: false }, async ({ gateway, mini, probe, password }) => {
 			await probe();
 			await pay(mini.page);
-			await password();
-			// Somebody else's probe in between: the challenge, or token, of the entry is not the newest any more.
-			await fetch(gateway.url + PROBE, { redirect: 'manual' });
-			if (kind === 'mikrotik-chap') await fetch(`${gateway.url}/login`);
+			await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+			// The gateway knows no password yet; for openNDS the device has joined anew since.
+			if (kind === 'opennds') await fetch(gateway.url + PROBE, { redirect: 'manual' });
 			await mini.page.getByRole('link', { name: 'Go online now' }).click();
 			if (kind === 'mikrotik-chap') await mini.page.getByRole('button', { name: 'Continue' }).click();
 			await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
@@ -170,6 +171,7 @@ test('a sign-in that the gateway refuses is told in words, and tried again only 
 			}
 			expect(await mini.page.content()).not.toContain('http-equiv="refresh"');
 			await expect(mini.page.locator('.password')).toBeVisible();
+			await password();
 			await mini.page.getByRole('link', { name: 'Try to go online again' }).click();
 			await expect(mini.page.getByText('You are online.')).toBeVisible();
 			expect(gateway.signIns.map(({ isRight }) => isRight)).toEqual([false, true]);
@@ -200,10 +202,10 @@ test('a wrong number comes back on the splash page, under the address of the vis
 		await mini.page.getByRole('button', { name: /^Pay/ }).click();
 		await expect(mini.page.getByRole('alert')).toContainText('Nothing was taken.');
 		await expect(mini.page).toHaveURL(/\/splash\/[\w-]{24}\/[\w-]{24}$/);
+		await mini.page.getByText('English').first().click();
 		await mini.page.getByRole('link', { name: 'Français' }).click();
 		await expect(mini.page).toHaveURL(/\/fr\/splash\/[\w-]{24}\/[\w-]{24}$/);
 		await expect(title(mini.page)).toHaveText('Kisementi Corner');
-		expect(ROUTER).toBe(3);
 	});
 });
 

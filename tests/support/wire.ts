@@ -8,8 +8,11 @@ export const FIELDS = {
 		...['id', 'name', 'address', 'ssid', 'lat', 'lon', 'distance', 'price', 'currency', 'status'],
 		...['payment_methods', 'min_duration', 'max_duration', 'created_at', 'updated_at'],
 		// additive: what a QR code says about the network
-		'security'
+		'security',
+		// additive: how the owner looks to buyers
+		'brand'
 	],
+	brand: ['name', 'accent', 'logo'],
 	session: [
 		...['id', 'router_id', 'status', 'status_reason', 'duration', 'duration_seconds', 'payment_method'],
 		...['phone', 'amount', 'currency', 'payment_id', 'ssid', 'password', 'payment_due_at', 'starts_at'],

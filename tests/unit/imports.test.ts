@@ -85,7 +85,14 @@ describe('rule 2: routes and hooks', () => {
 				// A picture, made on the server because of its weight.
 				'routes/(portal)/kiosk/[router]/view.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/s/[token]/+page.server.ts -> lib/server/wifi-qr-svg.ts',
+				'routes/(portal)/r/[router]/poster/+page.server.ts -> lib/server/wifi-qr-svg.ts',
 				// Refusals that the page turns into words beside the field.
+				'routes/owner/(signed-in)/people/+page.server.ts -> lib/server/errors.ts',
+				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/errors.ts',
+				'routes/owner/brand.ts -> lib/server/branding/branding.ts',
+				// Where a page of the books begins.
+				'routes/owner/(signed-in)/payments/+page.server.ts -> lib/server/earnings/earnings.ts',
+				'routes/owner/(signed-in)/payments/export/+server.ts -> lib/server/earnings/earnings.ts',
 				'routes/developer/(signed-in)/keys/new/+page.server.ts -> lib/server/api-keys/api-keys.ts',
 				'routes/developer/(signed-in)/payments/+page.server.ts -> lib/server/errors.ts',
 				'routes/developer/(signed-in)/webhooks/new/+page.server.ts -> lib/server/errors.ts',
@@ -93,7 +100,7 @@ describe('rule 2: routes and hooks', () => {
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])
-				.filter((one) => !/^routes\/(v1|developer|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
+				.filter((one) => !/^routes\/(v1|developer|owner|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
 				// The reference shows what is; there is nothing to call.
 				.filter((one) => !/^routes\/\(reference\)\/.* -> lib\/server\/docs\//.test(one))
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
@@ -122,7 +129,10 @@ describe('rule 3: the portal reaches the service through api-client.ts', () => {
 				)
 			];
 			for (const name of used)
-				expect(['purchases', 'places', 'config', 'clock', 'log', 'api'], file).toContain(name);
+				expect(
+					['purchases', 'places', 'config', 'clock', 'log', 'api', 'gateways', 'visits'],
+					file
+				).toContain(name);
 		}
 	});
 

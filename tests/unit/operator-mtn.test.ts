@@ -331,6 +331,7 @@ describe('a status read', () => {
 describe('answers that no operator’s page shows', () => {
 	const answering = (status: number, text: string, headers: Record<string, string> = {}) => {
 		http = {
+			open: async () => {},
 			send: async ({ url }) =>
 				url.endsWith('/token/')
 					? { kind: 'answer', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }

@@ -1,6 +1,6 @@
 /**
- * What buyers read, in every language: no state, failure or refund without a sentence of its own. Catalogues that are
- * not written yet are English until they are; those that are written are held to be whole.
+ * What buyers read, in every language: no state, failure or refund without a sentence of its own. That catalogues are
+ * whole is held by catalogues.test.ts; what is not translated yet is English.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -31,26 +31,16 @@ const written = AREAS.flatMap((area) =>
 	})
 );
 
-const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 const keysOf = (sentences: object) => Object.keys(sentences).filter((key) => !key.startsWith('$'));
 
 test('every area has its English', () => {
 	for (const area of AREAS) expect(keysOf(catalogue(area, 'en') ?? {}).length).toBeGreaterThan(5);
 });
 
-test.each(written)('$area/$locale says all that English says, and takes the same words', (one) => {
-	expect(keysOf(one.sentences).sort()).toEqual(keysOf(one.english).sort());
-	for (const key of keysOf(one.english)) {
-		expect(placeholders(one.sentences[key] ?? ''), key).toEqual(placeholders(one.english[key] ?? ''));
-	}
-});
-
-test.each(written)('$area/$locale is translated, and tells apart what English tells apart', (one) => {
+test.each(written)('$area/$locale tells apart what English tells apart', (one) => {
 	const english = new Map<string, string>();
 	for (const key of keysOf(one.english)) {
 		const [text = '', source = ''] = [one.sentences[key], one.english[key]];
-		// Short names may be the same in two languages; sentences are not.
-		if (source.split(' ').length > 3) expect(text, key).not.toBe(source);
 		expect(english.get(text) ?? source, key).toBe(source);
 		english.set(text, source);
 	}

@@ -64,6 +64,8 @@ export interface ApiClient {
 	startPayment(
 		order: Body<'post', '/payments/mobile-money'>
 	): Promise<Answer<'post', '/payments/mobile-money'>>;
+	/** A logo of the service, by its file name; null when it has none such, or cannot be asked. */
+	readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null>;
 	/** @param waitSeconds how long the answer may be held back until the payment leaves `pending`, 0 to 20 */
 	getPayment(id: number, waitSeconds?: number): Promise<Answer<'get', '/payments/{id}/status'>>;
 }
@@ -121,6 +123,8 @@ interface Carrier {
 }
 
 const TIMEOUT_MS = 10_000;
+const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
+const MAX_LOGO_BYTES = 256 * 1024;
 const SHORTEST_WAIT_SECONDS = 2;
 const LONGEST_WAIT_SECONDS = 60;
 /** Statuses that say that the question was wrong; every other failure says nothing about it. */
@@ -172,6 +176,24 @@ export function apiClient(event: Carrier): ApiClient {
 		throw new ApiUnavailable(`status ${response.status}`);
 	}
 
+	/** No call of the API: it carries no key, counts for no limit, and is only a picture. */
+	async function readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null> {
+		const extension = LOGO_FILE.exec(file)?.[1];
+		if (url === null || extension === undefined) return null;
+		try {
+			const response = await fetch(new URL(`/logos/${file}`, url), {
+				redirect: 'error',
+				signal: AbortSignal.timeout(TIMEOUT_MS)
+			});
+			const bytes = await upTo(response, MAX_LOGO_BYTES);
+			if (!response.ok || !bytes) return null;
+			return { type: extension === 'svg' ? 'image/svg+xml' : 'image/png', bytes };
+		} catch (error) {
+			log.warn({ err: error }, 'the logo of a router does not come');
+			return null;
+		}
+	}
+
 	// Here, and nowhere else, the types of the document are believed of what comes over the wire.
 	const call = send as Call;
 	const calls: Calls = {
@@ -182,6 +204,7 @@ export function apiClient(event: Carrier): ApiClient {
 		cancelUnpaid: (id) =>
 			call('delete', '/sessions/{id}', { path: { id }, query: { if_status: 'pending_payment' } }),
 		endSession: (id) => call('delete', '/sessions/{id}', { path: { id } }),
+		readLogo,
 		startPayment: (body) => call('post', '/payments/mobile-money', { body }),
 		getPayment: (id, wait = 0) =>
 			call('get', '/payments/{id}/status', { path: { id }, ...(wait > 0 ? { query: { wait } } : {}) }, wait)
@@ -193,6 +216,18 @@ export function apiClient(event: Carrier): ApiClient {
 function secondsToWait(header: string | null): number {
 	const seconds = /^\d{1,6}$/.test(header ?? '') ? Number(header) : LONGEST_WAIT_SECONDS;
 	return Math.min(Math.max(seconds, SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
+}
+
+/** A body of at most so many bytes; null when it is longer. */
+async function upTo(response: Response, limit: number): Promise<Buffer | null> {
+	const parts: Uint8Array[] = [];
+	let size = 0;
+	for await (const part of response.body ?? []) {
+		size += part.length;
+		if (size > limit) return null;
+		parts.push(part);
+	}
+	return Buffer.concat(parts);
 }
 
 /** A request as it is sent, whatever the operation. */

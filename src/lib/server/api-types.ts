@@ -919,6 +919,8 @@ export interface components {
              * @enum {string}
              */
             security: "wpa" | "nopass";
+            /** @description How the owner looks to buyers, for pages that sell time on this router; null: in no way of its own. */
+            brand: components["schemas"]["Brand"] | null;
             /**
              * Format: date-time
              * @description When it was created, RFC 3339 in UTC with milliseconds.
@@ -935,6 +937,27 @@ export interface components {
          * @enum {string}
          */
         RouterStatus: "online" | "offline";
+        /** @description How the owner of a router looks to buyers. */
+        Brand: {
+            /** @description Name that the owner goes by; null: none is set. */
+            name: string | null;
+            /** @description Colour of the owner as `#rrggbb`, as it was chosen: fit it to your grounds before you set text in it. null: none is set. */
+            accent: string | null;
+            /** @description Logo of the owner; null: none is set. */
+            logo: components["schemas"]["Logo"] | null;
+        };
+        /** @description A picture, and how large it is. */
+        Logo: {
+            /**
+             * Format: uri-reference
+             * @description Where the picture is (SVG or PNG, at most 48 KB), relative to the host of this API. Another picture has another address.
+             */
+            url: string;
+            /** @description Width in pixels, or in units of the drawing. */
+            width: number;
+            /** @description Height in the same measure. */
+            height: number;
+        };
         /** @description A purchase of time on a router. */
         Session: {
             /**

@@ -2,6 +2,7 @@ import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
 import type { ApiAccess } from './api-client.ts';
+import { createBranding, type Branding } from './branding/branding.ts';
 import { createApiMemory } from './api-memory.ts';
 import { createBasemap, type Basemap } from './basemap/basemap.ts';
 import { systemClock, type Clock } from './clock.ts';
@@ -49,6 +50,7 @@ export interface App {
 	accounts: Accounts;
 	apiKeys: ApiKeys;
 	routers: Routers;
+	branding: Branding;
 	sessions: Sessions;
 	payments: Payments;
 	reviews: Reviews;
@@ -90,6 +92,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const jobs = createJobs(database, clock, log);
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
 	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
+	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const operators = createOperators(sandbox, config.operators, {
 		mode,
@@ -101,7 +104,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	});
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
-	const routers = createRouters(database, operators, clock, config);
+	const branding = createBranding(database, clock);
+	const routers = createRouters(database, operators, branding, clock, config);
 	const events = createEvents(clock, createFanOut(secrets).publish);
 	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers, operators });
 	const changes = createChanges();
@@ -164,6 +168,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		accounts,
 		apiKeys,
 		routers,
+		branding,
 		sessions,
 		payments,
 		reviews,

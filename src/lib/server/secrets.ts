@@ -57,6 +57,9 @@ export function createSecrets(secret: string): Secrets {
 /** SHA-256 as hex: how unguessable tokens and keys are stored. */
 export const sha256 = (text: string): string => hash('sha256', text);
 
+/** The same of bytes: names what has this content. */
+export const sha256Bytes = (bytes: Buffer): string => hash('sha256', bytes);
+
 /** HMAC-SHA256 as base64url. */
 export const hmac = (key: Buffer | KeyObject, text: string): string =>
 	createHmac('sha256', key).update(text).digest('base64url');

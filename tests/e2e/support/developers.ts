@@ -70,7 +70,7 @@ let lastPerson = 0;
 export const someone = () => `person${(lastPerson += 1)}@people.example`;
 
 /** The password of a demo account, as the server prints it. */
-function demoPassword(server: TestServer, email: string): string {
+export function demoPassword(server: TestServer, email: string): string {
 	const password = new RegExp(`^ +${email} +password (\\S+)$`, 'm').exec(server.stdout())?.[1];
 	if (!password) throw new Error(`The server printed no password for ${email}`);
 	return password;

@@ -12,7 +12,8 @@ export function mikrotik(gate: Gate, login: 'pap' | 'chap'): Behaviour {
 	let chap = { id: Buffer.alloc(0), challenge: Buffer.alloc(0) };
 
 	function loginPage(original: string, error: string): Answer {
-		if (login === 'chap') chap = { id: gate.random(1), challenge: gate.random(16) };
+		// One for each try: what a browser asks for beside the page (an icon) must not spoil it.
+		if (login === 'chap' && chap.id.length === 0) chap = { id: gate.random(1), challenge: gate.random(16) };
 		const fields: Record<string, string> = {
 			mac: gate.device.mac.toUpperCase(),
 			ip: gate.device.ip,
@@ -50,6 +51,7 @@ export function mikrotik(gate: Gate, login: 'pap' | 'chap'): Behaviour {
 			const user = query.get('username');
 			if (user === null) return loginPage(target, '');
 			const right = await isRight(user, query.get('password') ?? '');
+			chap = { id: Buffer.alloc(0), challenge: Buffer.alloc(0) };
 			gate.signIn({ user, isRight: right });
 			return right ? redirect(302, target) : loginPage(target, 'invalid username or password');
 		}

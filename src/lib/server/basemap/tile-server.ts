@@ -1,4 +1,3 @@
-import { Agent, request } from 'undici';
 import { guardedLookup, resolveLocally, resolvePublicly, type Resolve } from '../guarded-lookup.ts';
 import { isPublicAddress } from '../public-addresses.ts';
 import { imageType } from './image-type.ts';
@@ -58,20 +57,29 @@ export function createTileServer(
 ): TileServer {
 	const { allowPrivate, contact, now, resolve = allowPrivate ? resolveLocally : resolvePublicly } = options;
 	const lookup = guardedLookup(resolve, allowPrivate ? () => true : isPublicAddress);
-	const dispatcher = new Agent({
-		connect: { lookup, rejectUnauthorized: true, timeout: TIMEOUT_MS },
-		connections: MAX_CONNECTIONS,
-		pipelining: 1,
-		maxHeaderSize: MAX_HEADER_BYTES,
-		headersTimeout: TIMEOUT_MS,
-		bodyTimeout: TIMEOUT_MS
-	});
+	let opened: ReturnType<typeof open> | null = null;
+
+	/** By the first tile: most installations have no tile server. */
+	async function open() {
+		const { Agent, request } = await import('undici');
+		const dispatcher = new Agent({
+			connect: { lookup, rejectUnauthorized: true, timeout: TIMEOUT_MS },
+			connections: MAX_CONNECTIONS,
+			pipelining: 1,
+			maxHeaderSize: MAX_HEADER_BYTES,
+			headersTimeout: TIMEOUT_MS,
+			bodyTimeout: TIMEOUT_MS
+		});
+		return { dispatcher, request };
+	}
+
 	const agent = `Airtill/1.0 (Wi-Fi map${contact === null ? '' : `; ${contact}`})`;
 
 	return {
 		async fetch({ z, x, y }, known) {
 			const url = template.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y));
 			try {
+				const { dispatcher, request } = await (opened ??= open());
 				const answer = await request(url, {
 					dispatcher,
 					headers: {
@@ -103,7 +111,9 @@ export function createTileServer(
 				return failure(error instanceof Error ? `${error.name}: ${error.message}` : 'no answer');
 			}
 		},
-		stop: () => dispatcher.destroy()
+		async stop() {
+			if (opened) await (await opened).dispatcher.destroy();
+		}
 	};
 }
 

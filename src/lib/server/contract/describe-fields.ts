@@ -57,8 +57,30 @@ const router: Texts<typeof schemas.router> = {
 	min_duration: { ...DURATION, description: 'Shortest time that is sold here, e.g. `15m`.' },
 	max_duration: { ...DURATION, description: 'Longest time that is sold here, e.g. `30d`.' },
 	security: '`wpa`: the network asks for the password of the session; `nopass`: an open network.',
+	brand:
+		'How the owner looks to buyers, for pages that sell time on this router; null: in no way of its own.',
 	created_at: CREATED_AT,
 	updated_at: UPDATED_AT
+};
+
+const brand: Texts<typeof schemas.brand> = {
+	name: 'Name that the owner goes by; null: none is set.',
+	accent: {
+		description:
+			'Colour of the owner as `#rrggbb`, as it was chosen: fit it to your grounds before you set text in it. null: none is set.',
+		pattern: '^#[0-9a-f]{6}$'
+	},
+	logo: 'Logo of the owner; null: none is set.'
+};
+
+const logo: Texts<typeof schemas.logo> = {
+	url: {
+		description:
+			'Where the picture is (SVG or PNG, at most 48 KB), relative to the host of this API. Another picture has another address.',
+		format: 'uri-reference'
+	},
+	width: { description: 'Width in pixels, or in units of the drawing.', minimum: 1 },
+	height: { description: 'Height in the same measure.', minimum: 1 }
 };
 
 const session: Texts<typeof schemas.session> = {
@@ -164,6 +186,8 @@ const PHONE_MASKED: FieldText =
 /** By component of the document, then by field. */
 export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldText>>>> = {
 	Router: router,
+	Brand: brand,
+	Logo: logo,
 	RouterList: {
 		data: 'Routers of this page, the nearest first; equally near ones by id.',
 		has_more: HAS_MORE,

@@ -1,6 +1,8 @@
 /** What the named shapes of the OpenAPI document are, each as a whole. */
 export const SHAPE_TEXTS: Readonly<Record<string, string>> = {
 	Router: 'A Wi-Fi router that sells time.',
+	Brand: 'How the owner of a router looks to buyers.',
+	Logo: 'A picture, and how large it is.',
 	RouterStatus: 'Whether a router sells time now.',
 	RouterList: 'One page of the routers near a place.',
 	Session: 'A purchase of time on a router.',

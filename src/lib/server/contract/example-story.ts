@@ -20,6 +20,11 @@ export const router: schemas.RouterBody = {
 	min_duration: '15m',
 	max_duration: '30d',
 	security: 'wpa',
+	brand: {
+		name: 'Kisementi Cafe',
+		accent: '#7a3e9d',
+		logo: { url: '/logos/3f1c9a50e2b84d67a1c0d9e8f7b6a594.svg', width: 64, height: 64 }
+	},
 	created_at: '2026-03-02T08:00:00.000Z',
 	updated_at: '2026-11-20T10:00:00.000Z'
 };

@@ -43,6 +43,20 @@ export const idParams = z.strictObject({ id: pathId });
 
 export const routerStatus = z.enum(['online', 'offline']).meta({ id: 'RouterStatus' });
 
+export const logo = z.object({ url: z.string(), width: z.int(), height: z.int() }).meta({ id: 'Logo' });
+
+/** How a router's owner looks to buyers; each part may be missing. */
+export const brand = z
+	.object({
+		name: z.string().nullable(),
+		accent: z
+			.string()
+			.regex(/^#[0-9a-f]{6}$/)
+			.nullable(),
+		logo: logo.nullable()
+	})
+	.meta({ id: 'Brand' });
+
 export const router = z
 	.object({
 		id: z.int(),
@@ -59,6 +73,7 @@ export const router = z
 		min_duration: z.string(),
 		max_duration: z.string(),
 		security: z.enum(['wpa', 'nopass']),
+		brand: brand.nullable(),
 		created_at: timestamp,
 		updated_at: timestamp
 	})
@@ -350,6 +365,7 @@ export const problem = z.object({
 });
 
 export type RouterBody = z.infer<typeof router>;
+export type BrandBody = z.infer<typeof brand>;
 export type RouterListBody = z.infer<typeof routerList>;
 export type SessionBody = z.infer<typeof session>;
 export type SessionCreationBody = z.infer<typeof sessionCreation>;

@@ -1,9 +1,7 @@
-import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
 import type { Position } from '../../geo.ts';
 import { migrate } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
-import type { Schema } from './schema.ts';
-import { openSqlite } from './sqlite.ts';
+import type { RoutersTable, Schema } from './schema.ts';
 
 /**
  * The database, whichever it is. Store code is written once against `db`; what must differ stands in the
@@ -28,8 +26,6 @@ export interface Database {
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
-	/** SQL after `in`: these ids, as one parameter, so that it is one statement whatever their number. */
-	idsIn(ids: readonly number[]): RawBuilder<number>;
 	/** True for an error that says a unique index refused a row. */
 	isUniqueViolation(error: unknown): boolean;
 	/** Several processes may share this database, so changes can come from elsewhere. */
@@ -47,15 +43,12 @@ export interface NearSearch {
 	centre: Position;
 	radiusMetres: number;
 	/** Place in the order after which the answer begins. */
-	after: NearRouter | null;
+	after: { distance: number; id: number } | null;
 	limit: number;
 }
 
-export interface NearRouter {
-	id: number;
-	/** Metres. */
-	distance: number;
-}
+/** `distance` in metres. */
+export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
 export type { Position };
 
@@ -64,9 +57,7 @@ export type { Position };
  * @throws NewerDatabaseError when a newer version of Airtill has migrated it
  */
 export async function openDatabase(url: string, options: { poolSize: number }): Promise<Database> {
-	const database = url.startsWith('file:')
-		? openSqlite(url.slice('file:'.length))
-		: openPostgres(url, options);
+	const database = await open(url, options);
 	try {
 		await migrate(database);
 	} catch (error) {
@@ -74,4 +65,14 @@ export async function openDatabase(url: string, options: { poolSize: number }): 
 		throw error;
 	}
 	return database;
+}
+
+/** Only the driver that is used is loaded. */
+async function open(url: string, options: { poolSize: number }): Promise<Database> {
+	if (url.startsWith('file:')) {
+		const { openSqlite } = await import('./sqlite.ts');
+		return openSqlite(url.slice('file:'.length));
+	}
+	const { openPostgres } = await import('./postgres.ts');
+	return openPostgres(url, options);
 }

@@ -12,6 +12,7 @@ import { accountPayments } from './migrations/0009-account-payments.ts';
 import { moneyEvidence } from './migrations/0010-money-evidence.ts';
 import { passes } from './migrations/0011-passes.ts';
 import { gateways } from './migrations/0012-gateways.ts';
+import { branding } from './migrations/0013-branding.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -32,7 +33,8 @@ const MIGRATIONS: readonly Migration[] = [
 	accountPayments,
 	moneyEvidence,
 	passes,
-	gateways
+	gateways,
+	branding
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

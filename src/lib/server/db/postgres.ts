@@ -47,7 +47,12 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 	pool.on('error', () => {});
 	pool.on('connect', (client) => client.on('error', () => {}));
 	const writing = createWriting((error) => NOT_STORED.has(codeOf(error) ?? ''));
-	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: writing.log });
+	const db = new Kysely<Schema>({
+		dialect: new PostgresDialect({ pool }),
+		log: (event) => {
+			if (event.level === 'error') writing.note(event.error);
+		}
+	});
 	return {
 		kind: 'postgres',
 		db,
@@ -60,7 +65,6 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 			}),
 		lockClaimed: sql`for update skip locked`,
 		nearestRouters: (search) => nearestRouters(db, search),
-		idsIn: (ids) => sql<number>`(select unnest(${ids}::bigint[]))`,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		shared: true,
 		async ping() {
@@ -83,8 +87,8 @@ async function nearestRouters(
 			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`
 	);
 	const { rows } = await sql<NearRouter>`
-		select id, distance from (
-			select id, 2 * ${EARTH_RADIUS_METRES}::float8 * asin(sqrt(least(1, power(sin(radians(lat - ${lat}) / 2), 2)
+		select * from (
+			select routers.*, 2 * ${EARTH_RADIUS_METRES}::float8 * asin(sqrt(least(1, power(sin(radians(lat - ${lat}) / 2), 2)
 				+ cos(radians(${lat})) * cos(radians(lat)) * power(sin(radians(lon - ${lon}) / 2), 2)))) as distance
 			from routers where disabled_at is null and (${sql.join(boxes, sql` or `)})
 		) as found

@@ -18,6 +18,7 @@ export interface Schema {
 	events: EventsTable;
 	jobs: JobsTable;
 	price_changes: PriceChangesTable;
+	brands: BrandsTable;
 	purchases: PurchasesTable;
 	idempotent_answers: IdempotentAnswersTable;
 	request_log: RequestLogTable;
@@ -275,8 +276,31 @@ export interface PriceChangesTable {
 	new_price_minor: number;
 	currency: string;
 	account_id: number;
-	api_key_id: number;
+	/** null: changed on a page, by somebody who was signed in. */
+	api_key_id: number | null;
 	changed_at: number;
+}
+
+/** What an owner shows to buyers; a router's own fields go before those of its owner's account. */
+export interface BrandsTable {
+	/** `account 5`, or `router 12`. */
+	subject: string;
+	/** The owner. */
+	account_id: number;
+	/** null: for all routers of the account. */
+	router_id: number | null;
+	name: string | null;
+	/** `#0a6b4b`, as it was chosen. */
+	accent: string | null;
+	/** Hash of the bytes with `.svg` or `.png`. */
+	logo_file: string | null;
+	/** base64 */
+	logo_data: string | null;
+	/** Pixels, or units of the drawing: only their ratio counts. */
+	logo_width: number | null;
+	logo_height: number | null;
+	updated_at: number;
+	updated_by: number;
 }
 
 export interface IdempotentAnswersTable {

@@ -1,6 +1,9 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+	DefaultConnectionProvider,
+	DefaultQueryExecutor,
+	Kysely,
 	SqliteAdapter,
 	SqliteIntrospector,
 	SqliteQueryCompiler,
@@ -8,7 +11,6 @@ import {
 	type DatabaseConnection,
 	type Dialect,
 	type Driver,
-	type Kysely,
 	type QueryResult,
 	type TransactionSettings
 } from 'kysely';
@@ -17,14 +19,24 @@ import {
  * node:sqlite for Kysely. The driver of SQLite is synchronous: were SQLite to wait until another program has finished
  * writing, nothing in this process would run meanwhile. So it never waits (`busy_timeout` is 0); what finds the database
  * busy lets others have their turn here and tries again, and reads, which no writer holds up, go on.
+ * @param onError hears of every statement that failed
  */
-export function sqliteDialect(connection: DatabaseSync): Dialect {
-	return {
-		createDriver: () => createDriver(connection),
-		createQueryCompiler: () => new SqliteQueryCompiler(),
-		createAdapter: () => new Adapter(),
+export function sqliteKysely<Schema>(
+	connection: DatabaseSync,
+	onError: (error: unknown) => void
+): Kysely<Schema> {
+	const statements = createStatements(connection, onError);
+	const driver = createDriver(connection, statements);
+	const adapter = new Adapter();
+	const compiler = new SqliteQueryCompiler();
+	const dialect: Dialect = {
+		createDriver: () => driver,
+		createQueryCompiler: () => compiler,
+		createAdapter: () => adapter,
 		createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db)
 	};
+	const executor = new Executor(compiler, adapter, driver, statements.alone);
+	return new Kysely({ config: { dialect }, dialect, driver, executor });
 }
 
 /**
@@ -42,10 +54,27 @@ const LOOSE = 'PRAGMA synchronous = NORMAL';
 /** Result code SQLITE_BUSY, the low byte of all its kinds, https://sqlite.org/rescode.html */
 const BUSY = 5;
 
-/** Turns are taken in {@link createDriver}, so that waiting between two tries holds up nobody. */
+/** Turns are taken in {@link createStatements}, so that waiting between two tries holds up nobody. */
 class Adapter extends SqliteAdapter {
 	override get supportsMultipleConnections(): boolean {
 		return true;
+	}
+}
+
+/**
+ * Takes no connection for a single statement, since there is but one: Kysely's way there and back costs more than the
+ * statement. A transaction gets an executor of Kysely's own from this one, and with it a connection.
+ */
+class Executor extends DefaultQueryExecutor {
+	readonly #alone: Statements['alone'];
+
+	constructor(compiler: SqliteQueryCompiler, adapter: Adapter, driver: Driver, alone: Statements['alone']) {
+		super(compiler, adapter, new DefaultConnectionProvider(driver));
+		this.#alone = alone;
+	}
+
+	override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+		return this.#alone<R>(query);
 	}
 }
 
@@ -57,15 +86,33 @@ interface Session extends DatabaseConnection {
 	isLoose: boolean;
 }
 
-function createDriver(connection: DatabaseSync): Driver {
-	const run = runner(connection);
-	const takeTurn = createTurns();
-
+/** The statements of all users, one after the other. */
+interface Statements {
+	/** Runs one in a transaction, in the turn that this has. */
+	run<R>(query: CompiledQuery): QueryResult<R>;
+	/** Runs one by itself. */
+	alone<R>(query: CompiledQuery): Promise<QueryResult<R>>;
 	/** Does something in a turn of its own, again and again while another process is in the way. */
-	async function patiently<T>(attempt: (endTurn: () => void) => T, waitMs = WAIT_MS): Promise<T> {
+	patiently<T>(attempt: (endTurn: () => void) => T, waitMs: number): Promise<T>;
+}
+
+function createStatements(connection: DatabaseSync, onError: (error: unknown) => void): Statements {
+	const runPrepared = runner(connection);
+	const turns = createTurns();
+
+	function run<R>(query: CompiledQuery): QueryResult<R> {
+		try {
+			return runPrepared<R>(query);
+		} catch (error) {
+			onError(error);
+			throw error;
+		}
+	}
+
+	async function patiently<T>(attempt: (endTurn: () => void) => T, waitMs: number): Promise<T> {
 		const deadline = performance.now() + waitMs;
 		for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-			const endTurn = await takeTurn();
+			const endTurn = await turns.take();
 			try {
 				return attempt(endTurn);
 			} catch (error) {
@@ -76,19 +123,32 @@ function createDriver(connection: DatabaseSync): Driver {
 		}
 	}
 
-	const statement = <R>(query: CompiledQuery) =>
-		patiently((endTurn) => {
-			const result = run<R>(query);
-			endTurn();
-			return result;
-		});
+	return {
+		run,
+		patiently,
+		async alone<R>(query: CompiledQuery) {
+			if (turns.isFree()) {
+				try {
+					return run<R>(query);
+				} catch (error) {
+					if (!isBusy(error)) throw error;
+				}
+			}
+			return patiently((endTurn) => {
+				const result = run<R>(query);
+				endTurn();
+				return result;
+			}, WAIT_MS);
+		}
+	};
+}
 
+function createDriver(connection: DatabaseSync, { run, alone, patiently }: Statements): Driver {
 	function newSession(): Session {
 		const session: Session = {
 			endTurn: null,
 			isLoose: false,
-			executeQuery: async <R>(query: CompiledQuery) =>
-				session.endTurn ? run<R>(query) : statement<R>(query),
+			executeQuery: async <R>(query: CompiledQuery) => (session.endTurn ? run<R>(query) : alone<R>(query)),
 			async *streamQuery<R>(query: CompiledQuery) {
 				yield await session.executeQuery<R>(query);
 			}
@@ -145,7 +205,7 @@ function createDriver(connection: DatabaseSync): Driver {
 			if ((session as Session).endTurn) rollBack(session as Session);
 		},
 		async destroy() {
-			connection.close();
+			if (connection.isOpen) connection.close();
 		}
 	};
 }
@@ -156,15 +216,30 @@ const isBusy = (error: unknown): boolean =>
 	typeof error.errcode === 'number' &&
 	(error.errcode & 0xff) === BUSY;
 
-/** One after the other, in the order in which they came. @returns waits for a turn; what that gives ends it */
-function createTurns(): () => Promise<() => void> {
+interface Turns {
+	/** Nobody has a turn or waits for one. */
+	isFree(): boolean;
+	/** Waits for a turn; what that gives ends it, once. */
+	take(): Promise<() => void>;
+}
+
+/** One after the other, in the order in which they came. */
+function createTurns(): Turns {
 	let last: Promise<void> = Promise.resolve();
-	return async () => {
-		const before = last;
-		let endTurn = () => {};
-		last = new Promise((resolve) => (endTurn = resolve));
-		await before;
-		return endTurn;
+	let open = 0;
+	return {
+		isFree: () => open === 0,
+		async take() {
+			const before = last;
+			let resolve = () => {};
+			last = new Promise((done) => (resolve = done));
+			open += 1;
+			await before;
+			return () => {
+				open -= 1;
+				resolve();
+			};
+		}
 	};
 }
 
@@ -174,7 +249,8 @@ const MAX_PREPARED = 500;
 function runner(connection: DatabaseSync): <R>(query: CompiledQuery) => QueryResult<R> {
 	const prepare = (text: string) => {
 		const statement = connection.prepare(text);
-		return { statement, isReader: statement.columns().length > 0 };
+		statement.setReturnArrays(true);
+		return { statement, columns: columnsOf(statement) };
 	};
 	const prepared = new Map<string, ReturnType<typeof prepare>>();
 	return <R>({ sql, parameters }: CompiledQuery) => {
@@ -184,9 +260,25 @@ function runner(connection: DatabaseSync): <R>(query: CompiledQuery) => QueryRes
 			if (prepared.size >= MAX_PREPARED) prepared.clear();
 			prepared.set(sql, known);
 		}
+		const { statement } = known;
 		const values = parameters as SQLInputValue[];
-		if (known.isReader) return { rows: known.statement.all(...values) as R[] };
-		const { changes, lastInsertRowid } = known.statement.run(...values);
+		if (known.columns.length > 0) {
+			const found = statement.all(...values) as unknown as unknown[][];
+			// Another program (a newer version) can have added columns to what `*` stands for.
+			if (found[0] && found[0].length !== known.columns.length) known.columns = columnsOf(statement);
+			const { columns } = known;
+			return { rows: found.map((row) => asObject(columns, row)) as R[] };
+		}
+		const { changes, lastInsertRowid } = statement.run(...values);
 		return { rows: [], insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes) };
 	};
+}
+
+const columnsOf = (statement: StatementSync): string[] => statement.columns().map(({ name }) => name);
+
+/** The objects that node:sqlite makes by itself are dictionaries to V8: slow to make, to read and above all to copy. */
+function asObject(columns: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+	const row: Record<string, unknown> = {};
+	for (let index = 0; index < columns.length; index += 1) row[columns[index] ?? ''] = values[index];
+	return row;
 }

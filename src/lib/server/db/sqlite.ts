@@ -2,12 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
-import { boxesAround, distanceMetres, type Position } from '../../geo.ts';
-import type { Database, NearRouter, NearSearch } from './database.ts';
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
-import { GIVES_WAY, sqliteDialect } from './sqlite-driver.ts';
+import { GIVES_WAY, sqliteKysely } from './sqlite-driver.ts';
+import { nearestRouters } from './sqlite-nearest.ts';
 import { createWriting } from './writing.ts';
+
+/** Pages in memory, at most: routers of one neighbourhood lie all over the file, and each page is a system call. */
+const CACHE_KIB = 16_000;
 
 /** How long the opening waits for another process that opens the same file; see sqlite-driver.ts for all else. */
 const OPEN_TIMEOUT_MS = 10_000;
@@ -36,12 +39,12 @@ export function openSqlite(path: string): Database {
 		timeout: OPEN_TIMEOUT_MS
 	});
 	connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;');
-	connection.exec('PRAGMA busy_timeout = 0');
+	connection.exec(`PRAGMA busy_timeout = 0; PRAGMA cache_size = -${CACHE_KIB}`);
 	const writing = createWriting(isRefusal, async () => {
 		const { bavail, bsize } = await statfs(dirname(path));
 		return bavail * bsize;
 	});
-	const db = new Kysely<Schema>({ dialect: sqliteDialect(connection), log: writing.log });
+	const db = sqliteKysely<Schema>(connection, writing.note);
 	return {
 		kind: 'sqlite',
 		db,
@@ -49,7 +52,6 @@ export function openSqlite(path: string): Database {
 		writeBehind: (work) => writing.watch(() => db.transaction().setIsolationLevel(GIVES_WAY).execute(work)),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
-		idsIn: (ids) => sql<number>`(select value from json_each(${JSON.stringify(ids)}))`,
 		isUniqueViolation: (error) =>
 			error instanceof Error && 'errcode' in error && NOT_UNIQUE.includes(error.errcode),
 		shared: false,
@@ -60,29 +62,3 @@ export function openSqlite(path: string): Database {
 		close: () => db.destroy()
 	};
 }
-
-/**
- * The R*Tree finds what lies in the boxes, and the distances are worked out here: SQLite, which has no compiled
- * expressions, takes more than twice as long for the same.
- */
-async function nearestRouters(
-	db: Kysely<Schema>,
-	{ centre, radiusMetres, after, limit }: NearSearch
-): Promise<NearRouter[]> {
-	const found: NearRouter[] = [];
-	for (const box of boxesAround(centre, radiusMetres)) {
-		const { rows } = await sql<Position & { id: number }>`
-			select routers.id, routers.lat, routers.lon
-			from router_positions as place cross join routers on routers.id = place.id
-			where place.min_lat <= ${box.maxLat} and place.max_lat >= ${box.minLat}
-				and place.min_lon <= ${box.maxLon} and place.max_lon >= ${box.minLon}
-				and routers.disabled_at is null`.execute(db);
-		for (const row of rows) {
-			const near = { id: row.id, distance: distanceMetres(centre, row) };
-			if (near.distance <= radiusMetres && (!after || byDistance(near, after) > 0)) found.push(near);
-		}
-	}
-	return found.sort(byDistance).slice(0, limit);
-}
-
-const byDistance = (a: NearRouter, b: NearRouter) => a.distance - b.distance || a.id - b.id;

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type LogEvent } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Schema } from './schema.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { Schema } from './schema.ts';
  * does not change from look to look; then every look writes until one succeeds.
  */
 export interface Writing {
-	/** For Kysely: hears of every statement that failed. */
-	log(event: LogEvent): void;
+	/** Hears of every statement that failed. */
+	note(error: unknown): void;
 	/** Runs a transaction and hears how it ended: a commit is no statement to Kysely. */
 	watch<T>(transaction: () => Promise<T>): Promise<T>;
 	/** @throws what the database says when it takes nothing */
@@ -32,9 +32,7 @@ export function createWriting(
 		if (isRefusal(error)) refusedAt = performance.now();
 	};
 	return {
-		log(event) {
-			if (event.level === 'error') note(event.error);
-		},
+		note,
 		async watch(transaction) {
 			try {
 				return await transaction();

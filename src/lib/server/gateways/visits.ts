@@ -53,8 +53,8 @@ export interface PurchaseVisit {
 	gateway: RegisteredGateway;
 	entry: Entry;
 	how: Finish['kind'];
-	/** The browser has been sent to the gateway: on this visit, or on another one of this purchase not long ago. */
-	tried: boolean;
+	/** Whether the browser has been sent to the gateway: on this visit, or on another one of this purchase lately. */
+	tried: 'here' | 'elsewhere' | null;
 }
 
 /** Time to choose, pay and come back. */
@@ -164,7 +164,8 @@ export function createVisits(database: Database, clock: Clock, secrets: Secrets)
 			const found = await newestOf(token);
 			if (!found) return null;
 			const { newest, gateway, triedAt } = found;
-			const tried = newest.tried_at !== null || clock.now() - triedAt < TRIED_MS;
+			const lately = clock.now() - triedAt < TRIED_MS ? 'elsewhere' : null;
+			const tried = newest.tried_at === null ? lately : 'here';
 			return { gateway, entry: entryOf(newest), how: howOf(gateway), tried };
 		},
 		async finish(token, access) {

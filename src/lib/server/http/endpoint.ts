@@ -78,7 +78,9 @@ async function serve<R extends Route>(
 		query: route.query && parseQuery(route.query, event.url.searchParams),
 		body: route.body && parseObject(route.body, json),
 		search: event.url.searchParams,
-		host: event.request.headers.get('host') ?? event.url.host,
+		get host() {
+			return event.request.headers.get('host') ?? event.url.host;
+		},
 		signal: event.request.signal
 	} as Call<R>;
 	const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;

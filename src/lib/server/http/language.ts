@@ -31,7 +31,10 @@ export function bestLanguage(acceptLanguage: string): Locale {
 	const wanted = acceptLanguage
 		.split(',', MAX_RANGES)
 		.map((range) => {
-			const [tag = '', ...parameters] = range.trim().toLowerCase().split(/\s*;\s*/);
+			const [tag = '', ...parameters] = range
+				.trim()
+				.toLowerCase()
+				.split(/\s*;\s*/);
 			const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
 			return { language: tag.split('-')[0] ?? '', weight: Number(weight) || 0 };
 		})

@@ -57,11 +57,18 @@ export function parse<S extends z.ZodType>(schema: S, input: unknown, place: Pla
  * @throws AppError `validation_failed`
  */
 export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParams): z.output<S> {
-	const known = 'shape' in schema && typeof schema.shape === 'object' ? Object.keys(schema.shape ?? {}) : [];
-	const repeated = known.filter((name) => query.getAll(name).length > 1);
-	if (repeated.length > 0) {
+	const shape = 'shape' in schema && typeof schema.shape === 'object' ? (schema.shape ?? {}) : {};
+	const present: Record<string, string> = {};
+	const repeated = new Set<string>();
+	for (const [name, value] of query) {
+		if (!Object.hasOwn(shape, name)) continue;
+		if (Object.hasOwn(present, name)) repeated.add(name);
+		else present[name] = value;
+	}
+	if (repeated.size > 0) {
+		const names = Object.keys(shape).filter((name) => repeated.has(name));
 		throw validationFailed(
-			repeated.map((name) => ({
+			names.map((name) => ({
 				in: 'query',
 				pointer: pointer([name]),
 				code: 'duplicate',
@@ -69,11 +76,7 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
 			}))
 		);
 	}
-	const present = known.flatMap((name) => {
-		const value = query.get(name);
-		return value === null ? [] : [[name, value] as const];
-	});
-	return parse(schema, Object.fromEntries(present), 'query');
+	return parse(schema, present, 'query');
 }
 
 /**

@@ -1,10 +1,10 @@
-import { Agent, request } from 'undici';
-
 /**
  * The way to an operator: one request, no redirect, no retry, everything bounded. Trouble is an outcome and never an
  * exception, and says whether the request can have arrived: that decides between `refused` and `uncertain`.
  */
 export interface OperatorHttp {
+	/** Loads what the first request needs, so that no buyer waits for it, or learns that it is missing. */
+	open(): Promise<void>;
 	send(outgoing: OperatorRequest): Promise<HttpOutcome>;
 	/** Closes idle connections. */
 	stop(): Promise<void>;
@@ -29,15 +29,26 @@ const MAX_CONNECTIONS = 32;
 
 /** @param timeoutMs for a whole request, answer included */
 export function createOperatorHttp({ timeoutMs }: { timeoutMs: number }): OperatorHttp {
-	const dispatcher = new Agent({
-		connect: { timeout: CONNECT_TIMEOUT_MS },
-		connections: MAX_CONNECTIONS,
-		pipelining: 1,
-		headersTimeout: timeoutMs,
-		bodyTimeout: timeoutMs
-	});
+	let opened: ReturnType<typeof load> | null = null;
+
+	async function load() {
+		const { Agent, request } = await import('undici');
+		const dispatcher = new Agent({
+			connect: { timeout: CONNECT_TIMEOUT_MS },
+			connections: MAX_CONNECTIONS,
+			pipelining: 1,
+			headersTimeout: timeoutMs,
+			bodyTimeout: timeoutMs
+		});
+		return { dispatcher, request };
+	}
+
 	return {
+		async open() {
+			await (opened ??= load());
+		},
 		async send({ method, url, headers, body }) {
+			const { dispatcher, request } = await (opened ??= load());
 			const limit = AbortSignal.timeout(timeoutMs);
 			try {
 				const answer = await request(url, {
@@ -57,7 +68,9 @@ export function createOperatorHttp({ timeoutMs }: { timeoutMs: number }): Operat
 				return { kind: 'failure', cause: limit.aborted ? 'timeout' : causeOf(error), sent };
 			}
 		},
-		stop: () => dispatcher.destroy()
+		async stop() {
+			if (opened) await (await opened).dispatcher.destroy();
+		}
 	};
 }
 

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '../db/database.ts';
+import { prepared } from '../db/prepared.ts';
 import type { OperatorMessagesTable, PaymentsTable, RefundsTable } from '../db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
@@ -10,9 +11,13 @@ export async function insert(queries: Queries, payment: Insertable<PaymentsTable
 	return queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 }
 
+const byId = prepared((queries, id: number) =>
+	queries.selectFrom('payments').selectAll().where('id', '=', id)
+);
+
 export async function find(queries: Queries, id: number): Promise<PaymentRow | null> {
 	if (!Number.isSafeInteger(id)) return null;
-	const row = await queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
+	const [row] = await byId(queries, id);
 	return row ?? null;
 }
 

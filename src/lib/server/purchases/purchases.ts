@@ -56,7 +56,7 @@ export interface Purchases {
 	 * guessed; beyond that no code is looked at.
 	 */
 	resume(typed: string, network: string): Promise<Resumed>;
-	/** Sessions of a purchase and of time that was added, newest first, for who knows the SHA-256 of its token (a visit does). */
+	/** Sessions of a purchase and of the time added to it, for who knows the SHA-256 of its token (a visit does). */
 	sessionsOf(tokenHash: string): Promise<number[]>;
 }
 
@@ -83,8 +83,8 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
  */
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
-/** Orders of added time, newest first, in which a running session is looked for. */
-const MAX_ADDED_LOOKED_AT = 5;
+/** Orders of added time, newest first, that are still looked at. */
+const MAX_ADDED = 12;
 
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
 	const { database, clock, secrets, rateLimits, maxCodes } = dependencies;
@@ -243,9 +243,8 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 		},
 		async sessionsOf(tokenHash) {
 			const row = await store.find(db, tokenHash);
-			if (!row) return [];
-			const rows = [...(await store.addedTo(db, row.id, MAX_ADDED_LOOKED_AT)), row];
-			return rows.flatMap(({ session_id }) => session_id ?? []);
+			const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
+			return [row, ...added].flatMap((one) => one?.session_id ?? []);
 		}
 	};
 }

@@ -15,32 +15,35 @@ export class SlidingWindow {
 	readonly limit: number;
 	readonly #windowMs: number;
 	readonly #times: Float64Array;
-	/** Slot of the oldest time, which the next one overwrites. */
-	#head = 0;
+	/** Requests that were ever admitted; the time of the n-th stands in slot n modulo the limit. */
+	#admitted = 0;
+	/** How many of them have left the window. */
+	#left = 0;
 	#newest = -Infinity;
 
 	constructor(limit: number, windowMs: number) {
 		this.limit = limit;
 		this.#windowMs = windowMs;
-		this.#times = new Float64Array(limit).fill(-Infinity);
+		this.#times = new Float64Array(limit);
 	}
 
 	/** Asks for one request at `now` (milliseconds); counts it only when it is admitted. */
 	take(now: number): Decision {
 		// A clock that was set back would refuse until it has caught up; the count starts anew instead.
-		if (now < this.#newest) this.#times.fill(-Infinity);
+		if (now < this.#newest) this.#left = this.#admitted;
 		const since = now - this.#windowMs;
-		const admitted = this.#at(0) <= since;
+		while (this.#left < this.#admitted && this.#oldest() <= since) this.#left += 1;
+		const admitted = this.#admitted - this.#left < this.limit;
 		if (admitted) {
-			this.#times[this.#head] = now;
-			this.#head = (this.#head + 1) % this.limit;
+			this.#times[this.#admitted % this.limit] = now;
+			this.#admitted += 1;
 			this.#newest = now;
 		}
-		const first = this.#firstAfter(since);
+		const counted = this.#admitted - this.#left;
 		return {
 			admitted,
-			remaining: first,
-			resetMs: first === this.limit ? 0 : this.#at(first) + this.#windowMs - now
+			remaining: this.limit - counted,
+			resetMs: counted === 0 ? 0 : this.#oldest() + this.#windowMs - now
 		};
 	}
 
@@ -49,20 +52,8 @@ export class SlidingWindow {
 		return this.#newest <= now - this.#windowMs;
 	}
 
-	/** The time in a place of the ring, oldest first. */
-	#at(place: number): number {
-		return this.#times[(this.#head + place) % this.limit] ?? -Infinity;
-	}
-
-	/** First place, oldest first, whose time is after `since`; the limit when there is none. Times ascend. */
-	#firstAfter(since: number): number {
-		let low = 0;
-		let high = this.limit;
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if (this.#at(middle) > since) high = middle;
-			else low = middle + 1;
-		}
-		return low;
+	/** Time of the oldest request that counts; there must be one. */
+	#oldest(): number {
+		return this.#times[this.#left % this.limit] ?? -Infinity;
 	}
 }

@@ -3,7 +3,8 @@ import { toMajor, toMinor } from '../../money.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
 import { isoTime, type Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { RouterBody } from '../contract/schemas.ts';
+import type { BrandBody, RouterBody } from '../contract/schemas.ts';
+import type { Branding } from '../branding/branding.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Operators } from '../operators/registry.ts';
@@ -17,12 +18,19 @@ export interface Routers {
 	/** @throws AppError `router_not_found` when absent, or disabled and not the caller's */
 	read(caller: Caller, id: number): Promise<RouterBody>;
 	/** The row behind a router that the caller may see. @throws AppError `router_not_found` */
-	visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow>;
+	visible(queries: Queries, caller: Pick<Caller, 'accountId'>, id: number): Promise<RouterRow>;
 	/**
 	 * Sets the hourly price of new sessions; running ones keep theirs.
 	 * @throws AppError `router_not_found | not_router_owner | validation_failed`
 	 */
-	setPrice(caller: Caller, id: number, price: number): Promise<RouterBody>;
+	setPrice(caller: PriceSetter, id: number, price: number): Promise<RouterBody>;
+	/** An account's routers, the oldest first, disabled ones too. */
+	owned(accountId: number, page: { afterId: number; limit: number }): Promise<OwnedPage>;
+	/**
+	 * A router with which an account may do what its owner may: its own, or for an admin any.
+	 * @throws AppError `router_not_found`
+	 */
+	ownedOne(actor: Pick<Caller, 'accountId' | 'role'>, id: number): Promise<OwnedRouter>;
 	/** A router that is known to exist, because a session names it. */
 	known(queries: Queries, id: number): Promise<RouterRow>;
 	/** Methods with which a router may be paid now. */
@@ -39,6 +47,21 @@ export interface RouterQuery {
 	after: readonly [number, number] | null;
 }
 
+/** Who sets a price: an account, through one of its keys or signed in on a page. */
+export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null };
+
+/** A router as its owner sees it. */
+export interface OwnedRouter extends RouterBody {
+	ownerAccountId: number;
+	disabled: boolean;
+}
+
+export interface OwnedPage {
+	data: OwnedRouter[];
+	/** The id after which the next page begins; null on the last. */
+	next: number | null;
+}
+
 export interface RouterPage {
 	data: RouterBody[];
 	/** Place of the last row when more follow, else null. */
@@ -51,6 +74,7 @@ const MAX_METHOD_LISTS = 100;
 export function createRouters(
 	database: Database,
 	operators: Operators,
+	branding: Branding,
 	clock: Clock,
 	config: Config
 ): Routers {
@@ -66,7 +90,7 @@ export function createRouters(
 		return methods;
 	}
 
-	function body(row: RouterRow, distance: number | null): RouterBody {
+	function body(row: RouterRow, distance: number | null, brand: BrandBody | null): RouterBody {
 		return {
 			id: row.id,
 			name: row.name,
@@ -82,28 +106,38 @@ export function createRouters(
 			min_duration: row.min_duration,
 			max_duration: row.max_duration,
 			security: row.security,
+			brand,
 			created_at: isoTime(row.created_at),
 			updated_at: isoTime(row.updated_at)
 		};
 	}
 
+	/** One router as it is shown by itself. */
+	async function alone(row: RouterRow): Promise<RouterBody> {
+		return body(row, null, (await branding.ofRouters(database.db, [row])).get(row.id) ?? null);
+	}
+
 	async function existing(queries: Queries, id: number): Promise<RouterRow> {
 		const row = await store.find(queries, id);
-		if (!row) throw new AppError('router_not_found', 'There is no router with this id.');
+		if (!row) throw noRouter();
 		return row;
 	}
 
-	async function visible(queries: Queries, caller: Caller, id: number): Promise<RouterRow> {
+	async function visible(
+		queries: Queries,
+		caller: Pick<Caller, 'accountId'>,
+		id: number
+	): Promise<RouterRow> {
 		const row = await existing(queries, id);
 		if (row.disabled_at !== null && row.owner_account_id !== caller.accountId) {
-			throw new AppError('router_not_found', 'There is no router with this id.');
+			throw noRouter();
 		}
 		return row;
 	}
 
 	return {
 		async list({ lat, lon, radius, limit, after }) {
-			const rows = await store.nearby(database, {
+			const rows = await database.nearestRouters({
 				centre: { lat, lon },
 				radiusMetres: radius,
 				after: after ? { distance: after[0], id: after[1] } : null,
@@ -111,13 +145,14 @@ export function createRouters(
 			});
 			const page = rows.slice(0, limit);
 			const last = page.at(-1);
+			const brands = await branding.ofRouters(database.db, page);
 			return {
-				data: page.map((row) => body(row, row.distance)),
+				data: page.map((row) => body(row, row.distance, brands.get(row.id) ?? null)),
 				next: rows.length > limit && last ? [last.distance, last.id] : null
 			};
 		},
 		async read(caller, id) {
-			return body(await visible(database.db, caller, id), null);
+			return alone(await visible(database.db, caller, id));
 		},
 		visible,
 		async setPrice(caller, id, price) {
@@ -145,7 +180,30 @@ export function createRouters(
 				const { accountId, keyId } = caller;
 				return store.changePrice(trx, router, { priceMinor, accountId, keyId, now: clock.now() });
 			});
-			return body(row, null);
+			return alone(row);
+		},
+		async owned(accountId, { afterId, limit }) {
+			const rows = await store.ofOwner(database.db, accountId, afterId, limit + 1);
+			const page = rows.slice(0, limit);
+			const brands = await branding.ofRouters(database.db, page);
+			const last = page.at(-1);
+			return {
+				data: page.map((row) => ({
+					...body(row, null, brands.get(row.id) ?? null),
+					ownerAccountId: row.owner_account_id,
+					disabled: row.disabled_at !== null
+				})),
+				next: rows.length > limit && last ? last.id : null
+			};
+		},
+		async ownedOne({ accountId, role }, id) {
+			const row = await existing(database.db, id);
+			if (row.owner_account_id !== accountId && role !== 'admin') throw noRouter();
+			return {
+				...(await alone(row)),
+				ownerAccountId: row.owner_account_id,
+				disabled: row.disabled_at !== null
+			};
 		},
 		async known(queries, id) {
 			const row = await store.find(queries, id);
@@ -155,5 +213,7 @@ export function createRouters(
 		paymentMethods
 	};
 }
+
+const noRouter = () => new AppError('router_not_found', 'There is no router with this id.');
 
 export { count as countRouters, insert as insertRouter, page as pageOfRouters } from './store.ts';

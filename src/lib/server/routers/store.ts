@@ -1,40 +1,26 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { Database, NearSearch, Queries } from '../db/database.ts';
+import type { Queries } from '../db/database.ts';
+import { prepared } from '../db/prepared.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
 export type NewRouter = Insertable<RoutersTable>;
 
+const byId = prepared((queries, id: number) =>
+	queries.selectFrom('routers').selectAll().where('id', '=', id)
+);
+
 export async function find(queries: Queries, id: number): Promise<RouterRow | null> {
 	if (!Number.isSafeInteger(id)) return null;
-	const row = await queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst();
+	const [row] = await byId(queries, id);
 	return row ?? null;
-}
-
-/** Routers near a position with their distance in metres, nearest first, then by id. */
-export async function nearby(
-	database: Database,
-	search: NearSearch
-): Promise<(RouterRow & { distance: number })[]> {
-	const nearest = await database.nearestRouters(search);
-	if (nearest.length === 0) return [];
-	const rows = await database.db
-		.selectFrom('routers')
-		.selectAll()
-		.where('id', 'in', database.idsIn(nearest.map(({ id }) => id)))
-		.execute();
-	const byId = new Map(rows.map((row) => [row.id, row]));
-	return nearest.flatMap(({ id, distance }) => {
-		const row = byId.get(id);
-		return row ? [{ ...row, distance }] : [];
-	});
 }
 
 /** Sets a price and keeps the old one with who changed it. */
 export async function changePrice(
 	queries: Queries,
 	router: RouterRow,
-	change: { priceMinor: number; accountId: number; keyId: number; now: number }
+	change: { priceMinor: number; accountId: number; keyId: number | null; now: number }
 ): Promise<RouterRow> {
 	await queries
 		.insertInto('price_changes')
@@ -99,6 +85,23 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 				updated_at: row.ref('excluded.updated_at')
 			}))
 		)
+		.execute();
+}
+
+/** An owner's routers by id. */
+export async function ofOwner(
+	queries: Queries,
+	ownerAccountId: number,
+	afterId: number,
+	limit: number
+): Promise<RouterRow[]> {
+	return queries
+		.selectFrom('routers')
+		.selectAll()
+		.where('owner_account_id', '=', ownerAccountId)
+		.where('id', '>', afterId)
+		.orderBy('id')
+		.limit(limit)
 		.execute();
 }
 

@@ -68,7 +68,7 @@ export interface Sessions {
 	 */
 	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
 	/** Sessions on the caller's routers, newest first, without passwords and full numbers. */
-	listForOwner(caller: Caller, query: OwnerQuery): Promise<OwnerPage>;
+	listForOwner(caller: Pick<Caller, 'accountId'>, query: OwnerQuery): Promise<OwnerPage>;
 	/** Job: makes the change that the clock demands, if it is time. Returns when to look again. */
 	settleDue(id: number): Promise<number | null>;
 }

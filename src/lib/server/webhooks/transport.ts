@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import {
 	AddressNotAllowed,
 	guardedLookup,
@@ -54,13 +54,16 @@ export function createTransport(
 		async send({ url, headers, body }, signal) {
 			if (urlRefusal(url, rules) !== null) return { failure: 'address_not_allowed' };
 			const limit = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
-			// An agent for each request: no endpoint finds another one's connection, or the one of an earlier check.
-			const dispatcher = new Agent({
-				connect: { lookup, rejectUnauthorized: true, timeout: TOTAL_TIMEOUT_MS },
-				pipelining: 0,
-				maxHeaderSize: MAX_HEADER_BYTES
-			});
+			let dispatcher: Agent | null = null;
 			try {
+				// Loaded by the first delivery: most installations have none.
+				const { Agent, request } = await import('undici');
+				// An agent for each request: no endpoint finds another one's connection, or the one of an earlier check.
+				dispatcher = new Agent({
+					connect: { lookup, rejectUnauthorized: true, timeout: TOTAL_TIMEOUT_MS },
+					pipelining: 0,
+					maxHeaderSize: MAX_HEADER_BYTES
+				});
 				const answer = await request(url, {
 					dispatcher,
 					method: 'POST',
@@ -78,7 +81,7 @@ export function createTransport(
 				if (signal.aborted) return { failure: 'interrupted' };
 				return { failure: limit.aborted ? 'timeout' : failureOf(error) };
 			} finally {
-				void dispatcher.destroy().catch(() => {});
+				void dispatcher?.destroy().catch(() => {});
 			}
 		}
 	};

@@ -12,11 +12,15 @@ interface Refused {
 	why: string;
 }
 
+/** The visit of somebody whom a gateway sent (splash page): the purchase then lets that device online. '' for others. */
+const visitOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
+
 /** Leads to the purchase of a code. @returns why not */
-async function open(event: RequestEvent, code: string): Promise<Refused> {
+async function open(event: RequestEvent, code: string, visit: string): Promise<Refused> {
 	if (code === '') return { status: 400, why: m.resume_empty() };
 	const opened = await event.locals.app.purchases.resume(code, networkOf(event));
-	if (opened.kind === 'found') redirect(303, link(`/s/${opened.token}`));
+	if (opened.kind === 'found')
+		redirect(303, link(`/s/${opened.token}`) + (visit === '' ? '' : `?visit=${visit}`));
 	if (opened.kind === 'unknown') return { status: 404, why: m.resume_unknown() };
 	const seconds = opened.retryAfterSeconds;
 	event.setHeaders({ 'retry-after': String(seconds) });
@@ -26,8 +30,9 @@ async function open(event: RequestEvent, code: string): Promise<Refused> {
 /** `/resume?code=K7MQ-29XT` does what the form does, for links and QR codes. */
 export const load: PageServerLoad = async (event) => {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
-	if (code === '' || event.request.method !== 'GET') return { code, why: null };
-	return { code, why: (await open(event, code)).why };
+	const visit = visitOf(event.url.searchParams.get('visit'));
+	if (code === '' || event.request.method !== 'GET') return { code, visit, why: null };
+	return { code, visit, why: (await open(event, code, visit)).why };
 };
 
 /** Of what was typed, so much comes back in the field. */
@@ -35,8 +40,9 @@ const MAX_SHOWN = 32;
 
 export const actions: Actions = {
 	default: async (event) => {
-		const { code } = readFields(await readForm(event.request), ['code']);
-		const { status, why } = await open(event, code);
-		return fail(status, { code: code.slice(0, MAX_SHOWN), why });
+		const { code, visit: given } = readFields(await readForm(event.request), ['code', 'visit']);
+		const visit = visitOf(given);
+		const { status, why } = await open(event, code, visit);
+		return fail(status, { code: code.slice(0, MAX_SHOWN), visit, why });
 	}
 };

@@ -4,7 +4,6 @@ import * as m from '#lib/language/messages.js';
 import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import type { App } from '#lib/server/app.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { takeVisit } from '#lib/server/http/limits.ts';
 import { orCalmly, orNull } from '../calm.ts';
@@ -16,6 +15,7 @@ import { ownPurchase } from './own-purchase.ts';
  * then on the visit's id stands in the address, and nothing that the browser says decides about prices or hosts.
  */
 
+type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type Visit = NonNullable<Awaited<ReturnType<App['visits']['find']>>>;
 
@@ -129,12 +129,14 @@ async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: V
 	const earlier = await visits.earlierPurchase(gateway, visit.entry.clientMac);
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
-		const sessions = await Promise.all(ids.map((id) => orNull(apiClient(event).recent.getSession(id))));
-		const isOpen = (status = '') => ['pending_payment', 'activating', 'active'].includes(status);
-		return sessions.some((session) => isOpen(session?.status));
+		const { recent } = apiClient(event);
+		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
+		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
 	} catch (problem) {
 		// Not known: then it is better asked.
 		if (problem instanceof ApiUnavailable) return true;
 		throw problem;
 	}
 }
+
+const UNDER_WAY = ['pending_payment', 'activating', 'active'];

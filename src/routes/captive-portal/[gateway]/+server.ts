@@ -11,7 +11,7 @@ import type { RequestHandler } from './$types';
  * announced.
  */
 export const GET: RequestHandler = async (event) => {
-	const { gateways, purchases, visits } = event.locals.app;
+	const { clock, gateways, purchases, visits } = event.locals.app;
 	const gateway = await gateways.byKey(event.params.gateway);
 	if (!gateway) {
 		const body = { title: 'Not found', status: 404, detail: 'There is no gateway with this key.' };
@@ -25,19 +25,10 @@ export const GET: RequestHandler = async (event) => {
 			}
 		: {};
 	const tokenHash = await visits.onlineAt(gateway, clientAddress(event));
-	const ids = tokenHash === null ? [] : await purchases.sessionsOf(tokenHash);
-	const sessions = await Promise.all(ids.map((id) => readSession(event, id)));
-	// Added time follows the first: what is left is what is left of the last one.
-	const left = sessions.flatMap((session) =>
-		session?.status === 'active' ? (session.remaining_seconds ?? 0) : []
-	);
-	if (left.length === 0) return json({ captive: true, ...places });
-	return json({
-		captive: false,
-		...places,
-		'seconds-remaining': Math.max(...left),
-		'can-extend-session': true
-	});
+	const ends = tokenHash === null ? [] : await activeUntil(event, await purchases.sessionsOf(tokenHash));
+	if (ends.length === 0) return json({ captive: true, ...places });
+	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));
+	return json({ captive: false, ...places, 'seconds-remaining': remaining, 'can-extend-session': true });
 };
 
 const json = (body: object, status = 200, type = 'application/captive+json') =>
@@ -55,12 +46,18 @@ function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	}
 }
 
-/** @returns null when it is not known: then the device is told the portal's address again */
-async function readSession(event: Parameters<RequestHandler>[0], id: number) {
+/**
+ * When the sessions end that are active, in milliseconds since the epoch.
+ * @returns none when it is not known: then the device is told the portal's address again
+ */
+async function activeUntil(event: Parameters<RequestHandler>[0], ids: readonly number[]): Promise<number[]> {
 	try {
-		return await apiClient(event).recent.getSession(id);
+		const { recent } = apiClient(event);
+		const sessions = await Promise.all(ids.map((id) => recent.getSession(id)));
+		const active = sessions.filter(({ status }) => status === 'active');
+		return active.map(({ expires_at }) => Date.parse(expires_at ?? '')).filter(Number.isFinite);
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return null;
+		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return [];
 		throw problem;
 	}
 }

@@ -3,6 +3,7 @@ import * as m from '#lib/language/messages.js';
 import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { orCalmly, orNull } from '../../calm.ts';
 import { placeOrder, shownOf } from '../../order.ts';
@@ -31,6 +32,7 @@ export const load: PageServerLoad = async (event) => {
 	const { config, purchases } = event.locals.app;
 	return {
 		router: router && shownOf(router),
+		brand: showBrand(event, router),
 		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),

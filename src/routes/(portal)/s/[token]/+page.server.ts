@@ -6,16 +6,17 @@ import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
 import { apiClient, ApiProblem } from '#lib/server/api-client.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import { qrCode } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
 import { wifiQrText } from '#lib/wifi-qr.ts';
 import { orCalmly } from '../../calm.ts';
 import { addForm, addTime } from './add-time.ts';
+import { adoptVisit, goOnline } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
-import { adoptVisit, goOnline } from './go-online.ts';
 import { shownOf } from './view.ts';
 
 export const load: PageServerLoad = async (event) => {
@@ -50,6 +51,7 @@ export const load: PageServerLoad = async (event) => {
 
 	return {
 		state,
+		brand: showBrand(event, router),
 		added,
 		watch,
 		code,
@@ -69,6 +71,7 @@ export const load: PageServerLoad = async (event) => {
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
+		online: pass && (await goOnline(event)),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd
@@ -81,8 +84,7 @@ export const load: PageServerLoad = async (event) => {
 			short: apart(`${new URL(address).host}${link('/resume')}`),
 			qr: qrCode(address)
 		},
-		address,
-		online: pass && (await goOnline(event))
+		address
 	};
 };
 

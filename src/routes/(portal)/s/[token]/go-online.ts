@@ -26,10 +26,7 @@ export async function adoptVisit(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/**
- * What a pass that runs has to say about going online.
- * @returns null for purchases that came through no gateway
- */
+/** For a purchase whose time runs. @returns null for one that came through no gateway */
 export async function goOnline(event: Event): Promise<GoOnline | null> {
 	const { token } = event.params;
 	const visit = await event.locals.app.visits.ofPurchase(token);
@@ -38,12 +35,12 @@ export async function goOnline(event: Event): Promise<GoOnline | null> {
 	const asked = event.url.searchParams;
 	const page = link(`/s/${token}`);
 	const told = { problem: entry.problem, address: `${page}/online`, automaticSeconds: null };
-	if (entry.state === 'online' || (how === 'navigate' && tried && asked.has('online') && !entry.problem)) {
-		return { ...told, state: 'online' };
-	}
+	// A gateway that refuses sends the browser to us with a new visit, which has not been tried.
+	const isBack = asked.has('online') && tried === 'here';
+	if (entry.state === 'online' || (how === 'navigate' && isBack)) return { ...told, state: 'online' };
 	if (how === 'waits') return { ...told, state: 'waits', address: page };
-	if (entry.problem !== null) return { ...told, state: 'refused' };
-	if (tried) return { ...told, state: 'tried' };
-	const stays = asked.has('stay') || asked.has('more') || event.request.method === 'POST';
+	if (entry.problem !== null && tried !== 'here') return { ...told, state: 'refused' };
+	if (tried !== null) return { ...told, state: 'tried' };
+	const stays = asked.has('stay') || event.request.method === 'POST';
 	return { ...told, state: 'offer', automaticSeconds: stays ? null : AUTOMATIC_SECONDS };
 }

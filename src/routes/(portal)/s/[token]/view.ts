@@ -73,7 +73,7 @@ export function shownOf(purchase: Purchase, now: Date, timeZone: string): Shown 
 }
 
 /** The sessions whose time runs or follows, as one. */
-export function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
+function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
 	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
 	active.sort((a, b) => moment(a.expires_at) - moment(b.expires_at));
 	const [first] = active;

@@ -1,7 +1,7 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { link } from '#lib/language/current.ts';
 import { loginUser } from '#lib/login-user.ts';
-import { passOf } from '../view.ts';
+import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
@@ -12,20 +12,19 @@ const goTo = (location: string) => new Response(null, { status: 303, headers: { 
  * the internet only after one.
  */
 export const GET: RequestHandler = async (event) => {
-	const { clock, purchases, visits } = event.locals.app;
+	const { clock, config, purchases, visits } = event.locals.app;
 	const { token } = event.params;
 	const page = link(`/s/${token}`);
 	// Whoever only looks ahead signs nobody in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
 		const found = await purchases.find(apiClient(event), token);
-		const pass = found && passOf([found, ...found.added], new Date(clock.now()));
-		if (!pass) return goTo(page);
-		const landing = `${event.locals.origin}${page}?online`;
+		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
+		if (!shown?.pass) return goTo(page);
 		const finish = await visits.finish(token, {
-			user: loginUser(pass.last.pass_id),
-			password: pass.password,
-			landing
+			user: loginUser(shown.pass.last.pass_id),
+			password: shown.pass.password,
+			landing: `${event.locals.origin}${page}?online`
 		});
 		return goTo(finish?.kind === 'navigate' ? finish.url : page);
 	} catch (problem) {

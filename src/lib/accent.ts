@@ -1,0 +1,143 @@
+/**
+ * An owner's colour, made fit to be read: one accent for each theme, as near to the chosen colour as its text pairs
+ * allow (WCAG 2.2, 1.4.3: 4.5:1). Only the lightness moves, so the hue stays the owner's.
+ */
+export interface ThemeColours {
+	/** Text, links and buttons. */
+	accent: string;
+	/** Text on a button. */
+	onAccent: string;
+	/** Ground of what is chosen or went well. */
+	goodPaper: string;
+}
+
+export interface Accent {
+	light: ThemeColours;
+	dark: ThemeColours;
+}
+
+type Rgb = readonly [number, number, number];
+
+const MIN_TEXT_CONTRAST = 4.5;
+const MIN_INK_CONTRAST = 7;
+/** Below this a colour cannot be told from the grey of ordinary text. */
+const MIN_SATURATION = 0.12;
+const STEPS = 200;
+
+/** Those of tokens.css. */
+const THEMES = {
+	light: { paper: '#fbfaf6', raised: '#ffffff', ink: '#1a1c19', share: 0.1, step: -1 },
+	dark: { paper: '#141613', raised: '#1d201c', ink: '#f2f1eb', share: 0.12, step: 1 }
+} as const;
+const ON_ACCENT = ['#ffffff', '#0b1f17'] as const;
+
+/** `#RRGGBB` in lower case, from `#RGB` or `#RRGGBB`; null when it is no such colour. */
+export function parseColour(text: string): string | null {
+	const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(text);
+	if (short)
+		return `#${short
+			.slice(1)
+			.map((digit) => digit + digit)
+			.join('')}`.toLowerCase();
+	return /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : null;
+}
+
+const rgbOf = (colour: string): Rgb => {
+	const value = Number.parseInt(colour.slice(1), 16);
+	return [value >> 16, (value >> 8) & 255, value & 255];
+};
+const hexOf = (rgb: Rgb) => `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
+
+/** Relative luminance, WCAG 2.2. */
+function luminance(colour: string): number {
+	const [red, green, blue] = rgbOf(colour).map((part) => {
+		const share = part / 255;
+		return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+	}) as [number, number, number];
+	return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** Contrast of two colours, 1 to 21. */
+export function contrast(one: string, other: string): number {
+	const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+	return (light + 0.05) / (dark + 0.05);
+}
+
+/** Hue in sixths of the circle, saturation and lightness from 0 to 1. */
+function hslOf(colour: string): [number, number, number] {
+	const [red, green, blue] = rgbOf(colour).map((part) => part / 255) as [number, number, number];
+	const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
+	const [lightness, range] = [(most + least) / 2, most - least];
+	if (range === 0) return [0, 0, lightness];
+	const saturation = range / (1 - Math.abs(2 * lightness - 1));
+	if (most === red) return [((green - blue) / range + 6) % 6, saturation, lightness];
+	return [most === green ? (blue - red) / range + 2 : (red - green) / range + 4, saturation, lightness];
+}
+
+function ofHsl(hue: number, saturation: number, lightness: number): string {
+	const reach = saturation * Math.min(lightness, 1 - lightness);
+	const part = (offset: number) => {
+		const at = (offset + hue * 2) % 12;
+		return 255 * (lightness - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1)));
+	};
+	return hexOf([part(0), part(8), part(4)]);
+}
+
+const mixed = (colour: string, ground: string, share: number) => {
+	const [over, under] = [rgbOf(colour), rgbOf(ground)];
+	return hexOf(
+		[0, 1, 2].map((index) => (over[index] ?? 0) * share + (under[index] ?? 0) * (1 - share)) as never
+	);
+};
+
+function themeColours(theme: keyof typeof THEMES, accent: string): ThemeColours | null {
+	const { paper, raised, ink, share } = THEMES[theme];
+	const goodPaper = mixed(accent, raised, share);
+	const [white, black] = ON_ACCENT;
+	const onAccent = contrast(white, accent) >= contrast(black, accent) ? white : black;
+	const holds =
+		[paper, raised, goodPaper, onAccent].every((ground) => contrast(accent, ground) >= MIN_TEXT_CONTRAST) &&
+		contrast(ink, goodPaper) >= MIN_INK_CONTRAST;
+	return holds ? { accent, onAccent, goodPaper } : null;
+}
+
+/** The nearest lightness, in the direction of contrast, at which every pair holds. */
+function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null {
+	const [hue, saturation, lightness] = hslOf(colour);
+	for (let step = 0; step <= STEPS; step += 1) {
+		const moved = lightness + (THEMES[theme].step * step) / STEPS;
+		if (moved <= 0 || moved >= 1) return null;
+		const found = themeColours(theme, step === 0 ? colour : ofHsl(hue, saturation, moved));
+		if (found) return found;
+	}
+	return null;
+}
+
+/**
+ * The colours of both themes for an owner's colour.
+ * @param colour `#rrggbb`
+ * @returns null when it cannot serve: a grey is taken for ordinary text
+ */
+export function accentOf(colour: string): Accent | null {
+	const [, saturation, lightness] = hslOf(colour);
+	// Near black and white the figure says nothing: the eye sees none.
+	const seen = saturation * Math.min(1, 8 * Math.min(lightness, 1 - lightness));
+	if (seen < MIN_SATURATION) return null;
+	const [light, dark] = [fitted('light', colour), fitted('dark', colour)];
+	return light && dark ? { light, dark } : null;
+}
+
+const properties = ({ accent, onAccent, goodPaper }: ThemeColours) =>
+	`:root{--accent:${accent};--on-accent:${onAccent};--good-paper:${goodPaper}}`;
+
+/**
+ * The rules that put an owner's colour in the place of Airtill's own: made of hexadecimal colours alone, whatever
+ * stood in the text.
+ * @returns null when the text is no colour that can serve
+ */
+export function accentRules(text: string | null): string | null {
+	const colour = text === null ? null : parseColour(text);
+	const accent = colour && accentOf(colour);
+	if (!accent) return null;
+	return `${properties(accent.light)}@media (prefers-color-scheme:dark){${properties(accent.dark)}}`;
+}

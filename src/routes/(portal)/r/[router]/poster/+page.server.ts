@@ -1,0 +1,52 @@
+import { error, type RequestEvent } from '@sveltejs/kit';
+import { logoBox } from '#lib/brand.ts';
+import { currentLocale, link } from '#lib/language/current.ts';
+import { apiClient } from '#lib/server/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
+import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
+import { orCalmly, orNull } from '../../../calm.ts';
+import { languagesOf, nameSize, sizeOf } from './choice.ts';
+import { posterWords } from './words.ts';
+import type { PageServerLoad } from './$types';
+
+/** A6 is not among the words that CSS has for paper. */
+const PAPER = { a4: '210mm 297mm', a6: '105mm 148mm' } as const;
+
+/** Logo on the sheet, in hundredths of its em (styles/poster.css). */
+const LOGO = { tall: 400, widest: 1_600 };
+
+async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
+	const { router: id } = event.params;
+	const router = /^\d{1,15}$/.test(id) ? await orNull(apiClient(event).recent.getRouter(Number(id))) : null;
+	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
+	return router;
+}
+
+/** GET /r/{router}/poster?size=a4|a6&languages=sw,en: what hangs on the wall of the venue. */
+export const load: PageServerLoad = async (event) => {
+	const router = await orCalmly(findRouter(event), 'The poster cannot be made at the moment.');
+	const size = sizeOf(event.url.searchParams);
+	const { languages, tooMany } = languagesOf(event.url.searchParams, currentLocale());
+	// Without a language: each phone that scans it speaks its own.
+	const address = `${event.locals.origin}/r/${router.id}`;
+	const brand = showBrand(event, router);
+	// A page cannot choose its paper by a class, so the rule travels with the accent.
+	event.locals.pageRules = `@page{size:${PAPER[size]};margin:0}`;
+	const name = brand?.name ?? router.name;
+	return {
+		size,
+		languages,
+		tooMany,
+		words: languages.map((locale) => posterWords(locale, router)),
+		name,
+		nameSize: nameSize(name),
+		place: brand?.name && brand.name !== router.name ? router.name : null,
+		logo: brand?.logo && { url: brand.logo.url, ...logoBox(brand.logo, LOGO.tall, LOGO.widest) },
+		ssid: router.ssid,
+		qr: qrSvg(address),
+		address: address.replace(/^https?:\/\//, ''),
+		/** Without a query: what the form adds to. */
+		here: link(`/r/${router.id}/poster`)
+	};
+};

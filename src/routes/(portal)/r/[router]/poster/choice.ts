@@ -1,0 +1,39 @@
+import { isLocale, type Locale } from '#lib/language/locales.ts';
+
+/** What is chosen for a poster in its address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
+
+export const SIZES = ['a4', 'a6'] as const;
+export type Size = (typeof SIZES)[number];
+
+export const MAX_LANGUAGES = 3;
+
+export const sizeOf = (parameters: URLSearchParams): Size =>
+	parameters.get('size')?.toLowerCase() === 'a6' ? 'a6' : 'a4';
+
+/**
+ * The languages of a poster, each once, in the order in which they were asked for; by default the reader's and
+ * English.
+ */
+export function languagesOf(
+	parameters: URLSearchParams,
+	reader: Locale
+): { languages: [Locale, ...Locale[]]; tooMany: boolean } {
+	const asked = parameters
+		.getAll('languages')
+		.flatMap((list) => list.split(','))
+		.map((language) => language.trim().toLowerCase())
+		.filter(isLocale);
+	const [first = reader, ...others] = [...new Set(asked.length > 0 ? asked : [reader, 'en' as const])];
+	return {
+		languages: [first, ...others.slice(0, MAX_LANGUAGES - 1)],
+		tooMany: others.length >= MAX_LANGUAGES
+	};
+}
+
+/** How large a name may be set, by its length: so that a long one needs three lines at most. */
+export function nameSize(name: string): 'large' | 'medium' | 'small' | 'tiny' {
+	const { length } = [...name];
+	if (length <= 18) return 'large';
+	if (length <= 40) return 'medium';
+	return length <= 80 ? 'small' : 'tiny';
+}

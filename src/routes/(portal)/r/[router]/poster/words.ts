@@ -1,0 +1,35 @@
+import { formatMoney } from '#lib/money.ts';
+import { directionOf, type Locale } from '#lib/language/locales.ts';
+import * as m from '#lib/language/messages.js';
+import { inRequestLanguage } from '#lib/server/http/language.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
+
+/** What a poster says in one of its languages. */
+export interface PosterWords {
+	locale: Locale;
+	direction: 'ltr' | 'rtl';
+	title: string;
+	price: string;
+	/** Of the code, for those who do not see it. */
+	scan: string;
+	network: string;
+	steps: readonly string[];
+}
+
+export function posterWords(locale: Locale, router: RouterBody): PosterWords {
+	const said = { locale };
+	const money = inRequestLanguage({ locale, prefix: '' }, () => formatMoney(router.price, router.currency));
+	return {
+		locale,
+		direction: directionOf(locale),
+		title: m.poster_title({}, said),
+		price: m.poster_per_hour({ money }, said),
+		scan: m.poster_scan({}, said),
+		network: m.poster_network({}, said),
+		steps: [
+			m.poster_step_open({}, said),
+			m.poster_step_pay({}, said),
+			router.security === 'nopass' ? m.poster_step_join_open({}, said) : m.poster_step_join({}, said)
+		]
+	};
+}

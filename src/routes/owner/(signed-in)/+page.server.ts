@@ -1,0 +1,44 @@
+import { requireOwner } from '#lib/server/http/owner.ts';
+import * as m from '#lib/language/messages.js';
+import { figuresOf, type Figures } from '../figures.ts';
+import { personOf } from '../people.ts';
+import { money } from '../words.ts';
+import type { PageServerLoad } from './$types';
+
+/** How many there are on the first page; the others have pages of their own. */
+const FEW = 5;
+
+/** /owner: what came in today, this week and this month, who is online, and the routers. */
+export const load: PageServerLoad = async (event) => {
+	const { actor } = await requireOwner(event);
+	const { earnings, sessions, routers, config } = event.locals.app;
+	const today = earnings.today();
+	const now = { from: today, to: today };
+	const [daily, weekly, monthly, online, owned] = await Promise.all([
+		earnings.summary(actor, { period: 'daily', ...now }),
+		earnings.summary(actor, { period: 'weekly', ...now }),
+		earnings.summary(actor, { period: 'monthly', ...now }),
+		sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
+		routers.owned(actor.accountId, { afterId: 0, limit: FEW })
+	]);
+	const named = [
+		[daily, m.owner_today()],
+		[weekly, m.owner_this_week()],
+		[monthly, m.owner_this_month()]
+	] as const;
+	return {
+		figures: named.flatMap(([body, name]): Figures[] =>
+			body.data.map((bucket) => figuresOf(body, bucket, name))
+		),
+		online: online.data.map((user) => personOf(user, config.reportTimezone)),
+		counts: online.counts,
+		routers: owned.data.map(({ id, name, price, currency, status, disabled }) => ({
+			id,
+			name,
+			price: money(price, currency),
+			status,
+			disabled
+		})),
+		moreRouters: owned.next !== null
+	};
+};

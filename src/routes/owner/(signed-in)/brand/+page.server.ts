@@ -1,0 +1,16 @@
+import { requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
+import { brandForm, saveBrand } from '../../brand.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /owner/brand: how the owner looks on all of the account's routers. */
+export const load: PageServerLoad = async (event) => {
+	const { actor } = await requireOwner(event);
+	return { brandForm: await brandForm(event, { accountId: actor.accountId, routerId: null }) };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const { actor } = await requireActiveOwner(event);
+		return saveBrand(event, { accountId: actor.accountId, routerId: null }, actor.accountId);
+	}
+};

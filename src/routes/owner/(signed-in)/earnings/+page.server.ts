@@ -1,0 +1,26 @@
+import { requireOwner } from '#lib/server/http/owner.ts';
+import { figureLines, isEmpty, paymentsHref } from '../../figures.ts';
+import { periodOf } from '../../period.ts';
+import { money, periodName } from '../../words.ts';
+import type { PageServerLoad } from './$types';
+
+/** /owner/earnings?period=: the last 30 days, 12 weeks or 12 months, each with its payments. */
+export const load: PageServerLoad = async (event) => {
+	const { actor } = await requireOwner(event);
+	const period = periodOf(event.url.searchParams);
+	const body = await event.locals.app.earnings.summary(actor, { period });
+	return {
+		period,
+		net: money(body.total.net, body.currency),
+		lines: figureLines(body.total, body.currency),
+		any: !isEmpty(body.total),
+		rows: body.data
+			.filter((bucket) => !isEmpty(bucket))
+			.map((bucket) => ({
+				name: periodName(period, bucket.start, bucket.end),
+				net: money(bucket.net, body.currency),
+				href: paymentsHref(period, bucket.start)
+			}))
+			.reverse()
+	};
+};

@@ -1,0 +1,49 @@
+import type { LinePlace } from '#lib/server/earnings/earnings.ts';
+import { requireOwner } from '#lib/server/http/owner.ts';
+import { figureLines, paymentsHref } from '../../figures.ts';
+import { dayOf, periodOf } from '../../period.ts';
+import { duration, moment, money, periodName } from '../../words.ts';
+import type { PageServerLoad } from './$types';
+
+const PAGE_SIZE = 50;
+
+/** Where the page begins: not a secret, only a place in the owner's own books. */
+function placeOf(text: string | null): LinePlace | null {
+	const found = /^(\d{1,16})\.(\d{1,16})\.([01])$/.exec(text ?? '');
+	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
+}
+
+/** /owner/payments?period=&day=: every line that a figure is the sum of. */
+export const load: PageServerLoad = async (event) => {
+	const { actor } = await requireOwner(event);
+	const { earnings, config } = event.locals.app;
+	const period = periodOf(event.url.searchParams);
+	const day = dayOf(event.url.searchParams, earnings.today());
+	const after = placeOf(event.url.searchParams.get('after'));
+	const [body, page] = await Promise.all([
+		earnings.summary(actor, { period, from: day, to: day }),
+		earnings.lines(actor, { period, day }, { after, limit: PAGE_SIZE })
+	]);
+	const { currency } = page;
+	const here = paymentsHref(period, page.start);
+	return {
+		name: periodName(period, page.start, page.end),
+		net: money(body.total.net, currency),
+		sums: figureLines(body.total, currency),
+		rows: page.data.map((line) => ({
+			id: line.paymentId,
+			isRefund: line.kind === 'refund',
+			when: moment(line.at, config.reportTimezone),
+			router: line.routerName,
+			phone: line.phoneMasked,
+			duration: duration(line.duration),
+			amount: money(line.amount, currency),
+			fee: line.fee === 0 ? '' : money(-line.fee, currency),
+			net: money(line.net, currency)
+		})),
+		isFirst: after === null,
+		here,
+		next: page.next && `${here}&after=${page.next.join('.')}`,
+		download: here.replace('/payments?', '/payments/export?')
+	};
+};

@@ -1,0 +1,50 @@
+import { csvResponse, type CsvCell } from '#lib/server/http/csv.ts';
+import { requireOwner, type OwnerVisitor } from '#lib/server/http/owner.ts';
+import type { Period } from '#lib/calendar.ts';
+import type { Earnings, LinePlace } from '#lib/server/earnings/earnings.ts';
+import { dayOf, periodOf } from '../../../period.ts';
+import type { RequestHandler } from './$types';
+
+const BATCH = 500;
+
+/** Names of columns are for programs and stay English, as the API's are. */
+const COLUMNS = [
+	...['time', 'kind', 'payment_id', 'session_id', 'router', 'phone', 'duration'],
+	...['amount', 'fee', 'net', 'currency']
+];
+
+async function* rowsOf(
+	earnings: Earnings,
+	actor: OwnerVisitor['actor'],
+	of: { period: Period; day: string }
+): AsyncGenerator<CsvCell[]> {
+	let after: LinePlace | null = null;
+	do {
+		const page = await earnings.lines(actor, of, { after, limit: BATCH });
+		for (const line of page.data) {
+			yield [
+				new Date(line.at).toISOString(),
+				line.kind,
+				line.paymentId,
+				line.sessionId,
+				line.routerName,
+				line.phoneMasked,
+				line.duration,
+				line.amount,
+				line.fee,
+				line.net,
+				page.currency
+			];
+		}
+		after = page.next;
+	} while (after !== null);
+}
+
+/** GET /owner/payments/export?period=&day=: the lines of a figure as CSV, all of them. */
+export const GET: RequestHandler = async (event) => {
+	const { actor } = await requireOwner(event);
+	const { earnings } = event.locals.app;
+	const period = periodOf(event.url.searchParams);
+	const day = dayOf(event.url.searchParams, earnings.today());
+	return csvResponse(`airtill-${period}-${day}.csv`, COLUMNS, rowsOf(earnings, actor, { period, day }));
+};

@@ -1,0 +1,35 @@
+import { error } from '@sveltejs/kit';
+import { AppError } from '#lib/server/errors.ts';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { requireOwner } from '#lib/server/http/owner.ts';
+import { personOf } from '../../people.ts';
+import type { PageServerLoad } from './$types';
+
+const PAGE_SIZE = 50;
+
+/** /owner/people?group=active|expired: who is online, and whose time is over. */
+export const load: PageServerLoad = async (event) => {
+	const { actor } = await requireOwner(event);
+	const { sessions, cursors, config } = event.locals.app;
+	const group = event.url.searchParams.get('group') === 'expired' ? 'expired' : 'active';
+	const cursor = event.url.searchParams.get('cursor');
+	const filters = ['owner/people', actor.accountId, group];
+	let after: readonly [number, number] | null;
+	try {
+		after = cursor === null ? null : cursors.decode(cursor, filters);
+	} catch (problem) {
+		if (problem instanceof AppError) error(404, m.owner_problem_missing());
+		throw problem;
+	}
+	const page = await sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after });
+	const here = link(`/owner/people?group=${group}`);
+	return {
+		group,
+		counts: page.counts,
+		people: page.data.map((user) => personOf(user, config.reportTimezone)),
+		isFirst: after === null,
+		here,
+		next: page.next && `${here}&cursor=${cursors.encode(page.next, filters)}`
+	};
+};

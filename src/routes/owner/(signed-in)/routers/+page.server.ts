@@ -1,0 +1,25 @@
+import { requireOwner } from '#lib/server/http/owner.ts';
+import { link } from '#lib/language/current.ts';
+import { money } from '../../words.ts';
+import type { PageServerLoad } from './$types';
+
+const PAGE_SIZE = 50;
+
+/** /owner/routers: the owner's routers, each with its price. */
+export const load: PageServerLoad = async (event) => {
+	const { actor } = await requireOwner(event);
+	const wanted = event.url.searchParams.get('after') ?? '';
+	const afterId = /^\d{1,15}$/.test(wanted) ? Number(wanted) : 0;
+	const page = await event.locals.app.routers.owned(actor.accountId, { afterId, limit: PAGE_SIZE });
+	return {
+		routers: page.data.map(({ id, name, price, currency, status, disabled }) => ({
+			id,
+			name,
+			price: money(price, currency),
+			status,
+			disabled
+		})),
+		isFirst: afterId === 0,
+		next: page.next === null ? null : link(`/owner/routers?after=${page.next}`)
+	};
+};

@@ -1,0 +1,83 @@
+import { fail, redirect } from '@sveltejs/kit';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { toMinor } from '#lib/money.ts';
+import { quote, type PricedRouter } from '#lib/quote.ts';
+import { AppError } from '#lib/server/errors.ts';
+import { readFields } from '#lib/server/http/form.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
+import { duration, money } from '../../../../words.ts';
+import { parsePrice } from './parse-price.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** What buyers ask for most: the effect of a price is shown by these. */
+const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
+
+/** Why a price cannot be set; null when it can. `setPrice` decides again, in the same way. */
+function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: number): string | null {
+	const wanted = parsePrice(text);
+	if (wanted === null || wanted <= 0) return m.owner_price_not_number();
+	if (wanted > maxPrice) return m.owner_price_too_high({ money: money(maxPrice, currency) });
+	if (toMinor(wanted, currency) === null) return m.owner_price_too_fine({ currency });
+	return wanted === price ? m.owner_price_same() : null;
+}
+
+function effectOf(router: PricedRouter, price: number): { time: string; before: string; after: string }[] {
+	return SHOWN.flatMap((time) => {
+		const [before, after] = [quote(router, time), quote({ ...router, price }, time)];
+		return before && after
+			? [
+					{
+						time: duration(time),
+						before: money(before.amount, router.currency),
+						after: money(after.amount, router.currency)
+					}
+				]
+			: [];
+	});
+}
+
+/** /owner/routers/{id}/price: asks for a price; with `?price=` shows what it means, and asks once more. */
+export const load: PageServerLoad = async (event) => {
+	const router = await ownRouter(event, await requireOwner(event));
+	const typed = event.url.searchParams.get('price');
+	const problem = typed === null ? null : problemOf(typed, router, event.locals.app.config.maxPrice);
+	const wanted = typed === null || problem !== null ? null : parsePrice(typed);
+	return {
+		id: router.id,
+		name: router.name,
+		price: router.price,
+		currency: router.currency,
+		now: money(router.price, router.currency),
+		typed: typed ?? '',
+		problem,
+		wanted:
+			wanted === null
+				? null
+				: { price: wanted, money: money(wanted, router.currency), effect: effectOf(router, wanted) }
+	};
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const owner = await requireActiveOwner(event);
+		const router = await ownRouter(event, owner);
+		const { field } = await readFields(event.request);
+		const problem = problemOf(field('price'), router, event.locals.app.config.maxPrice);
+		const price = parsePrice(field('price'));
+		if (field('from') !== String(router.price)) {
+			// Sent twice, it is done already.
+			if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));
+			return fail(409, { problem: m.owner_price_moved({ money: money(router.price, router.currency) }) });
+		}
+		if (problem !== null || price === null)
+			return fail(400, { problem: problem ?? m.owner_price_not_number() });
+		try {
+			await event.locals.app.routers.setPrice(owner.actor, router.id, price);
+		} catch (refused) {
+			if (!(refused instanceof AppError)) throw refused;
+			return fail(refused.status, { problem: refused.items?.[0]?.detail ?? refused.message });
+		}
+		redirect(303, link(`/owner/routers/${router.id}?done=price`));
+	}
+};

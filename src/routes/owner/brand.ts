@@ -1,0 +1,74 @@
+import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import { accentOf, type Accent } from '#lib/accent.ts';
+import { logoBox } from '#lib/brand.ts';
+import * as m from '#lib/language/messages.js';
+import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/branding/branding.ts';
+import { readFields } from '#lib/server/http/form.ts';
+
+/** What both pages of an owner's look share: that of the account and that of one router. */
+export interface BrandFormData {
+	name: string;
+	colour: string | null;
+	logo: { url: string; width: number; height: number } | null;
+	shown: Accent | null;
+	maxName: number;
+	maxKilobytes: number;
+	done: boolean;
+}
+
+const MAX_LOGO_KILOBYTES = 48;
+const LOGO_NOW = { tall: 96, widest: 256 };
+
+export async function brandForm(event: RequestEvent, subject: BrandSubject): Promise<BrandFormData> {
+	const { name, accent, logo } = await event.locals.app.branding.read(subject);
+	return {
+		name: name ?? '',
+		colour: accent,
+		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_NOW.tall, LOGO_NOW.widest) },
+		shown: accent === null ? null : accentOf(accent),
+		maxName: MAX_BRAND_NAME,
+		maxKilobytes: MAX_LOGO_KILOBYTES,
+		done: event.url.searchParams.has('done')
+	};
+}
+
+export interface BrandEntry {
+	field: 'name' | 'logo' | 'colour';
+	problem: string;
+	name: string;
+	colour: string | null;
+}
+
+/** Saves what was sent, and comes back to the page. */
+export async function saveBrand(
+	event: RequestEvent,
+	subject: BrandSubject,
+	byAccountId: number
+): Promise<ActionFailure<BrandEntry>> {
+	const { field, file } = await readFields(event.request);
+	const [name, colour] = [field('name'), field('which') === 'own' ? field('colour') : null];
+	const sent = await file('logo');
+	const logo = sent ?? (field('remove') === '1' ? 'remove' : 'keep');
+	try {
+		await event.locals.app.branding.change(subject, { name, accent: colour, logo }, byAccountId);
+	} catch (problem) {
+		if (!(problem instanceof BrandRefused)) throw problem;
+		return fail(400, { ...refusal(problem), name, colour });
+	}
+	redirect(303, `${event.url.pathname}?done`);
+}
+
+function refusal({ reason, message }: BrandRefused): Pick<BrandEntry, 'field' | 'problem'> {
+	switch (reason) {
+		case 'name_unseen':
+			return { field: 'name', problem: m.owner_brand_name_unseen() };
+		case 'name_long':
+			return { field: 'name', problem: m.owner_brand_name_long({ count: String(MAX_BRAND_NAME) }) };
+		case 'colour_format':
+			return { field: 'colour', problem: m.owner_brand_colour_bad() };
+		case 'colour_grey':
+			return { field: 'colour', problem: m.owner_brand_colour_grey() };
+		case 'logo':
+			return { field: 'logo', problem: m.owner_brand_logo_refused({ reason: message }) };
+	}
+}

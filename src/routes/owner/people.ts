@@ -1,0 +1,34 @@
+import { timeLeftText } from '#lib/when.ts';
+import * as m from '#lib/language/messages.js';
+import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
+import { duration, moment, money } from './words.ts';
+
+/** Somebody who bought time, as an owner sees them: never with the whole number, never with the password. */
+export interface Person {
+	id: number;
+	phone: string;
+	router: string;
+	bought: string;
+	when: string;
+	isOnline: boolean;
+}
+
+export function personOf(user: OwnerUserBody, timeZone: string): Person {
+	const over = user.ended_at ?? user.expires_at;
+	const isOnline = user.group === 'active';
+	return {
+		id: user.session_id,
+		phone: user.phone_masked,
+		router: user.router_name,
+		bought: m.owner_bought({
+			duration: duration(user.duration),
+			money: money(user.amount, user.currency)
+		}),
+		when: isOnline
+			? m.owner_left({ time: timeLeftText(user.remaining_seconds) })
+			: user.status === 'ended'
+				? m.owner_ended_early({ time: moment(Date.parse(over), timeZone) })
+				: m.owner_over_since({ time: moment(Date.parse(over), timeZone) }),
+		isOnline
+	};
+}

@@ -1,0 +1,31 @@
+import { fail, redirect } from '@sveltejs/kit';
+import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { readFields } from '#lib/server/http/form.ts';
+import { nextOwnerPath } from '#lib/server/http/owner.ts';
+import { signInByPassword, visitor, waitToTry } from '#lib/server/http/sign-in.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** /owner/sign-in: e-mail and password. */
+export const load: PageServerLoad = async (event) => {
+	const next = nextOwnerPath(event.url.searchParams.get('next'));
+	if (await visitor(event)) redirect(303, link(next));
+	return { next };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const { field } = await readFields(event.request);
+		const [email, password] = [field('email').trim(), field('password')];
+		if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
+		const wait = await waitToTry(event, email);
+		if (wait !== null) {
+			event.setHeaders({ 'retry-after': String(wait) });
+			return fail(429, { email, problem: m.owner_sign_in_wait({ seconds: String(wait) }) });
+		}
+		if (!(await signInByPassword(event, { email, password }))) {
+			return fail(400, { email, problem: m.owner_sign_in_wrong() });
+		}
+		redirect(303, link(nextOwnerPath(field('next'))));
+	}
+};

@@ -1,0 +1,45 @@
+import { formatDuration } from '#lib/duration.ts';
+import { formatMoney } from '#lib/money.ts';
+import { currentLocale } from '#lib/language/current.ts';
+import type { Period } from '#lib/calendar.ts';
+
+/** Figures and moments as an owner reads them, in the language of the request. */
+
+/** "UGX 4,500"; what was taken away with a minus before all of it. */
+export function money(major: number, currency: string): string {
+	const text = formatMoney(Math.abs(major), currency);
+	return major < 0 ? `−${text}` : text;
+}
+
+export const count = (value: number): string => value.toLocaleString(currentLocale());
+
+export const duration = (text: string): string => formatDuration(text);
+
+/** "21 November, 16:40"; in this year nobody asks for the year. */
+export const moment = (at: number, timeZone: string): string =>
+	new Intl.DateTimeFormat(currentLocale(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		hour: '2-digit',
+		minute: '2-digit',
+		hourCycle: 'h23'
+	}).format(at);
+
+const day = (date: string, options: Intl.DateTimeFormatOptions) =>
+	new Intl.DateTimeFormat(currentLocale(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
+
+/** A day, week or month by its first and last day: "Saturday, 21 November 2026", "16 – 22 November 2026", "November 2026". */
+export function periodName(period: Period, start: string, end: string): string {
+	if (period === 'daily') {
+		return day(start, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+	}
+	if (period === 'monthly') return day(start, { month: 'long', year: 'numeric' });
+	const range = new Intl.DateTimeFormat(currentLocale(), {
+		timeZone: 'UTC',
+		day: 'numeric',
+		month: 'long',
+		year: 'numeric'
+	});
+	return range.formatRange(Date.parse(start), Date.parse(end));
+}
