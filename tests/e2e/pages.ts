@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from '@playwright/test';
-import { registerGateway } from '../support/gateways.ts';
+import { handOver } from '../support/hand-over.ts';
 import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
@@ -202,11 +202,10 @@ export async function startScene(): Promise<Scene> {
 		buy('002', /^Not enough/),
 		buy('009', /^Your money went back/)
 	]);
-	const { portal } = await registerGateway(server, 'opennds', { loginHost: '127.0.0.1:2050' });
 	return {
 		server,
 		url,
-		splash: new URL(portal).pathname,
+		splash: await handOver(server),
 		purchases: {
 			waiting,
 			slow,
