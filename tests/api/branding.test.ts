@@ -89,7 +89,10 @@ describe.each(DATABASES)('branding on %s', (database) => {
 
 	it('shows on every page that sells there, and on its poster, beside Airtill’s own sign', async () => {
 		await save({ name: 'Café <b>"Ü"</b>', colour: '#ffcc00', logo: { bytes: GOOD_SVG } });
-		const { key } = await registerGateway(world().server, 'mikrotik-chap', { loginHost: '10.5.50.1', router });
+		const { key } = await registerGateway(world().server, 'mikrotik-chap', {
+			loginHost: '10.5.50.1',
+			router
+		});
 		for (const path of [`/r/${router}`, `/r/${router}/poster`, `/kiosk/${router}`, `/splash/${key}`]) {
 			const page = await browse(world().server.url).get(path);
 			expect(page.status).toBe(200);
