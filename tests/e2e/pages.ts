@@ -70,7 +70,6 @@ async function unfold(page: Page): Promise<void> {
 /** What a buyer sees. */
 export const BUYING: readonly Place[] = [
 	at('list', '/'),
-	{ ...at('list, choice of languages', '/'), act: (page) => page.locator('.languages summary').click() },
 	at('list, place not found', '/?place=Atlantis'),
 	at('router', `/r/${ROUTER}`),
 	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
