@@ -379,6 +379,8 @@ describe('the command line', () => {
 		expect(await sql.count('select count(*) from gateway_visits')).toBe(0);
 	});
 
+	const LEVEL_4 = ['--kind', 'opennds', '--login-host', LOGIN_HOST, '--level', '4'];
+
 	it('names the field and the reason of what it refuses', async () => {
 		expect((await run('add', 'twice', ...ADD)).code).toBe(0);
 		const refusals: [string[], RegExp][] = [
@@ -393,6 +395,11 @@ describe('the command line', () => {
 			],
 			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: say where its sign-in is/m],
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
+			[
+				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
+				/^kind: Airtill cannot let devices online through UniFi yet: buyers would pay and stay offline\./m
+			],
+			[['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4], /^level: .* openNDS at level 4 .* --let-in-elsewhere$/m],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
 			[['rotate', 'twice'], /Say what to renew/],
 			[['rotate', 'twice', '--secret-file', 'no-such-file'], /no-such-file cannot be read/]
@@ -407,8 +414,9 @@ describe('the command line', () => {
 
 	it('two UniFi gateways of one site need their access points, and are told apart by them', async () => {
 		const { server } = world();
-		const unifi = (name: string, router: string, ...more: string[]) =>
+		const bare = (name: string, router: string, ...more: string[]) =>
 			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);
+		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--let-in-elsewhere');
 		expect((await unifi('one', '3', '--access-point', '02:aa:00:00:00:01')).code).toBe(0);
 		expect((await unifi('two', '4')).stderr).toMatch(/^access-point: "one" has the same site/m);
 		expect((await unifi('two', '4', '--access-point', '02:aa:00:00:00:02')).code).toBe(0);
