@@ -26,7 +26,7 @@ export interface PurchaseView extends PurchasePart {
 /** Purchases in a row whose payments are still shown. */
 const MAX_REPLACED = 5;
 /** Orders of added time, newest first, that are still looked at. */
-const MAX_ADDED = 12;
+export const MAX_ADDED = 12;
 
 /** One purchase as the service tells it, without the time that was added. @returns null before it is ordered */
 export async function partOf(
@@ -59,9 +59,7 @@ export async function addedParts(
 	ordering: Ordering,
 	row: store.PurchaseRow
 ): Promise<PurchasePart[]> {
-	const rows = await store.addedTo(db, row.id, MAX_ADDED);
-	const replaced = rows.map(({ replaces_session_id }) => replaces_session_id);
-	const shown = rows.filter(({ session_id: id }) => id !== null && !replaced.includes(id)).reverse();
+	const shown = (await store.addedTo(db, row.id, MAX_ADDED)).reverse();
 	const parts = await Promise.all(
 		shown.map(async (one) => partOf(db, api, await ordering.adopted(api, one)))
 	);
