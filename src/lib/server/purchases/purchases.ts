@@ -217,8 +217,9 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 			try {
 				return await view(api, token, await ordering.complete(api, row));
 			} catch (error) {
-				// What cannot be completed is shown as it is, with the way to try again.
-				if (error instanceof ApiProblem || error instanceof PriceChanged) return view(api, token, row);
+				// What cannot be completed is shown as it is: with the way to try again, or as what was paid instead.
+				const known = [ApiProblem, PriceChanged, PaidMeanwhile].some((kind) => error instanceof kind);
+				if (known) return view(api, token, row);
 				throw error;
 			}
 		},

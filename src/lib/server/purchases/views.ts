@@ -40,7 +40,7 @@ export async function partOf(
 	const noted = [...new Set([...store.paymentIds(row), ...earlier])];
 	// Payments first: what they say decides whether the session has to be asked for again.
 	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
-	const session = await read.getSession(row.session_id);
+	const session = await paidInstead(read, await read.getSession(row.session_id), payments);
 	const bought = session.payment_id;
 	if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
 	const own = [...store.paymentIds(row), bought];
@@ -50,6 +50,20 @@ export async function partOf(
 		payments.find(({ id }) => own.includes(id)) ??
 		null;
 	return { session, payment, otherPayments: payments.filter((other) => other !== payment) };
+}
+
+/**
+ * The order that this one was to replace was paid after all, before it could be cancelled: that is what was bought.
+ * @param payments of this order and of those that it replaced
+ */
+async function paidInstead(
+	read: Pick<ApiClient, 'getSession'>,
+	session: SessionBody,
+	payments: readonly PaymentBody[]
+): Promise<SessionBody> {
+	if (session.status !== 'pending_payment' && session.status !== 'cancelled') return session;
+	const paid = payments.find(({ applied, session_id }) => applied && session_id !== session.id);
+	return paid ? read.getSession(paid.session_id) : session;
 }
 
 /** Added time that somebody was asked to pay for, oldest first; what was replaced stands in what replaced it. */
