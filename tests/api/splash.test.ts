@@ -102,6 +102,23 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await person.get(`/splash/${mikrotik.key}/${id}`)).status).toBe(410);
 	});
 
+	it('visits that are over go as fast as new ones come, and no visit has to take many of them away', async () => {
+		const { server, sql } = world();
+		await sql.run(
+			`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
+				insert into gateway_visits (id_hash, gateway_id, entry_sealed, created_at, expires_at)
+				select 'over-' || i, (select min(id) from gateways), '', 0, 1 from n`
+		);
+		const over = () => sql.count('select count(*) from gateway_visits where expires_at = 1');
+		await server.advance(61_000);
+		const left = [];
+		for (let visits = 0; visits < 3; visits += 1) {
+			await person.get(entry(fas()));
+			left.push(await over());
+		}
+		expect(left).toEqual([700, 200, 0]);
+	});
+
 	it.each([
 		['a foreign gateway address', () => entry(fas({ gatewayaddress: '203.0.113.9:2050' })), 400],
 		['a broken list', () => entry('fas=%%%'), 400],

@@ -148,9 +148,9 @@ export async function moveVisits(
 		.execute();
 }
 
-/** Forgets some of the visits that are over. */
-export async function forgetVisits(queries: Queries, now: number, limit: number): Promise<void> {
-	await queries
+/** Forgets some of the visits that are over. @returns how many */
+export async function forgetVisits(queries: Queries, now: number, limit: number): Promise<number> {
+	const { numDeletedRows } = await queries
 		.deleteFrom('gateway_visits')
 		.where('id', 'in', (visits) =>
 			visits
@@ -160,5 +160,6 @@ export async function forgetVisits(queries: Queries, now: number, limit: number)
 				.orderBy('expires_at')
 				.limit(limit)
 		)
-		.execute();
+		.executeTakeFirstOrThrow();
+	return Number(numDeletedRows);
 }
