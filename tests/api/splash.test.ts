@@ -243,6 +243,20 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(again.searchParams.get('tok')).toBe(to.searchParams.get('tok'));
 	});
 
+	it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {
+		const { server } = world();
+		const path = await buyOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
+		await active(person, path);
+		const loginHost = '192.168.9.1';
+		const foreign = await registerGateway(server, 'opennds', { loginHost, router: 4 });
+		const there = await person.get(entry(fas({ gatewayaddress: `${loginHost}:2050` }), foreign));
+		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(there.html)?.[1] ?? '';
+		expect((await person.get(`${path}?visit=${visit}`)).path).toBe(path);
+		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '', server.url);
+		expect(to.hostname).toBe(LOGIN_HOST);
+		expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds.secret));
+	});
+
 	it('a refused sign-in comes back to its own purchase with the reason, and is not repeated by itself', async () => {
 		const { server } = world();
 		const landed = await person.post(`/splash/${mikrotik.key}`, hotspot());
