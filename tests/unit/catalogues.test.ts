@@ -8,11 +8,6 @@ import { LOCALES, type Locale } from '../../src/lib/language/locales.ts';
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 const messages = path.join(src, 'language/messages');
 
-/** Areas whose sentences are not translated yet. */
-const NOT_YET: readonly string[] = [
-	...['map', 'purchase', 'receipt', 'resume', 'splash', 'kiosk', 'poster', 'owner']
-];
-
 /** What every catalogue but the English one says of itself until a native reader has read it. */
 const UNREVIEWED = '../../unreviewed.schema.json';
 const NATIVE_REVIEWED: readonly Locale[] = [];
@@ -21,7 +16,8 @@ const NATIVE_REVIEWED: readonly Locale[] = [];
 const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
 	/^common_(day_and_time|left_\w+|mobile_money|error_page_title|slogan)$/,
 	/^list_(network|page_title)$/,
-	/^router_(minutes|total|number_hint|test_other)$/
+	/^router_(minutes|total|number_hint|test_other)$/,
+	/^(kiosk_total|receipt_code|owner_brand_logo|owner_nav_routers|map_place)$/
 ];
 
 type Catalogue = Record<string, string>;
@@ -60,7 +56,7 @@ describe.each(areas)('the sentences of %s', (area) => {
 	});
 });
 
-describe.each(areas.filter((area) => !NOT_YET.includes(area)))('the translated sentences of %s', (area) => {
+describe.each(areas)('the translated sentences of %s', (area) => {
 	const english = sentences(area, 'en');
 
 	it.each(others)('are all there in %s, with the same parameters, and no more', (locale) => {
