@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { router as routerShape } from '../../src/lib/server/contract/schemas.ts';
 import { GOOD_SVG, HOSTILE_SVGS, pngOf, strangePngs, svg } from '../support/logos.ts';
+import { registerGateway } from '../support/gateways.ts';
 import { addRouter, alertOf, newOwner, sendBrand, type BrandFields, type Owner } from '../support/owners.ts';
 import { browse } from '../support/browsing.ts';
 import { DATABASES, useWorld } from '../support/world.ts';
@@ -86,9 +87,13 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		}
 	});
 
-	it('shows on the page of the router and on its poster, beside Airtill’s own sign', async () => {
+	it('shows on every page that sells there, and on its poster, beside Airtill’s own sign', async () => {
 		await save({ name: 'Café <b>"Ü"</b>', colour: '#ffcc00', logo: { bytes: GOOD_SVG } });
-		for (const path of [`/r/${router}`, `/r/${router}/poster`]) {
+		const { key } = await registerGateway(world().server, 'mikrotik-chap', {
+			loginHost: '10.5.50.1',
+			router
+		});
+		for (const path of [`/r/${router}`, `/r/${router}/poster`, `/kiosk/${router}`, `/splash/${key}`]) {
 			const page = await browse(world().server.url).get(path);
 			expect(page.status).toBe(200);
 			expect(page.html).toContain(await logoFile());

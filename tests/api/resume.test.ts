@@ -20,6 +20,14 @@ describe('resuming by code', () => {
 	const placeOf = (answer: Response) =>
 		new URL(answer.headers.get('location') ?? '', world().server.url).pathname;
 
+	it.each(['/', '/r/3', '/r/999', '/nothing-here', '/am/r/3'])(
+		'from %s one link leads there',
+		async (path) => {
+			const html = await (await get(path)).text();
+			expect(html).toContain(`href="${path.startsWith('/am') ? '/am' : ''}/resume"`);
+		}
+	);
+
 	it('a code leads to its page, in the language that was chosen; guesses are stopped, and calmly', async () => {
 		const bought = await post('/r/3', {
 			time: '1h 500',

@@ -124,7 +124,10 @@ test('the receipt says what was bought and paid, and goes as text', async ({ buy
 	await expect(buyer.title).toHaveText('Receipt');
 	const shown = await page.locator('main').innerText();
 	const address = page.url();
-	const text = await (await request.get(`${address}?text`)).text();
+	const plain = (await page.getByRole('link', { name: 'As plain text' }).getAttribute('href')) ?? '';
+	const answer = await request.get(new URL(plain, address).href);
+	expect(answer.headers()['content-type']).toMatch(/^text\/plain/);
+	const text = await answer.text();
 	for (const receipt of [shown, text]) {
 		expect(receipt).toContain('Kisementi Corner');
 		expect(receipt).toMatch(/UGX\s500/);
@@ -136,6 +139,18 @@ test('the receipt says what was bought and paid, and goes as text', async ({ buy
 	await page.emulateMedia({ media: 'print' });
 	await expect(page.getByRole('button', { name: 'Copy the receipt' })).toBeHidden();
 	await expect(page.getByText('Kisementi Corner')).toBeVisible();
+});
+
+test('a receipt goes through the phone’s own share sheet, where there is one', async ({ buyer, page }) => {
+	await page.addInitScript(() => {
+		const share = ({ text }: ShareData) => Promise.resolve(Object.assign(window, { shared: text }));
+		Object.defineProperty(navigator, 'share', { value: share, configurable: true });
+	});
+	await active(buyer);
+	await page.getByRole('link', { name: 'Receipt' }).click();
+	await page.getByRole('button', { name: 'Share the receipt' }).click();
+	const shared = await page.evaluate(() => Reflect.get(window, 'shared') as unknown);
+	expect(shared).toMatch(/Kisementi Corner[^]*Payment number:?\s+\d+/);
 });
 
 test('the page of a purchase is small, with all that reading and acting needs', async ({ buyer, page }) => {

@@ -109,6 +109,9 @@ for (const javaScriptEnabled of [true, false]) {
 			});
 			await page.getByRole('link', { name: 'Poster A4, for the wall' }).click();
 			await expect(page.locator('.sheet')).toContainText(`UGX ${wanted} an hour`);
+			await page.goBack();
+			await page.getByRole('link', { name: 'Set up the tablet' }).click();
+			await expect(title(page)).toHaveText(/^A kiosk for /);
 		});
 	});
 }

@@ -219,6 +219,10 @@ export const specimens: readonly Specimen[] = [
 	},
 	{ name: 'CopyButton', states: [{ what: 'always', props: { text: 'copied', label: 'Copy the password' } }] },
 	{ name: 'PrintButton', states: [{ what: 'always', props: { label: 'Print' } }] },
+	{
+		name: 'ShareButton',
+		states: [{ what: 'where the browser can', props: { text: 'shared', label: 'Share the receipt' } }]
+	},
 	{ name: 'TestNumbers', states: [{ what: 'always', props: { example: hint.testExample } }] },
 	{
 		name: 'PasskeyButton',

@@ -1,6 +1,7 @@
 import { formatDuration } from '#lib/duration.ts';
 import { formatMoney } from '#lib/money.ts';
 import { currentLocale } from '#lib/language/current.ts';
+import { apart } from '#lib/language/intl.ts';
 import type { Period } from '#lib/calendar.ts';
 
 /** Figures and moments as an owner reads them, in the language of the request. */
@@ -8,7 +9,7 @@ import type { Period } from '#lib/calendar.ts';
 /** "UGX 4,500"; what was taken away with a minus before all of it. */
 export function money(major: number, currency: string): string {
 	const text = formatMoney(Math.abs(major), currency);
-	return major < 0 ? `−${text}` : text;
+	return apart(major < 0 ? `−${text}` : text);
 }
 
 export const count = (value: number): string => value.toLocaleString(currentLocale());

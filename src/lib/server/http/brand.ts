@@ -24,10 +24,13 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-const STYLE_ELEMENT = /<style nonce="[^"]*">\/\*rules\*\/<\/style>\s*/;
+/** However the template is laid out. */
+const STYLE_ELEMENT = /(<style nonce="[^"]*">)\s*\/\*rules\*\/\s*(<\/style>)\s*/;
 
 /** Fills the style element that waits in app.html, or takes it away. */
 export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
 	const rules = (signRules ?? '') + (accentRules ?? '') + (pageRules ?? '');
-	return html.replace(STYLE_ELEMENT, (element) => (rules === '' ? '' : element.replace('/*rules*/', rules)));
+	return html.replace(STYLE_ELEMENT, (_, start: string, end: string) =>
+		rules === '' ? '' : start + rules + end
+	);
 }

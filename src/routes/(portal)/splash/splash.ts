@@ -5,6 +5,7 @@ import { formatMoney } from '#lib/money.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import { takeVisit } from '#lib/server/http/limits.ts';
 import { orCalmly, orNull } from '../calm.ts';
 import { shownOf } from '../order.ts';
@@ -103,6 +104,7 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 	const router = await routerToShow(event, gateway);
 	return {
 		router: router && shownOf(router),
+		brand: showBrand(event, router),
 		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),

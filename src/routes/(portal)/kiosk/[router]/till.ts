@@ -1,14 +1,26 @@
 import type { RequestEvent } from '@sveltejs/kit';
+import type { ShownBrand } from '#lib/brand.ts';
 import type { KioskRouter, Till } from '#lib/kiosk-till.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { showBrand } from '#lib/server/http/brand.ts';
 import { orNull } from '../../calm.ts';
 
 /** @returns null where the number in the address belongs to no router */
 export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
 	const { router: id } = event.params;
 	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
+}
+
+/** The owner's brand; none while that cannot be read: the till says so itself. */
+export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
+	try {
+		return showBrand(event, await kioskRouter(event));
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return null;
+		throw problem;
+	}
 }
 
 /** What the kiosk shows of a router, and no more. */

@@ -1,5 +1,5 @@
 import { kioskOptions } from '#lib/kiosk-options.ts';
-import { readTill } from '../till.ts';
+import { kioskBrand, readTill } from '../till.ts';
 import type { PageServerLoad } from './$types';
 
 /**
@@ -8,5 +8,6 @@ import type { PageServerLoad } from './$types';
  */
 export const load: PageServerLoad = async (event) => ({
 	till: await readTill(event),
+	brand: await kioskBrand(event),
 	options: kioskOptions(event.url.searchParams)
 });
