@@ -30,6 +30,11 @@ export default defineConfig(({ command }) => ({
 						// What every page loads, in one file: fewer requests on a slow link, and it packs better.
 						codeSplitting: {
 							groups: [
+								// What forms and purchases share: left alone it falls into dozens of files.
+								{
+									name: 'till',
+									test: /\/src\/lib\/(language\/|components\/(Tile|NetworkPicker|NumberField|Lines|LanguageSwitch)\.|(quote|duration|money|when|phone-hint|phone|network-guess|payment-methods)\.ts)/
+								},
 								{ name: 'frame', test: /node_modules\/(svelte|@sveltejs\/kit|devalue|esm-env|clsx)\// }
 							]
 						}

@@ -45,8 +45,8 @@ function importsOf(root: string, file: string): string[] {
  */
 export function usedSentences(root: string): Map<string, string[]> {
 	// Layouts and error pages stand around every page.
-	const everywhere = routeFiles(root, /(^|\/)\+(layout|error)\.svelte$/);
-	const pages = routeFiles(root, /(^|\/)\+page\.svelte$/);
+	const everywhere = routeFiles(root, /(^|\/)\+(layout|error)\.(svelte|ts)$/);
+	const pages = routeFiles(root, /(^|\/)\+page\.(svelte|ts)$/);
 	return new Map(
 		[...SECTIONS, ELSEWHERE].map((section) => {
 			const files = new Set([

@@ -11,6 +11,7 @@ import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser } from '@playwright/test';
+import { handOver } from '../support/hand-over.ts';
 import { ensureBrowser } from '../support/browser.js';
 import { firstAnswer } from '../support/first-answer.ts';
 import { startServer } from '../support/server.ts';
@@ -84,9 +85,8 @@ async function visit(browser: Browser, url: string): Promise<Times> {
 	}
 }
 
-const PATHS = ['/r/3'];
-
 const server = await startServer();
+const PATHS = ['/r/3', await handOver(server)];
 const browser = await chromium.launch({
 	executablePath: await ensureBrowser(),
 	args: process.getuid?.() === 0 ? ['--no-sandbox'] : []

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from '@playwright/test';
+import { handOver } from '../support/hand-over.ts';
 import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
@@ -13,6 +14,8 @@ import { ROUTER } from './support/test.ts';
 export interface Scene {
 	server: TestServer;
 	url: string;
+	/** Path of a gateway's splash page. */
+	splash: string;
 	/** Paths of purchases by their state. */
 	purchases: Readonly<Record<PurchaseName, string>>;
 }
@@ -67,7 +70,6 @@ async function unfold(page: Page): Promise<void> {
 /** What a buyer sees. */
 export const BUYING: readonly Place[] = [
 	at('list', '/'),
-	{ ...at('list, choice of languages', '/'), act: (page) => page.locator('.languages summary').click() },
 	at('list, place not found', '/?place=Atlantis'),
 	at('router', `/r/${ROUTER}`),
 	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
@@ -88,6 +90,7 @@ export const BUYING: readonly Place[] = [
 	purchase('too late'),
 	purchase('over'),
 	purchase('ended'),
+	{ name: 'splash', path: ({ splash }) => splash },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
 	at('no such purchase', `/s/${'A'.repeat(24)}`),
@@ -124,7 +127,8 @@ export const MAIN = BUYING.filter(({ name }) =>
 		'purchase: waiting',
 		'purchase: active, everything unfolded',
 		'purchase: declined',
-		'resume'
+		'resume',
+		'splash'
 	].includes(name)
 );
 
@@ -200,6 +204,7 @@ export async function startScene(): Promise<Scene> {
 	return {
 		server,
 		url,
+		splash: await handOver(server),
 		purchases: {
 			waiting,
 			slow,

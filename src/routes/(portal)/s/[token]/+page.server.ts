@@ -43,8 +43,9 @@ export const load: PageServerLoad = async (event) => {
 
 	const canAdd = pass !== null && isOnline && added?.action !== 'none';
 	const asksMore = event.url.searchParams.has('more') || isSent;
-	// While the money's fate is open, the page loads itself again: a form on it would be swept away.
-	const showsAdd = canAdd && (asksMore || (added?.refreshSeconds ?? null) === null);
+	// Who asks for it gets the form, and who was refused: not every page, which must stay small, and not while the money's
+	// fate is open, when the page loads itself again and would sweep a form away.
+	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
 	const address = pageAddress(event.locals.origin, event.params.token);
 	const asked = waiting?.payment ?? part.payment;
 

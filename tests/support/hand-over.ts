@@ -1,0 +1,15 @@
+import { startGateway } from '../simulators/gateway/gateway.ts';
+import { registerGateway } from './gateways.ts';
+import type { TestServer } from './server.ts';
+
+/** A gateway sends a device to its splash page. @returns the path of that visit */
+export async function handOver(server: TestServer): Promise<string> {
+	const gateway = await startGateway('opennds');
+	const { portal, secret } = await registerGateway(server, 'opennds', { loginHost: gateway.host });
+	gateway.connect({ portal, secret, ssid: 'KISEMENTI-WIFI', passwordOf: async () => null });
+	const html = await (await fetch(`${gateway.url}/hotspot-detect.html`)).text();
+	await gateway.stop();
+	const [path] = new RegExp(`${new URL(portal).pathname}/[\\w-]+`).exec(html) ?? [];
+	if (!path) throw new Error('The splash page names no visit');
+	return path;
+}
