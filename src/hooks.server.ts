@@ -19,7 +19,7 @@ import { requestId } from '#lib/server/ids.ts';
 import type { Spoken } from '#lib/language/current.ts';
 import { directionOf, isLocale } from '#lib/language/locales.ts';
 import * as m from '#lib/language/messages.js';
-import { inLanguage } from '#lib/language/path.ts';
+import { inLanguage, isEnglishOnly } from '#lib/language/path.ts';
 import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/http/language.ts';
 
 let app: App;
@@ -66,7 +66,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 /** `?lang=sw` leads to the address of the page in that language. */
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';
-	if (request.method !== 'GET' || !isLocale(asked) || isGatewayEntry(url.pathname)) return null;
+	if (request.method !== 'GET' || !isLocale(asked)) return null;
+	// What is in English alone has no other address, and what a gateway or a program says by `lang` is its own.
+	if (isGatewayEntry(url.pathname) || isEnglishOnly(url.pathname)) return null;
 	const search = new URLSearchParams(url.searchParams);
 	search.delete('lang');
 	const query = search.size > 0 ? `?${search}` : '';

@@ -215,6 +215,19 @@ describe('a tile server behind ours', () => {
 		expect(await asking(server, '9/1/0')).toEqual([200, 1]);
 	});
 
+	it('that has tiles of a few bytes fills no more of the disk than it is given', async () => {
+		const server = await start({ BASEMAP_CACHE_MB: '1' });
+		// A file of a hundred bytes takes a block of the disk: 256 of them fill a megabyte.
+		for (let y = 0; y < 10; y += 1) {
+			const row = Array.from({ length: 32 }, (_all, x) => tile(server, `9/${x}/${y}`));
+			for (const answer of await Promise.all(row)) expect(answer.status).toBe(200);
+		}
+		const files = readdirSync(path.join(server.dataDir, 'basemap'), { recursive: true, withFileTypes: true });
+		const count = files.filter((entry) => entry.isFile()).length;
+		expect(count).toBeLessThanOrEqual(256);
+		expect(count).toBeGreaterThan(200);
+	});
+
 	it('whose cache cannot be written still shows its tiles', async () => {
 		const server = await start();
 		writeFileSync(path.join(server.dataDir, 'basemap'), 'in the way');

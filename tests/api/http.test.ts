@@ -71,6 +71,22 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(refused.body).toMatchObject({ type: 'http://shop.test:81/problems/route_not_found' });
 	});
 
+	it('“lang” is a parameter like any other where nothing is translated', async () => {
+		const answer = await raw(['GET /v1/routers/1?lang=sw HTTP/1.1']);
+		expect([answer.status, answer.body]).toEqual([200, await read()]);
+		for (const [path, status] of [
+			['/healthz?lang=sw', 200],
+			['/docs?lang=fr', 200],
+			['/openapi.json?lang=fr', 200],
+			['//v1/nothing?lang=fr', 401],
+			['/r/3?lang=fr', 303]
+		] as const) {
+			const page = await fetch(world().server.url + path, { redirect: 'manual' });
+			expect([path, page.status]).toEqual([path, status]);
+			await page.arrayBuffer();
+		}
+	});
+
 	it('characters that need no percent-encoding may have it all the same', async () => {
 		for (const path of [
 			'/%76%31/routers/1',

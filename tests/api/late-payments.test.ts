@@ -83,6 +83,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
+	it('when another order took its place meanwhile it goes back: session_cancelled', async () => {
+		const { api, events, server } = world();
+		const { session, payment } = await cancelledWithLatePayment();
+		const giveUp = () => api.endSession(session.id, 'pending_payment');
+		expect(await giveUp()).toMatchObject({ status: 'cancelled', status_reason: 'client_cancelled' });
+		await expect(giveUp()).rejects.toThrow('session_not_active');
+		await server.advance(askedAgainMs);
+		await refundedBecause(payment, 'session_cancelled');
+		expect((await events(session.id)).filter((type) => type === 'session.cancelled')).toHaveLength(1);
+	});
+
 	it('later it goes back: late_payment', async () => {
 		const { session, payment } = await cancelledWithLatePayment();
 		await world().server.advance(30 * minute + 1_000);

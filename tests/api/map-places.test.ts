@@ -60,4 +60,13 @@ describe('places for the map', () => {
 		expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
 		expect((await fetch(`${world().server.url}/r/3`)).status).toBe(200);
 	});
+
+	it('and those of the list leave half of the limit to buyers, however much is searched', async () => {
+		const { url } = world().server;
+		const calm: Response[] = [];
+		// A name that nothing has costs several calls each time.
+		for (let at = 0; at < 8; at += 1) calm.push(await fetch(`${url}/?place=nowhere${at}`));
+		expect(calm.at(-1)?.status).toBe(503);
+		for (let at = 0; at < 4; at += 1) expect((await fetch(`${url}/r/3`)).status).toBe(200);
+	});
 });

@@ -264,6 +264,22 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect((await world().api.getRouter(router)).price).toBe(900);
 		});
 
+		it('that two people change at once is set once: the other one is told', async () => {
+			const prices = [1100, 1200, 1300, 1400, 1600, 1700];
+			const { price } = await world().api.getRouter(router);
+			const answers = await Promise.all(
+				prices.map((wanted) => owner.post(pathOf(), { price: String(wanted), from: String(price) }))
+			);
+			expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+			const refused = answers.filter(({ status }) => status === 409);
+			expect(refused).toHaveLength(prices.length - 1);
+			const { price: now } = await world().api.getRouter(router);
+			for (const page of refused) {
+				expect(alertOf(page)).toContain(`it is UGX ${now.toLocaleString('en')} now`);
+			}
+			await world().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
+		});
+
 		it.each(['', '0', '-5', 'abc', '1,5', '1.5', '1e3', '1000001', '9'.repeat(30), '٥٠٠'])(
 			'may not be %j: it is said, and nothing changes',
 			async (price) => {

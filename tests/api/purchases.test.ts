@@ -132,26 +132,46 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(await purchases.retry(api, token, { ...wrong, phone: numberEnding('003') })).not.toBe(token);
 	});
 
-	it('a try with another network does not end time that was paid meanwhile', async () => {
+	/** The service as somebody sees it who does not know yet that a purchase is paid. */
+	const unaware = (id: number): ApiClient => ({
+		...api,
+		getSession: async (asked) => {
+			const session = await api.getSession(asked);
+			return asked === id ? { ...session, status: 'pending_payment' as const } : session;
+		},
+		getPayment: async (payment) => ({ ...(await api.getPayment(payment)), status: 'failed' as const })
+	});
+
+	/** A purchase that is paid. */
+	async function paidPurchase(): Promise<{ token: string; id: number }> {
 		const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('123') });
-		const before = await purchases.find(api, token);
-		const id = before?.session.id ?? 0;
-		/** The session as it was before the payment succeeded. */
-		const stale = {
-			...api,
-			getSession: async (asked: number) => {
-				const session = await api.getSession(asked);
-				return asked === id ? { ...session, status: 'pending_payment' as const } : session;
-			},
-			getPayment: async (payment: number) => ({
-				...(await api.getPayment(payment)),
-				status: 'failed' as const
-			})
-		};
-		await api.getPayment(before?.payment?.id ?? 0, 20);
+		const found = await purchases.find(api, token);
+		await api.getPayment(found?.payment?.id ?? 0, 20);
+		return { token, id: found?.session.id ?? 0 };
+	}
+
+	it('a try with another network does not end time that was paid meanwhile', async () => {
+		const { token, id } = await paidPurchase();
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
-		expect(await purchases.retry(stale, token, other)).toBe(token);
+		expect(await purchases.retry(unaware(id), token, other)).toBe(token);
 		expect((await purchases.find(api, token))?.session.status).toBe('active');
+	});
+
+	it('time that was paid while another order took its place shows there, and nothing more is asked for', async () => {
+		const { token, id } = await paidPurchase();
+		const cutOff = {
+			...unaware(id),
+			cancelUnpaid: () => Promise.reject(new ApiUnavailable('the answer was lost'))
+		};
+		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
+		const next = await purchases.retry(cutOff, token, other);
+		expect(next).not.toBe(token);
+		for (const opened of [await purchases.find(api, next), await purchases.wait(api, next, 0)]) {
+			expect(opened?.session).toMatchObject({ id, status: 'active', password: expect.any(String) });
+			expect(opened?.payment).toMatchObject({ applied: true, session_id: id });
+			expect(opened?.otherPayments).toEqual([]);
+		}
+		expect(await purchases.retry(api, next, other)).toBe(next);
 	});
 
 	describe('added time', () => {
@@ -227,6 +247,19 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const page = await settled(token);
 			expect(page?.session.status).toBe('ended');
 			expect(page?.added[0]?.session).toMatchObject({ status: 'active', extends_session_id: null });
+		});
+
+		it('time that was paid stays on the page, however many tries for more come to nothing', async () => {
+			const token = await bought();
+			await purchases.extend(api, token, form('008'));
+			const [paid] = (await settled(token))?.added ?? [];
+			expect(paid?.session.status).toBe('active');
+			const away = { ...api, startPayment: () => Promise.reject(new ApiUnavailable('away')) };
+			for (let tries = 0; tries < 13; tries += 1) await purchases.extend(away, token, form('008'));
+			const found = await purchases.find(api, token);
+			expect(found?.added.map(({ session }) => session.id)).toEqual([paid?.session.id]);
+			const hash = createHash('sha256').update(token).digest('hex');
+			expect(await purchases.sessionsOf(hash)).toContain(paid?.session.id);
 		});
 
 		it('a payment whose answer was lost is found again', async () => {

@@ -102,6 +102,23 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await person.get(`/splash/${mikrotik.key}/${id}`)).status).toBe(410);
 	});
 
+	it('visits that are over go as fast as new ones come, and no visit has to take many of them away', async () => {
+		const { server, sql } = world();
+		await sql.run(
+			`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
+				insert into gateway_visits (id_hash, gateway_id, entry_sealed, created_at, expires_at)
+				select 'over-' || i, (select min(id) from gateways), '', 0, 1 from n`
+		);
+		const over = () => sql.count('select count(*) from gateway_visits where expires_at = 1');
+		await server.advance(61_000);
+		const left = [];
+		for (let visits = 0; visits < 3; visits += 1) {
+			await person.get(entry(fas()));
+			left.push(await over());
+		}
+		expect(left).toEqual([700, 200, 0]);
+	});
+
 	it.each([
 		['a foreign gateway address', () => entry(fas({ gatewayaddress: '203.0.113.9:2050' })), 400],
 		['a broken list', () => entry('fas=%%%'), 400],
@@ -224,6 +241,20 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await person.raw(`${path}?visit=${'A'.repeat(24)}`);
 		const again = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
 		expect(again.searchParams.get('tok')).toBe(to.searchParams.get('tok'));
+	});
+
+	it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {
+		const { server } = world();
+		const path = await buyOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
+		await active(person, path);
+		const loginHost = '192.168.9.1';
+		const foreign = await registerGateway(server, 'opennds', { loginHost, router: 4 });
+		const there = await person.get(entry(fas({ gatewayaddress: `${loginHost}:2050` }), foreign));
+		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(there.html)?.[1] ?? '';
+		expect((await person.get(`${path}?visit=${visit}`)).path).toBe(path);
+		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '', server.url);
+		expect(to.hostname).toBe(LOGIN_HOST);
+		expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds.secret));
 	});
 
 	it('a refused sign-in comes back to its own purchase with the reason, and is not repeated by itself', async () => {
@@ -379,6 +410,8 @@ describe('the command line', () => {
 		expect(await sql.count('select count(*) from gateway_visits')).toBe(0);
 	});
 
+	const LEVEL_4 = ['--kind', 'opennds', '--login-host', LOGIN_HOST, '--level', '4'];
+
 	it('names the field and the reason of what it refuses', async () => {
 		expect((await run('add', 'twice', ...ADD)).code).toBe(0);
 		const refusals: [string[], RegExp][] = [
@@ -393,6 +426,11 @@ describe('the command line', () => {
 			],
 			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: say where its sign-in is/m],
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
+			[
+				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
+				/^kind: Airtill cannot let devices online through UniFi yet: buyers would pay and stay offline\./m
+			],
+			[['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4], /^level: .* openNDS at level 4 .* --let-in-elsewhere$/m],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
 			[['rotate', 'twice'], /Say what to renew/],
 			[['rotate', 'twice', '--secret-file', 'no-such-file'], /no-such-file cannot be read/]
@@ -407,8 +445,9 @@ describe('the command line', () => {
 
 	it('two UniFi gateways of one site need their access points, and are told apart by them', async () => {
 		const { server } = world();
-		const unifi = (name: string, router: string, ...more: string[]) =>
+		const bare = (name: string, router: string, ...more: string[]) =>
 			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);
+		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--let-in-elsewhere');
 		expect((await unifi('one', '3', '--access-point', '02:aa:00:00:00:01')).code).toBe(0);
 		expect((await unifi('two', '4')).stderr).toMatch(/^access-point: "one" has the same site/m);
 		expect((await unifi('two', '4', '--access-point', '02:aa:00:00:00:02')).code).toBe(0);

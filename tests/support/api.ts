@@ -35,7 +35,7 @@ export interface Api {
 	getRouter(id: number): Promise<z.output<typeof router>>;
 	createSession(order?: Partial<Order>): Promise<Session>;
 	getSession(id: number): Promise<Session>;
-	endSession(id: number): Promise<Session>;
+	endSession(id: number, ifStatus?: Session['status']): Promise<Session>;
 	/** Starts a payment for the session's amount. */
 	pay(of: Pick<Session, 'id' | 'amount' | 'phone'>, phone?: string): Promise<Payment>;
 	/** @param wait seconds */
@@ -101,7 +101,8 @@ export function createApi(url: string, key: string | null): Api {
 		getRouter: (id) => success(router, 'GET', `/v1/routers/${id}`),
 		createSession: (order = {}) => success(session, 'POST', '/v1/sessions', orderOf(order)),
 		getSession: (id) => success(session, 'GET', `/v1/sessions/${id}`),
-		endSession: (id) => success(session, 'DELETE', `/v1/sessions/${id}`),
+		endSession: (id, ifStatus) =>
+			success(session, 'DELETE', `/v1/sessions/${id}${ifStatus ? `?if_status=${ifStatus}` : ''}`),
 		pay: (of, phone = of.phone) =>
 			success(payment, 'POST', '/v1/payments/mobile-money', {
 				amount: of.amount,

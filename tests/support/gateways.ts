@@ -24,7 +24,8 @@ export async function registerGateway(
 	options: { loginHost: string; router?: number; origin?: string; more?: string[] }
 ): Promise<Registered> {
 	const [adapter = ''] = kind.split('-');
-	const place = kind === 'unifi' ? [] : ['--login-host', options.loginHost];
+	// The Wi-Fi of the stand-in takes the bought password.
+	const place = kind === 'unifi' ? ['--let-in-elsewhere'] : ['--login-host', options.loginHost];
 	const name = gatewayName();
 	const { code, stdout, stderr } = await cli(
 		[

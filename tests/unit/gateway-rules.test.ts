@@ -13,8 +13,10 @@ const INPUT: GatewayInput = {
 	secret: null,
 	level: null,
 	site: null,
-	accessPoints: []
+	accessPoints: [],
+	letInElsewhere: false
 };
+const UNIFI: Partial<GatewayInput> = { kind: 'unifi', loginHosts: [], site: 'default', letInElsewhere: true };
 
 function fields(change: Partial<GatewayInput>): string {
 	try {
@@ -29,24 +31,28 @@ function fields(change: Partial<GatewayInput>): string {
 describe('a gateway', () => {
 	it.each<[string, Partial<GatewayInput>]>([
 		['taken', {}],
-		['taken', { secret: 'a'.repeat(16), level: '4' }],
+		['taken', { secret: 'a'.repeat(16), level: '4', letInElsewhere: true }],
 		['taken', { kind: 'mikrotik', loginHosts: ['WIFI.example', '10.5.50.1:8080'] }],
-		['taken', { kind: 'unifi', loginHosts: [], site: 'default', accessPoints: ['02-AA-BB-CC-DD-EE'] }],
+		['taken', { ...UNIFI, accessPoints: ['02-AA-BB-CC-DD-EE'] }],
 		['name', { name: 'My Cafe' }],
 		['router', { routerId: 0 }],
 		['kind', { kind: 'cisco' }],
 		['login-host', { loginHosts: [] }],
 		['login-host', { loginHosts: ['http://10.0.0.1'] }],
 		['login-host', { loginHosts: ['1', '2', '3', '4', '5', '6'].map((last) => `10.0.0.${last}`) }],
-		['login-host', { kind: 'unifi', site: 'default' }],
+		['login-host', { ...UNIFI, loginHosts: ['10.0.0.1'] }],
 		['secret', { secret: 'short' }],
 		['secret', { secret: 'with blanks and so on' }],
 		['secret', { kind: 'mikrotik', secret: 'a'.repeat(16) }],
 		['level', { level: '2' }],
 		['level', { kind: 'coova', level: '1' }],
-		['site', { kind: 'unifi', loginHosts: [] }],
+		['site', { ...UNIFI, site: null }],
 		['site', { site: 'default' }],
 		['access-point', { accessPoints: ['02:aa:bb:cc:dd:ee'] }],
+		// Buyers would pay there and stay offline, unless something else lets them in.
+		['kind', { ...UNIFI, letInElsewhere: false }],
+		['level', { level: '4' }],
+		['let-in-elsewhere', { letInElsewhere: true }],
 		['name kind', { name: '', kind: '' }]
 	])('%s: %j', (expected, change) => {
 		expect(fields(change)).toBe(expected);

@@ -89,6 +89,7 @@ describe('rule 2: routes and hooks', () => {
 				// Refusals that the page turns into words beside the field.
 				'routes/owner/(signed-in)/people/+page.server.ts -> lib/server/errors.ts',
 				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/errors.ts',
+				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/routers/routers.ts',
 				'routes/owner/brand.ts -> lib/server/branding/branding.ts',
 				// Where a page of the books begins.
 				'routes/owner/(signed-in)/payments/+page.server.ts -> lib/server/earnings/earnings.ts',

@@ -41,6 +41,30 @@ describe('an SVG logo', () => {
 		await expect(read(file)).rejects.toMatchObject({ name: 'LogoRefused' });
 	});
 
+	it('is read or refused at once, whatever its values are made of', async () => {
+		for (const piece of ['a', '-', ' ', 'a ', 'a(', '(', ' (', '&', ';', 'a:', '#']) {
+			const value = piece.repeat(47_000 / piece.length);
+			for (const one of [
+				`<path d="${value}"/>`,
+				`<path style="fill:${value}"/>`,
+				`<g ${value}/>`,
+				`<!--${value}`
+			]) {
+				const before = performance.now();
+				await read(svg(one)).catch(() => null);
+				expect(performance.now() - before, `${piece} in ${one.slice(0, 12)}`).toBeLessThan(2_000);
+			}
+		}
+	});
+
+	it('knows its functions by their whole names', async () => {
+		const known = '<g transform="rotate (1) translate(2)"/>';
+		expect(await textOf(svg(known))).toContain('rotate (1) translate(2)');
+		for (const unknown of ['xrotate(1)', '(1)', `${'x'.repeat(40)}rotate(1)`, 'x rotate(1)(2)']) {
+			await expect(read(svg(`<g transform="${unknown}"/>`))).rejects.toThrow('value');
+		}
+	});
+
 	it('leaves behind what editors add', async () => {
 		const text = await textOf(
 			svg(

@@ -26,6 +26,9 @@ export const addGateway: Command = {
 		'  --level 1|4           openNDS: fas_secure_enabled; default 1',
 		'  --site NAME           UniFi: the name of its site in the addresses of the controller',
 		'  --access-point MAC    UniFi: one of its access points; needed where several gateways share a site name',
+		'  --let-in-elsewhere    for unifi, and openNDS at level 4, whose devices Airtill cannot let online yet: buyers',
+		'                        would pay and stay offline. Says that something else lets them in: the Wi-Fi itself',
+		'                        takes the bought password, or a program of yours follows the webhook session.activated',
 		SECRET_HELP
 	].join('\n'),
 	async run(args, context) {
@@ -36,6 +39,7 @@ export const addGateway: Command = {
 			level: { type: 'string' },
 			site: { type: 'string' },
 			'access-point': { type: 'string', multiple: true, default: [] },
+			'let-in-elsewhere': { type: 'boolean', default: false },
 			'secret-file': { type: 'string' }
 		});
 		const [name = ''] = positionals(words, ['NAME']);
@@ -57,7 +61,8 @@ export const addGateway: Command = {
 				secret,
 				level: values.level ?? null,
 				site: values.site ?? null,
-				accessPoints: values['access-point']
+				accessPoints: values['access-point'],
+				letInElsewhere: values['let-in-elsewhere']
 			});
 			await print(
 				[...gatewayAddresses(gateway, publicAddress(app.config)), ...secretLine(gateway)].join('\n')

@@ -1,6 +1,7 @@
 import type { ApiMemory, Calls } from './api-memory.ts';
 import type { paths } from './api-types.ts';
 import type { Log } from './log.ts';
+import type { Share } from './share.ts';
 import type { ProblemItem } from './contract/problems.ts';
 
 /**
@@ -114,6 +115,8 @@ export interface ApiAccess {
 	key: string;
 	/** For a service that is not this process. */
 	memory?: ApiMemory;
+	/** What lists and the map may use of the limit: they are free to ask for, and one search is many calls. */
+	looking?: Share;
 }
 
 interface Carrier {
@@ -133,7 +136,7 @@ const REFUSALS: readonly number[] = [400, 404];
 /** The client for one page request. */
 export function apiClient(event: Carrier): ApiClient {
 	const { api, log } = event.locals.app;
-	const { url, key } = api;
+	const { url, key, looking } = api;
 
 	async function send(verb: string, template: string, input: Sent, waitSeconds = 0): Promise<unknown> {
 		const method = verb.toUpperCase();
@@ -197,7 +200,10 @@ export function apiClient(event: Carrier): ApiClient {
 	// Here, and nowhere else, the types of the document are believed of what comes over the wire.
 	const call = send as Call;
 	const calls: Calls = {
-		listRouters: (query) => call('get', '/routers', { query }),
+		listRouters: async (query) => {
+			looking?.take();
+			return call('get', '/routers', { query });
+		},
 		getRouter: (id) => call('get', '/routers/{id}', { path: { id } }),
 		createSession: (body) => call('post', '/sessions', { body }),
 		getSession: (id) => call('get', '/sessions/{id}', { path: { id } }),

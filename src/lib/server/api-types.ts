@@ -2343,7 +2343,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only if the session is in this state; with `pending_payment` a time that was just paid is never ended by mistake.
+                 * @description Only if the session is in this state; with `pending_payment` a time that was just paid is never ended by mistake. That one also gives up an order that was cancelled as `payment_timeout`: its reason becomes `client_cancelled`, and a payment that comes late goes back instead of buying it.
                  * @example active
                  */
                 if_status?: components["schemas"]["SessionStatus"];

@@ -23,6 +23,7 @@ import { createSandboxOperator } from './operators/sandbox/sandbox.ts';
 import { createChanges } from './payments/changes.ts';
 import { createMailer, type Mailer } from './mail/mail.ts';
 import { createPayments, type Payments } from './payments/payments.ts';
+import { createShare } from './share.ts';
 import { createPlaces, type Places } from './places/places.ts';
 import { createPurchases, type Purchases } from './purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
@@ -80,6 +81,9 @@ export interface App {
 	/** Takes no new work, ends what runs, closes the database. */
 	stop(): Promise<void>;
 }
+
+/** Of the portal's limit, for lists and the map. */
+const PART_FOR_LOOKING = 1 / 2;
 
 /** The account in whose name the portal buys. */
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
@@ -155,9 +159,10 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			notify: mailNotices({ accounts, mailer, origin: config.origin })
 		})
 	});
+	const looking = createShare(PART_FOR_LOOKING, config, clock);
 	const api: ApiAccess = config.remoteApi
-		? { ...config.remoteApi, memory: createApiMemory(clock) }
-		: { url: null, key: '' };
+		? { ...config.remoteApi, memory: createApiMemory(clock), looking }
+		: { url: null, key: '', looking };
 	const basemap = createBasemap(config, clock, log);
 	return {
 		config,

@@ -30,6 +30,9 @@ const KEEP = 0.9;
 /** Uses closer together than this count as one. */
 const USE_MS = 60 * 1000;
 const NEW_LINE = 0x0a;
+/** A file takes whole blocks of the disk, and most tiles of the sea have a hundred bytes. */
+const BLOCK_BYTES = 4096;
+const roomOf = (bytes: number) => Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 
 interface Entry {
 	file: string;
@@ -89,13 +92,14 @@ export function createTileCache(
 			const now = clock.now() / 1000;
 			await mkdir(path.dirname(file), { recursive: true });
 			try {
-				await writeFile(aside, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]));
+				const whole = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
+				await writeFile(aside, whole);
 				await utimes(aside, now, now);
 				await rename(aside, file);
+				written += roomOf(whole.length);
 			} finally {
 				await rm(aside, { force: true });
 			}
-			written += body.length;
 			if (written < LOOK_AFTER * maxBytes) return;
 			looking ??= look().finally(() => (looking = null));
 			await looking;
@@ -114,7 +118,7 @@ async function entriesIn(folder: string): Promise<Entry[]> {
 		const file = path.join(one.parentPath, one.name);
 		try {
 			const { size, mtimeMs } = await stat(file);
-			entries.push({ file, bytes: size, usedAt: mtimeMs });
+			entries.push({ file, bytes: roomOf(size), usedAt: mtimeMs });
 		} catch {
 			// Another process was faster.
 		}

@@ -23,6 +23,8 @@ const TEXT = /[^<]+/y;
 const ID = /^[A-Za-z_][\w.-]{0,63}$/;
 const VALUE = /^[\w\s#%.,()+-]*$/;
 const OWN_REFERENCE = /^url\(\s*(['"]?)#([A-Za-z_][\w.-]{0,63})\1\s*\)$/;
+/** Characters */
+const LONGER_THAN_FUNCTIONS = 32;
 const FUNCTIONS = ['rgb', 'rgba', 'hsl', 'hsla', 'matrix', 'translate', 'scale', 'rotate', 'skewX', 'skewY'];
 
 /** The first thing in the file that is no comment or declaration is not looked for: a sound file begins so. */
@@ -198,7 +200,11 @@ function valueOf(name: string, value: string): string {
 	const own = OWN_REFERENCE.exec(value.trim());
 	if (own) return `url(#${own[2]})`;
 	if (value.includes('&')) throw forbidden('entities');
-	const functions = [...value.matchAll(/([\w-]+)\s*\(/g)].map(([, called = '']) => called);
+	// What stands before each bracket, looked for from there: a search from every letter takes seconds in a long path.
+	const functions = value
+		.split('(')
+		.slice(0, -1)
+		.map((before) => /[\w-]*$/.exec(before.trimEnd().slice(-LONGER_THAN_FUNCTIONS))?.[0] ?? '');
 	if (/url|javascript|data:|\\/i.test(value)) throw forbidden('links to other files');
 	if (!VALUE.test(value) || functions.some((called) => !FUNCTIONS.includes(called))) {
 		throw forbidden(`such a value of “${name}”`);

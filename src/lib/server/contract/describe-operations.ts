@@ -91,7 +91,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationText>> = {
 			id: pathId('session', 9001),
 			if_status: {
 				description:
-					'Only if the session is in this state; with `pending_payment` a time that was just paid is never ended by mistake.',
+					'Only if the session is in this state; with `pending_payment` a time that was just paid is never ended by mistake. That one also gives up an order that was cancelled as `payment_timeout`: its reason becomes `client_cancelled`, and a payment that comes late goes back instead of buying it.',
 				example: 'active'
 			}
 		},

@@ -8,7 +8,9 @@
  * gateway and proves nothing, because every customer sees it; all that the gateway hands over comes through the
  * customer's browser, so prices, the Wi-Fi name and the hosts that a browser may be sent to come from our own rows only.
  * `airtill gateways show NAME` repeats the addresses, with the text for DHCP option 114 (RFC 8910) that announces
- * `/captive-portal/{key}` (RFC 8908) on installations that are reached by https.
+ * `/captive-portal/{key}` (RFC 8908) on installations that are reached by https. Kinds whose devices are not let online
+ * in the browser (UniFi, openNDS at level 4) are registered only with `--let-in-elsewhere`: nothing of ours lets their
+ * devices in.
  *
  * An adapter translates and decides nothing: it reads what its gateway hands over (`parseEntry`) and says where a
  * browser has to go to be let online (`finish`). It touches no database and no network.

@@ -15,6 +15,8 @@ export interface GatewayInput {
 	level: string | null;
 	site: string | null;
 	accessPoints: readonly string[];
+	/** Where Airtill itself lets no device online: something else does, and whoever registers it knows. */
+	letInElsewhere: boolean;
 }
 
 export interface CheckedGateway {
@@ -27,7 +29,16 @@ export interface CheckedGateway {
 }
 
 export interface FieldProblem {
-	field: 'name' | 'router' | 'kind' | 'login-host' | 'secret' | 'level' | 'site' | 'access-point';
+	field:
+		| 'name'
+		| 'router'
+		| 'kind'
+		| 'login-host'
+		| 'secret'
+		| 'level'
+		| 'site'
+		| 'access-point'
+		| 'let-in-elsewhere';
 	reason: string;
 }
 
@@ -67,9 +78,33 @@ export function checkGateway(input: GatewayInput): CheckedGateway {
 	const loginHosts = checkHosts(input.loginHosts, kind, wrong);
 	if (input.secret !== null && kind !== undefined) checkSecret(kind, input.secret, wrong);
 	const settings = checkSettings(input, kind, wrong);
+	if (kind !== undefined) checkLettingIn(input, kind, settings, wrong);
 
 	if (kind === undefined || problems.length > 0) throw new GatewayInputError(problems);
 	return { name: input.name, routerId: input.routerId, kind, loginHosts, secret: input.secret, settings };
+}
+
+/** Nothing is sold where nobody would be let online: buyers would pay, and stay outside. */
+function checkLettingIn(
+	input: GatewayInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	wrong: Wrong
+): void {
+	const letsIn = adapterOf(kind).finishes({ loginHosts: [], secret: null, settings }) === 'navigate';
+	if (letsIn && input.letInElsewhere) {
+		wrong('let-in-elsewhere', 'devices are let online in the browser here: leave it out');
+	}
+	if (letsIn || input.letInElsewhere) return;
+	const [field, what] =
+		kind === 'opennds'
+			? (['level', 'openNDS at level 4'] as const)
+			: (['kind', adapterOf(kind).title] as const);
+	wrong(
+		field,
+		`Airtill cannot let devices online through ${what} yet: buyers would pay and stay offline. ` +
+			'If something else lets them in, e.g. the Wi-Fi itself takes the bought password, add --let-in-elsewhere'
+	);
 }
 
 type Wrong = (field: FieldProblem['field'], reason: string) => void;

@@ -73,10 +73,10 @@ export async function findVisitById(queries: Queries, idHash: string, now: numbe
 	return row ?? null;
 }
 
-/** Visits of a purchase, newest first. */
+/** Visits of a purchase at the gateways of one router, newest first. */
 export const visitsOfPurchase = (
 	queries: Queries,
-	tokenHash: string,
+	{ tokenHash, routerId }: { tokenHash: string; routerId: number },
 	now: number,
 	limit: number
 ): Promise<VisitRow[]> =>
@@ -84,6 +84,9 @@ export const visitsOfPurchase = (
 		.selectFrom('gateway_visits')
 		.selectAll()
 		.where('purchase_token_hash', '=', tokenHash)
+		.where('gateway_id', 'in', (gateways) =>
+			gateways.selectFrom('gateways').select('id').where('router_id', '=', routerId)
+		)
 		.where('expires_at', '>', now)
 		.orderBy('bound_at', 'desc')
 		.orderBy('id', 'desc')
@@ -148,9 +151,9 @@ export async function moveVisits(
 		.execute();
 }
 
-/** Forgets some of the visits that are over. */
-export async function forgetVisits(queries: Queries, now: number, limit: number): Promise<void> {
-	await queries
+/** Forgets some of the visits that are over. @returns how many */
+export async function forgetVisits(queries: Queries, now: number, limit: number): Promise<number> {
+	const { numDeletedRows } = await queries
 		.deleteFrom('gateway_visits')
 		.where('id', 'in', (visits) =>
 			visits
@@ -160,5 +163,6 @@ export async function forgetVisits(queries: Queries, now: number, limit: number)
 				.orderBy('expires_at')
 				.limit(limit)
 		)
-		.execute();
+		.executeTakeFirstOrThrow();
+	return Number(numDeletedRows);
 }

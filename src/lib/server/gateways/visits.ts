@@ -28,10 +28,10 @@ export interface Visits {
 	bind(id: string, purchaseToken: string): Promise<boolean>;
 	/** A purchase goes on in the one that replaced it, and so do its visits. */
 	carry(fromToken: string, toToken: string): Promise<void>;
-	/** The device that a purchase lets online; null when it was made elsewhere. */
-	ofPurchase(token: string): Promise<PurchaseVisit | null>;
+	/** The device that a purchase lets online; null when it was made, and opened, elsewhere. */
+	ofPurchase(purchase: PurchaseAt): Promise<PurchaseVisit | null>;
 	/** Where the browser must go to be let online, noted as tried; null when there is no such way. */
-	finish(token: string, access: Access): Promise<Finish | null>;
+	finish(purchase: PurchaseAt, access: Access): Promise<Finish | null>;
 	/** SHA-256 of the token of the purchase that the same device last made at this gateway, as far as it says. */
 	earlierPurchase(gateway: RegisteredGateway, clientMac: string | null): Promise<string | null>;
 	/**
@@ -47,6 +47,12 @@ export interface Visits {
 export interface Visit {
 	id: string;
 	entry: Entry;
+}
+
+export interface PurchaseAt {
+	token: string;
+	/** The router whose time was bought: gateways of others, where it may be opened, never see its password. */
+	routerId: number;
 }
 
 export interface PurchaseVisit {
@@ -111,11 +117,17 @@ export function createVisits(database: Database, clock: Clock, secrets: Secrets)
 		const now = clock.now();
 		if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return;
 		sweptAt = now;
-		await store.forgetVisits(db, now, SWEEP_ROWS);
+		// More than one sweep takes: the next visit goes on, so that they never come faster than they go.
+		if ((await store.forgetVisits(db, now, SWEEP_ROWS)) === SWEEP_ROWS) sweptAt = -Infinity;
 	}
 
-	async function newestOf(token: string) {
-		const rows = await store.visitsOfPurchase(db, sha256(token), clock.now(), MAX_VISITS);
+	async function newestOf({ token, routerId }: PurchaseAt) {
+		const rows = await store.visitsOfPurchase(
+			db,
+			{ tokenHash: sha256(token), routerId },
+			clock.now(),
+			MAX_VISITS
+		);
 		const [newest] = rows;
 		const row = newest && (await store.findGateway(db, 'id', newest.gateway_id));
 		if (!newest || !row) return null;
@@ -160,16 +172,16 @@ export function createVisits(database: Database, clock: Clock, secrets: Secrets)
 			return true;
 		},
 		carry: (fromToken, toToken) => store.moveVisits(db, sha256(fromToken), sha256(toToken)),
-		async ofPurchase(token) {
-			const found = await newestOf(token);
+		async ofPurchase(purchase) {
+			const found = await newestOf(purchase);
 			if (!found) return null;
 			const { newest, gateway, triedAt } = found;
 			const lately = clock.now() - triedAt < TRIED_MS ? 'elsewhere' : null;
 			const tried = newest.tried_at === null ? lately : 'here';
 			return { gateway, entry: entryOf(newest), how: howOf(gateway), tried };
 		},
-		async finish(token, access) {
-			const found = await newestOf(token);
+		async finish(purchase, access) {
+			const found = await newestOf(purchase);
 			if (!found) return null;
 			const { newest, gateway } = found;
 			try {

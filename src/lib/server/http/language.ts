@@ -31,10 +31,11 @@ export function bestLanguage(acceptLanguage: string): Locale {
 	const wanted = acceptLanguage
 		.split(',', MAX_RANGES)
 		.map((range) => {
+			// Trimmed piece by piece: a pattern with white space on both sides takes a second for a header of blanks.
 			const [tag = '', ...parameters] = range
-				.trim()
 				.toLowerCase()
-				.split(/\s*;\s*/);
+				.split(';')
+				.map((part) => part.trim());
 			const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
 			return { language: tag.split('-')[0] ?? '', weight: Number(weight) || 0 };
 		})

@@ -1,7 +1,8 @@
 import type { Area } from '../../map-area.ts';
-import { ApiLimited, type ApiClient } from '../api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { createShare } from '../share.ts';
 
 /**
  * Places for the map, read through the public API by its pages. Looking around must never cost a buyer the call
@@ -26,33 +27,19 @@ const PAGE_SIZE = 100;
 const KEPT_MS = 60 * 1000;
 /** Pages of at most 100 places: some megabytes. */
 const MAX_KEPT = 300;
-const MINUTE_MS = 60 * 1000;
-/** The map's share of the portal's limit. */
-const SHARE = 4;
-/** What every remote service allows at least (the default plan). */
-const REMOTE_LIMIT = 100;
+/** The map's part of the portal's limit. */
+const PART = 1 / 4;
 
-export function createPlaces({ rateLimits, remoteApi }: Config, clock: Clock): Places {
-	const perMinute = Math.max(1, Math.floor((remoteApi ? REMOTE_LIMIT : rateLimits.portal) / SHARE));
+export function createPlaces(config: Config, clock: Clock): Places {
+	const share = createShare(PART, config, clock);
 	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();
-	let readAt: number[] = [];
-
-	function take(): void {
-		const now = clock.now();
-		readAt = readAt.filter((at) => at > now - MINUTE_MS && at <= now);
-		const [first] = readAt;
-		if (readAt.length >= perMinute && first !== undefined) {
-			throw new ApiLimited(Math.ceil((first + MINUTE_MS - now) / 1000));
-		}
-		readAt.push(now);
-	}
 
 	async function read(
 		api: Pick<ApiClient, 'listRouters'>,
 		area: Area,
 		cursor: string | null
 	): Promise<PlacesPage> {
-		take();
+		share.take();
 		const { data, next_cursor: next } = await api.listRouters({
 			...area,
 			limit: PAGE_SIZE,

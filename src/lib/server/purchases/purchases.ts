@@ -10,7 +10,7 @@ import { sha256, type Secrets } from '../secrets.ts';
 import { createCodes } from './codes.ts';
 import { createOrdering, derivedToken, PaidMeanwhile, PriceChanged, type PurchaseForm } from './ordering.ts';
 import * as store from './store.ts';
-import { addedParts, lastActive, partOf, type PurchaseView } from './views.ts';
+import { addedParts, lastActive, MAX_ADDED, partOf, type PurchaseView } from './views.ts';
 
 export { PriceChanged, type PurchaseForm } from './ordering.ts';
 export type { PurchasePart, PurchaseView } from './views.ts';
@@ -82,9 +82,6 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
  * of its page works for good.
  */
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
-
-/** Orders of added time, newest first, that are still looked at. */
-const MAX_ADDED = 12;
 
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
 	const { database, clock, secrets, rateLimits, maxCodes } = dependencies;
@@ -220,8 +217,9 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 			try {
 				return await view(api, token, await ordering.complete(api, row));
 			} catch (error) {
-				// What cannot be completed is shown as it is, with the way to try again.
-				if (error instanceof ApiProblem || error instanceof PriceChanged) return view(api, token, row);
+				// What cannot be completed is shown as it is: with the way to try again, or as what was paid instead.
+				const known = [ApiProblem, PriceChanged, PaidMeanwhile].some((kind) => error instanceof kind);
+				if (known) return view(api, token, row);
 				throw error;
 			}
 		},

@@ -43,15 +43,31 @@ export async function findBySession(queries: Queries, sessionId: number): Promis
 	return row ?? null;
 }
 
-/** Time that was ordered to be added to a purchase, newest first. */
+/** More rows of one purchase than anybody looks through. */
+const MAX_ROWS = 200;
+/** Orders that no payment is known of are looked at so far back: an answer may have been lost. */
+const MAX_UNASKED = 3;
+
+/**
+ * Orders of time that was to be added to a purchase, newest first, without those that another one replaced: `limit` of
+ * those that somebody was asked to pay for, however many came to nothing after them, and the last few others.
+ */
 export async function addedTo(queries: Queries, id: number, limit: number): Promise<PurchaseRow[]> {
-	return queries
+	const rows = await queries
 		.selectFrom('purchases')
 		.selectAll()
 		.where('extends_purchase_id', '=', id)
 		.orderBy('id', 'desc')
-		.limit(limit)
+		.limit(MAX_ROWS)
 		.execute();
+	const replaced = new Set(rows.map(({ replaces_session_id }) => replaces_session_id));
+	const left = { asked: limit, unasked: MAX_UNASKED };
+	return rows.filter((row) => {
+		if (row.session_id === null || replaced.has(row.session_id)) return false;
+		const kind = paymentIds(row).length > 0 ? 'asked' : 'unasked';
+		left[kind] -= 1;
+		return left[kind] >= 0;
+	});
 }
 
 /** A purchase that has changed since `since`, by the hash of its code. */

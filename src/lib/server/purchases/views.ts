@@ -26,7 +26,7 @@ export interface PurchaseView extends PurchasePart {
 /** Purchases in a row whose payments are still shown. */
 const MAX_REPLACED = 5;
 /** Orders of added time, newest first, that are still looked at. */
-const MAX_ADDED = 12;
+export const MAX_ADDED = 12;
 
 /** One purchase as the service tells it, without the time that was added. @returns null before it is ordered */
 export async function partOf(
@@ -40,7 +40,7 @@ export async function partOf(
 	const noted = [...new Set([...store.paymentIds(row), ...earlier])];
 	// Payments first: what they say decides whether the session has to be asked for again.
 	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
-	const session = await read.getSession(row.session_id);
+	const session = await paidInstead(read, await read.getSession(row.session_id), payments);
 	const bought = session.payment_id;
 	if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
 	const own = [...store.paymentIds(row), bought];
@@ -52,6 +52,20 @@ export async function partOf(
 	return { session, payment, otherPayments: payments.filter((other) => other !== payment) };
 }
 
+/**
+ * The order that this one was to replace was paid after all, before it could be cancelled: that is what was bought.
+ * @param payments of this order and of those that it replaced
+ */
+async function paidInstead(
+	read: Pick<ApiClient, 'getSession'>,
+	session: SessionBody,
+	payments: readonly PaymentBody[]
+): Promise<SessionBody> {
+	if (session.status !== 'pending_payment' && session.status !== 'cancelled') return session;
+	const paid = payments.find(({ applied, session_id }) => applied && session_id !== session.id);
+	return paid ? read.getSession(paid.session_id) : session;
+}
+
 /** Added time that somebody was asked to pay for, oldest first; what was replaced stands in what replaced it. */
 export async function addedParts(
 	db: Queries,
@@ -59,9 +73,7 @@ export async function addedParts(
 	ordering: Ordering,
 	row: store.PurchaseRow
 ): Promise<PurchasePart[]> {
-	const rows = await store.addedTo(db, row.id, MAX_ADDED);
-	const replaced = rows.map(({ replaces_session_id }) => replaces_session_id);
-	const shown = rows.filter(({ session_id: id }) => id !== null && !replaced.includes(id)).reverse();
+	const shown = (await store.addedTo(db, row.id, MAX_ADDED)).reverse();
 	const parts = await Promise.all(
 		shown.map(async (one) => partOf(db, api, await ordering.adopted(api, one)))
 	);

@@ -21,9 +21,11 @@ export interface Routers {
 	visible(queries: Queries, caller: Pick<Caller, 'accountId'>, id: number): Promise<RouterRow>;
 	/**
 	 * Sets the hourly price of new sessions; running ones keep theirs.
+	 * @param seen the price that is known to whoever changes it: where it is another by now, nothing is set
 	 * @throws AppError `router_not_found | not_router_owner | validation_failed`
+	 * @throws PriceMoved
 	 */
-	setPrice(caller: PriceSetter, id: number, price: number): Promise<RouterBody>;
+	setPrice(caller: PriceSetter, id: number, price: number, seen?: number): Promise<RouterBody>;
 	/** An account's routers, the oldest first, disabled ones too. */
 	owned(accountId: number, page: { afterId: number; limit: number }): Promise<OwnedPage>;
 	/**
@@ -70,6 +72,18 @@ export interface RouterPage {
 
 const methodList = z.array(z.string());
 const MAX_METHOD_LISTS = 100;
+
+/** The price is another than the one that was seen. */
+export class PriceMoved extends Error {
+	/** What it is now, in major units. */
+	readonly price: number;
+
+	constructor(price: number) {
+		super(`The price is ${price} by now.`);
+		this.name = 'PriceMoved';
+		this.price = price;
+	}
+}
 
 export function createRouters(
 	database: Database,
@@ -155,7 +169,7 @@ export function createRouters(
 			return alone(await visible(database.db, caller, id));
 		},
 		visible,
-		async setPrice(caller, id, price) {
+		async setPrice(caller, id, price, seen) {
 			// Before the router is looked up: wrong input is told first, whatever it is for.
 			const limit = config.maxPrice;
 			const wrong = price > limit || toMinor(price, config.currency) === null;
@@ -177,6 +191,8 @@ export function createRouters(
 				const priceMinor = toMinor(price, router.currency);
 				if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
 				if (priceMinor === router.price_minor) return router;
+				const now = toMajor(router.price_minor, router.currency);
+				if (seen !== undefined && seen !== now) throw new PriceMoved(now);
 				const { accountId, keyId } = caller;
 				return store.changePrice(trx, router, { priceMinor, accountId, keyId, now: clock.now() });
 			});

@@ -23,7 +23,7 @@ import * as store from './store.ts';
  *
  *   pending_payment -> active            a payment succeeded (activate)
  *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
- *   cancelled(payment_timeout) -> active a success that came late, but not too late
+ *   cancelled(payment_timeout) -> active a success that came late, but not too late, and nobody gave the order up
  *   active -> expired | ended            the clock, or DELETE
  *
  * A pass is one session, or several that follow each other without a gap under one password: added time is a session
@@ -49,7 +49,8 @@ export interface Sessions {
 	read(caller: Caller, id: number): Promise<SessionBody>;
 	/**
 	 * Ends an active session, and those that follow it in its pass, or cancels an unpaid one; with `onlyStatus` only
-	 * from that state.
+	 * from that state. With `pending_payment` that includes an order whose time to pay is over: from then on a late
+	 * payment goes back instead of buying it. (No second event tells of it.)
 	 * @throws AppError `session_not_found | session_not_active`
 	 */
 	end(caller: Caller, id: number, onlyStatus?: SessionRow['status']): Promise<SessionBody>;
@@ -322,6 +323,13 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 						now
 					});
 					if (cancelled) return cancelled;
+				}
+				// Given up for good: else a late payment would still buy it, beside what was bought in its place.
+				if (onlyStatus === 'pending_payment' && found.status_reason === 'payment_timeout') {
+					const from = { id, status: 'cancelled', statusReason: 'payment_timeout' } as const;
+					const to = { status_reason: 'client_cancelled', updated_at: now };
+					const givenUp = await store.change(trx, from, to);
+					if (givenUp) return givenUp;
 				}
 				const { status } = await known(trx, id);
 				throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {

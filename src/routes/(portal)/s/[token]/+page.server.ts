@@ -71,7 +71,7 @@ export const load: PageServerLoad = async (event) => {
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
-		online: pass && (await goOnline(event)),
+		online: pass && (await goOnline(event, router.id)),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd

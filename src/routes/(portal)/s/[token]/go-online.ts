@@ -26,10 +26,10 @@ export async function adoptVisit(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/** For a purchase whose time runs. @returns null for one that came through no gateway */
-export async function goOnline(event: Event): Promise<GoOnline | null> {
+/** For a purchase whose time runs, at its router. @returns null for one that came through no gateway of it */
+export async function goOnline(event: Event, routerId: number): Promise<GoOnline | null> {
 	const { token } = event.params;
-	const visit = await event.locals.app.visits.ofPurchase(token);
+	const visit = await event.locals.app.visits.ofPurchase({ token, routerId });
 	if (!visit) return null;
 	const { entry, how, tried } = visit;
 	const asked = event.url.searchParams;

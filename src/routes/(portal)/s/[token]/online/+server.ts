@@ -20,12 +20,15 @@ export const GET: RequestHandler = async (event) => {
 	try {
 		const found = await purchases.find(apiClient(event), token);
 		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
-		if (!shown?.pass) return goTo(page);
-		const finish = await visits.finish(token, {
-			user: loginUser(shown.pass.last.pass_id),
-			password: shown.pass.password,
-			landing: `${event.locals.origin}${page}?online`
-		});
+		if (!found || !shown?.pass) return goTo(page);
+		const finish = await visits.finish(
+			{ token, routerId: found.router.id },
+			{
+				user: loginUser(shown.pass.last.pass_id),
+				password: shown.pass.password,
+				landing: `${event.locals.origin}${page}?online`
+			}
+		);
 		return goTo(finish?.kind === 'navigate' ? finish.url : page);
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return goTo(page);

@@ -7,6 +7,7 @@ import { AppError } from '#lib/server/errors.ts';
 import { readFields } from '#lib/server/http/form.ts';
 import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
 import { duration, money } from '../../../../words.ts';
+import { PriceMoved } from '#lib/server/routers/routers.ts';
 import { parsePrice } from './parse-price.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -58,6 +59,9 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
+const moved = (price: number, currency: string) =>
+	fail(409, { problem: m.owner_price_moved({ money: money(price, currency) }) });
+
 export const actions: Actions = {
 	default: async (event) => {
 		const owner = await requireActiveOwner(event);
@@ -68,13 +72,14 @@ export const actions: Actions = {
 		if (field('from') !== String(router.price)) {
 			// Sent twice, it is done already.
 			if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));
-			return fail(409, { problem: m.owner_price_moved({ money: money(router.price, router.currency) }) });
+			return moved(router.price, router.currency);
 		}
 		if (problem !== null || price === null)
 			return fail(400, { problem: problem ?? m.owner_price_not_number() });
 		try {
-			await event.locals.app.routers.setPrice(owner.actor, router.id, price);
+			await event.locals.app.routers.setPrice(owner.actor, router.id, price, router.price);
 		} catch (refused) {
+			if (refused instanceof PriceMoved) return moved(refused.price, router.currency);
 			if (!(refused instanceof AppError)) throw refused;
 			return fail(refused.status, { problem: refused.items?.[0]?.detail ?? refused.message });
 		}
