@@ -127,6 +127,7 @@ export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 		{ arbitrary: fc.constant('500'), weight: 1 }
 	),
 	session_id: placeholder('ownSession', 'foreignSession'),
+	extends_session_id: placeholder('ownSession', 'foreignSession'),
 	price: json(fc.constantFrom(1, 500, 700, 1_000_000)),
 	url: json(
 		fc.constantFrom(
