@@ -3,13 +3,12 @@ import { link } from '#lib/language/current.ts';
 import * as m from '#lib/language/messages.js';
 import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { boundsText, offerOf, type TimeChoice } from '#lib/quote.ts';
-import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { offerOf, type TimeChoice } from '#lib/quote.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { PriceChanged, type PurchaseForm } from '#lib/server/purchases/purchases.ts';
+import type { PurchaseForm } from '#lib/server/purchases/purchases.ts';
 import { readForm } from './calm.ts';
-import { paymentRefusal } from './refusal.ts';
+import { NEW_ORDER, orderRefusal, unsent } from './refusal.ts';
 
 /** What the pages with a PayForm show of a router, and no more. */
 export const shownOf = (router: RouterBody) => ({
@@ -21,12 +20,6 @@ export const shownOf = (router: RouterBody) => ({
 	lat: router.lat,
 	lon: router.lon
 });
-
-/** Why an order could not be sent, when the service could not be asked. It stays one purchase, however often it comes. */
-const notSent = (problem: ApiUnavailable): string =>
-	problem instanceof ApiLimited
-		? m.router_unsent_busy({ seconds: problem.retryAfterSeconds })
-		: m.router_unsent_away();
 
 /**
  * Takes a sent PayForm: it comes back with what is wrong, or with a price that was not seen yet; else the time is
@@ -55,13 +48,13 @@ export async function takeOrder(
 	carryOut: (formToken: string, form: PurchaseForm) => Promise<string>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
-	const unsent = (problem: ApiUnavailable) => fail(503, { entry, errors: { form: notSent(problem) } });
 	let router: RouterBody;
 	try {
 		router = await findRouter();
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return unsent(problem);
-		throw problem;
+		if (!(problem instanceof ApiUnavailable)) throw problem;
+		const { status, errors } = unsent(problem, NEW_ORDER);
+		return fail(status, { entry, errors });
 	}
 
 	const wanted = wantedTime(router, entry);
@@ -86,18 +79,9 @@ export async function takeOrder(
 			currency: router.currency
 		});
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return unsent(problem);
-		if (problem instanceof PriceChanged) {
-			return fail(400, { entry, errors: { form: m.router_price_just_changed() } });
-		}
-		if (!(problem instanceof ApiProblem)) throw problem;
-		return fail(400, {
-			entry,
-			errors: paymentRefusal(problem, {
-				region: phoneHint(event.locals.app.config.defaultRegion),
-				bounds: boundsText(router)
-			})
-		});
+		const region = event.locals.app.config.defaultRegion;
+		const { status, errors } = orderRefusal(problem, NEW_ORDER, { router, region });
+		return fail(status, { entry, errors });
 	}
 	redirect(303, link(`/s/${token}`));
 }

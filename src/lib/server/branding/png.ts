@@ -80,13 +80,9 @@ export async function readPng(bytes: Buffer): Promise<LogoPicture> {
 	if (chunks.filter(({ type }) => type === 'IHDR').length > 1) throw broken('it has two sizes');
 	if (chunks.at(-1)?.type !== 'IEND') throw broken('it has no end');
 	const [width, height] = [first.data.readUInt32BE(0), first.data.readUInt32BE(4)];
-	const [depth, colour, compression, filter, interlace] = first.data.subarray(8) as unknown as [
-		number,
-		number,
-		number,
-		number,
-		number
-	];
+	const header = first.data;
+	const [depth, colour] = [header.readUInt8(8), header.readUInt8(9)];
+	const [compression, filter, interlace] = [header.readUInt8(10), header.readUInt8(11), header.readUInt8(12)];
 	if (width === 0 || height === 0) throw broken('it has no size');
 	if (width > MAX_LOGO_SIDE || height > MAX_LOGO_SIDE) {
 		throw new LogoRefused(

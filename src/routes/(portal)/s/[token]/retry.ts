@@ -7,11 +7,10 @@ import { readFields } from '#lib/pay-form.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
 import { formatMobile } from '#lib/phone.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
-import { boundsText, quote } from '#lib/quote.ts';
-import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
-import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { quote } from '#lib/quote.ts';
+import { apiClient } from '#lib/server/api-client.ts';
 import { readForm } from '../../calm.ts';
-import { paymentRefusal, type RefusedFields } from '../../refusal.ts';
+import { orderRefusal, PAID_AGAIN, type RefusedFields } from '../../refusal.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
@@ -57,27 +56,12 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 			currency: purchase.session.currency
 		});
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable) {
-			return fail(503, { retried: entry, errors: { form: notSentAgain(problem) } as RefusedFields });
-		}
-		if (problem instanceof PriceChanged) {
-			return fail(400, { retried: entry, errors: { form: m.purchase_price_changed() } as RefusedFields });
-		}
-		if (!(problem instanceof ApiProblem)) throw problem;
-		return fail(400, {
-			retried: entry,
-			errors: paymentRefusal(problem, {
-				region: phoneHint(event.locals.app.config.defaultRegion),
-				bounds: boundsText(purchase.router)
-			})
+		const { status, errors } = orderRefusal(problem, PAID_AGAIN, {
+			router: purchase.router,
+			region: event.locals.app.config.defaultRegion
 		});
+		return fail(status, { retried: entry, errors });
 	}
 	if (token !== event.params.token) await event.locals.app.visits.carry(event.params.token, token);
 	redirect(303, link(`/s/${token}`));
 }
-
-/** Why a payment could not be asked for, when the service could not be asked. */
-export const notSentAgain = (problem: ApiUnavailable): string =>
-	problem instanceof ApiLimited
-		? m.purchase_busy_again({ seconds: problem.retryAfterSeconds })
-		: m.purchase_till_away_again();

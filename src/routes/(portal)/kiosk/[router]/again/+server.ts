@@ -1,13 +1,10 @@
 import * as m from '#lib/language/messages.js';
 import { readFields } from '#lib/pay-form.ts';
 import { offeredMethods } from '#lib/payment-methods.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { boundsText } from '#lib/quote.ts';
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
-import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
 import { readForm } from '../../../calm.ts';
-import { paymentRefusal } from '../../../refusal.ts';
-import { notSentAgain, priceAgain } from '../../../s/[token]/retry.ts';
+import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
+import { priceAgain } from '../../../s/[token]/retry.ts';
 import { refused, told } from '../told.ts';
 import type { RequestHandler } from './$types';
 
@@ -35,13 +32,12 @@ export const POST: RequestHandler = async (event) => {
 			});
 			return told({ token });
 		} catch (problem) {
-			if (problem instanceof PriceChanged) return refused({ form: m.purchase_price_changed() }, 409);
-			if (!(problem instanceof ApiProblem)) throw problem;
-			const words = { region: phoneHint(config.defaultRegion), bounds: boundsText(router) };
-			return refused(paymentRefusal(problem, words));
+			const words = { router, region: config.defaultRegion };
+			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);
+			return refused(errors, status);
 		}
 	} catch (problem) {
 		if (!(problem instanceof ApiUnavailable)) throw problem;
-		return refused({ form: notSentAgain(problem) }, 503);
+		return refused(unsent(problem, PAID_AGAIN).errors, 503);
 	}
 };
