@@ -1,13 +1,15 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { env } from 'node:process';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { fillRules } from '#lib/server/http/brand.ts';
+import { readAdapterSettings } from '#lib/server/http/adapter-settings.ts';
+import { answerApiEvent } from '#lib/server/http/api-event.ts';
+import { serveApi } from '#lib/server/http/api-server.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
-import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import {
 	isApiPath,
 	isForeignForm,
@@ -34,7 +36,8 @@ export const init: ServerInit = async () => {
 	process.once('sveltekit:shutdown', () => void app.stop());
 	process.once('SIGTERM', () => app.releaseWaiters());
 	process.once('SIGINT', () => app.releaseWaiters());
-	process.once('airtill:listening', (http: Server) => {
+	process.once('airtill:listening', (http: Server, pages: RequestListener) => {
+		serveApi(http, pages, app, readAdapterSettings(env));
 		answerBrokenRequests(http, app.config);
 		printWelcome(app, demo);
 		// From here on an error that ends the process goes where errors go, without what must not stand there.
@@ -53,9 +56,8 @@ export const handle: Handle = async ({ event, resolve }) => {
 	let response: Response;
 	if (isForeignForm(event)) {
 		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
-	} else if (isApiPath(event.url.pathname) && (event.isDataRequest || event.route.id === null)) {
-		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
-		response = await unknownRoute(event);
+	} else if (isApiPath(event.url.pathname)) {
+		response = await answerApiEvent(event);
 	} else {
 		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
 	}

@@ -101,18 +101,11 @@ describe('rule 2: routes and hooks', () => {
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])
-				.filter((one) => !/^routes\/(v1|developer|owner|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
+				.filter((one) => !/^routes\/(developer|owner|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
 				// The reference shows what is; there is nothing to call.
 				.filter((one) => !/^routes\/\(reference\)\/.* -> lib\/server\/docs\//.test(one))
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
 		).toEqual([]);
-	});
-
-	it('of the API take their description from the contract', () => {
-		for (const file of files.filter((name) => /^routes\/v1\/.*\+server\.ts$/.test(name))) {
-			const described = importsOf(file).filter(({ to }) => to === 'lib/server/contract/routes.ts');
-			expect(described, file).toHaveLength(file.includes('[...path]') ? 0 : 1);
-		}
 	});
 });
 
