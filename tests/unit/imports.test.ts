@@ -6,6 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { ROUTES } from '../../src/lib/server/contract/routes.ts';
+import { ENDPOINTS } from '../../src/lib/server/http/v1/api.ts';
 
 const root = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -106,6 +108,12 @@ describe('rule 2: routes and hooks', () => {
 				.filter((one) => !/^routes\/\(reference\)\/.* -> lib\/server\/docs\//.test(one))
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
 		).toEqual([]);
+	});
+
+	it('of the API take their description from the contract', () => {
+		expect(ENDPOINTS).toHaveLength(ROUTES.length);
+		// The very descriptions, not such as look alike.
+		expect(ROUTES.filter((described) => !ENDPOINTS.some(({ route }) => route === described))).toEqual([]);
 	});
 });
 
