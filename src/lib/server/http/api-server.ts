@@ -56,9 +56,11 @@ const COMMON_HEADERS = Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'n
 /** Headers and body in one piece; nothing where nobody is there any more. */
 function send(response: ServerResponse, { requestId: id }: Call, { status, headers, body }: ApiAnswer): void {
 	if (response.destroyed) return;
-	const lines = COMMON_HEADERS.concat('x-request-id', id, 'content-length', String(Buffer.byteLength(body)));
+	const length = Buffer.byteLength(body);
+	const lines = COMMON_HEADERS.concat('x-request-id', id, 'content-length', String(length));
 	for (const name in headers) lines.push(name, headers[name] ?? '');
-	response.writeHead(status, lines).end(body);
+	// Of ASCII alone both are the same bytes, and Node writes these much faster.
+	response.writeHead(status, lines).end(body, length === body.length ? 'latin1' : 'utf8');
 }
 
 class Call implements ApiRequest {
