@@ -57,7 +57,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	if (isForeignForm(event)) {
 		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
 	} else if (isApiPath(event.url.pathname)) {
-		response = await answerApiEvent(event);
+		response = await inRequestLanguage(spoken, () => answerApiEvent(event));
 	} else {
 		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
 	}

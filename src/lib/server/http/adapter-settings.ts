@@ -41,7 +41,7 @@ export function addressOf(
 	if (named === null) throw new Error(`The header ${addressHeader} is missing`);
 	if (addressHeader !== 'x-forwarded-for') return named;
 	const address = named.split(',').at(-xffDepth);
-	if (address === undefined || xffDepth < 1) throw new Error(`There are not ${xffDepth} addresses`);
+	if (address === undefined || !(xffDepth >= 1)) throw new Error(`There are not ${xffDepth} addresses`);
 	return address.trim();
 }
 
