@@ -30,18 +30,20 @@ export function serveApi(http: Server, pages: RequestListener, app: App, setting
 			http.emit('clientError', new Error('Host'), request.socket);
 			return;
 		}
-		const call = new Call(request, response, url, app, settings);
-		answerApi(call).then(
-			(answer) => send(response, call, answer),
-			(error: unknown) => {
-				app.log.error({ err: error, request: call.requestId }, 'request failed');
-				response.destroy();
-			}
-		);
+		void reply(new Call(request, response, url, app, settings), response);
 	});
 }
 
-/** Of the hosts that were sent, the last one that was none too strange: most requests name the same. */
+async function reply(call: Call, response: ServerResponse): Promise<void> {
+	try {
+		send(response, call, await answerApi(call));
+	} catch (error) {
+		call.app.log.error({ err: error, request: call.requestId }, 'request failed');
+		response.destroy();
+	}
+}
+
+/** The last host that was found to be one: most requests name the same. */
 let known = '';
 
 function isHost(host = ''): boolean {

@@ -10,14 +10,14 @@ import { webhooks } from './webhooks.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [...routers, ...sessions, ...payments, ...owner, ...webhooks];
 
-/** Those whose path has as many parts, each with its parts. */
+/** By the number of parts of their paths, each with these parts. */
 const BY_PARTS = Map.groupBy(
 	ENDPOINTS.map((endpoint) => ({ endpoint, parts: endpoint.route.path.split('/') })),
 	({ parts }) => parts.length
 );
 
 /** Answers whatever comes under /v1. */
-export function answerApi(request: ApiRequest): Promise<ApiAnswer> {
+export async function answerApi(request: ApiRequest): Promise<ApiAnswer> {
 	const method = request.method === 'HEAD' ? 'GET' : request.method;
 	const parts = decoded(request.pathname)?.split('/') ?? [];
 	for (const { endpoint, parts: wanted } of BY_PARTS.get(parts.length) ?? []) {
