@@ -9,6 +9,8 @@ export const FIELDS = {
 		...['payment_methods', 'min_duration', 'max_duration', 'created_at', 'updated_at'],
 		// additive: what a QR code says about the network
 		'security',
+		// additive: what the bought password is there
+		'access_kind',
 		// additive: how the owner looks to buyers
 		'brand'
 	],
@@ -18,8 +20,11 @@ export const FIELDS = {
 		...['phone', 'amount', 'currency', 'payment_id', 'ssid', 'password', 'payment_due_at', 'starts_at'],
 		...['expires_at', 'ended_at', 'remaining_seconds', 'created_at', 'updated_at'],
 		// additive: time that is added to a pass
-		...['extends_session_id', 'pass_id']
+		...['extends_session_id', 'pass_id'],
+		// additive: how the password works
+		'access'
 	],
+	access: ['kind', 'username', 'network_password', 'qr', 'qr_joins', 'end_enforced', 'max_devices'],
 	payment: [
 		...['id', 'session_id', 'status', 'amount', 'currency', 'phone', 'payment_method', 'applied'],
 		...['failure_code', 'failure_message', 'provider_reference', 'expires_at', 'paid_at', 'refunded_at'],

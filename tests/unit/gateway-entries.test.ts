@@ -50,7 +50,12 @@ function finished(gateway: Gateway, entry: Entry, facts: GatewayFacts): URL {
 
 describe('openNDS', () => {
 	const opennds = adapterOf('opennds');
-	const facts: GatewayFacts = { loginHosts: ['192.168.8.1'], secret: SECRET, settings: { level: 1 } };
+	const facts: GatewayFacts = {
+		loginHosts: ['192.168.8.1'],
+		secret: SECRET,
+		credentials: {},
+		settings: { level: 1 }
+	};
 	const hid = sha256('1a2b3c4d');
 	const ITEMS = [
 		`hid=${hid}`,
@@ -152,7 +157,12 @@ describe('openNDS', () => {
 
 describe('MikroTik', () => {
 	const mikrotik = adapterOf('mikrotik');
-	const facts: GatewayFacts = { loginHosts: ['10.5.50.1', 'wifi.example'], secret: null, settings: {} };
+	const facts: GatewayFacts = {
+		loginHosts: ['10.5.50.1', 'wifi.example'],
+		secret: null,
+		credentials: {},
+		settings: {}
+	};
 	const FIELDS = {
 		mac: 'AA:BB:CC:00:11:22',
 		ip: '10.5.50.254',
@@ -261,7 +271,7 @@ describe('MikroTik', () => {
 
 describe('CoovaChilli', () => {
 	const coova = adapterOf('coova');
-	const facts: GatewayFacts = { loginHosts: ['10.1.0.1'], secret: SECRET, settings: {} };
+	const facts: GatewayFacts = { loginHosts: ['10.1.0.1'], secret: SECRET, credentials: {}, settings: {} };
 	const challenge = '00112233445566778899aabbccddeeff';
 	const QUERY =
 		`res=notyet&uamip=10.1.0.1&uamport=3990&challenge=${challenge}&called=02-AA-BB-CC-DD-EE` +
@@ -329,7 +339,12 @@ describe('CoovaChilli', () => {
 
 describe('UniFi', () => {
 	const unifi = adapterOf('unifi');
-	const facts: GatewayFacts = { loginHosts: [], secret: null, settings: { site: 'default' } };
+	const facts: GatewayFacts = {
+		loginHosts: [],
+		secret: null,
+		credentials: {},
+		settings: { site: 'default' }
+	};
 
 	it('reads its query, and finishes nothing in the browser', () => {
 		const entry = unifi.parseEntry(

@@ -633,6 +633,8 @@ export interface components {
             payment_id: number | null;
             /** @description Name of the Wi-Fi network. */
             ssid: string;
+            /** @description How the password works, and what a QR code can do. */
+            access: components["schemas"]["Access"];
             /**
              * Format: date-time
              * @description Until when the session must be paid; after that it is cancelled as `payment_timeout`.
@@ -680,6 +682,28 @@ export interface components {
             /** @description In place of `phone`, for the account that owns the router and did not buy: the number without its middle digits. */
             phone_masked?: string;
         };
+        /** @description How a bought password works, and what a QR code can do. */
+        Access: {
+            /** @description As `access_kind` of the router, fixed when the session was created. */
+            kind: components["schemas"]["AccessKind"];
+            /** @description User name to sign in with beside `password`; null where none is asked for, and wherever `password` is null. */
+            username: string | null;
+            /** @description Password of the network itself, which all its guests share, where another one is signed in with; else null. */
+            network_password: string | null;
+            /** @description Text of a QR code that joins the network (`WIFI:…`); null where none can, and wherever `password` is null. */
+            qr: string | null;
+            /** @description What that code does. `access`: who scans it is online. `network`: it only joins the network, where `username` and `password` are still to be signed in with. null: there is no code. */
+            qr_joins: ("access" | "network") | null;
+            /** @description Whether the end of the time is enforced. false: the password works on, because all share it. */
+            end_enforced: boolean;
+            /** @description Devices that the pass lets online at a time. */
+            max_devices: number;
+        };
+        /**
+         * @description What a bought password is. `wpa_personal_per_client`: the password of the Wi-Fi itself. `wpa_enterprise`: with the user name, the sign-in of the Wi-Fi itself (PEAP). `portal_login`: with the user name, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all.
+         * @enum {string}
+         */
+        AccessKind: "wpa_personal_per_client" | "wpa_enterprise" | "portal_login" | "shared_password";
         /** @description A payment failed, or the payer did not answer. */
         PaymentFailedEvent: {
             /** @description Id of the event, as in `webhook-id`. */
@@ -915,10 +939,12 @@ export interface components {
             /** @description Longest time that is sold here, e.g. `30d`. */
             max_duration: string;
             /**
-             * @description `wpa`: the network asks for the password of the session; `nopass`: an open network.
+             * @description `wpa`: the network asks for a password; `nopass`: an open network.
              * @enum {string}
              */
             security: "wpa" | "nopass";
+            /** @description What the bought password is there. `wpa_personal_per_client`: the password of the Wi-Fi itself. `wpa_enterprise`: with the user name, the sign-in of the Wi-Fi itself (PEAP). `portal_login`: with the user name, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all. */
+            access_kind: components["schemas"]["AccessKind"];
             /** @description How the owner looks to buyers, for pages that sell time on this router; null: in no way of its own. */
             brand: components["schemas"]["Brand"] | null;
             /**
@@ -993,8 +1019,10 @@ export interface components {
             payment_id: number | null;
             /** @description Name of the Wi-Fi network. */
             ssid: string;
-            /** @description Wi-Fi password, only while the session is `active` and only for the account that created it; else null. */
+            /** @description Bought password, only while the session is `active` and only for the account that created it; else null. `xxxx-xxxx-xxxx` without look-alikes, but for `access.kind` `shared_password`, where it is the password of the owner. */
             password: string | null;
+            /** @description How the password works, and what a QR code can do. */
+            access: components["schemas"]["Access"];
             /**
              * Format: date-time
              * @description Until when the session must be paid; after that it is cancelled as `payment_timeout`.

@@ -1,3 +1,4 @@
+import { createAccess, createPlan, type Access } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
@@ -10,6 +11,7 @@ import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways, type Gateways } from './gateways/gateways.ts';
+import { createReach } from './gateways/reach.ts';
 import { createVisits, type Visits } from './gateways/visits.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
@@ -58,6 +60,7 @@ export interface App {
 	purchases: Purchases;
 	gateways: Gateways;
 	visits: Visits;
+	access: Access;
 	places: Places;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
@@ -109,9 +112,21 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const branding = createBranding(database, clock);
-	const routers = createRouters(database, operators, branding, clock, config);
+	const routers = createRouters({ database, operators, branding, clock, config, secrets });
 	const events = createEvents(clock, createFanOut(secrets).publish);
-	const sessions = createSessions({ database, clock, config, secrets, jobs, events, routers, operators });
+	const gateways = createGateways(database, clock, secrets);
+	const plan = createPlan({ clock, jobs, gateways });
+	const sessions = createSessions({
+		database,
+		clock,
+		config,
+		secrets,
+		jobs,
+		events,
+		routers,
+		operators,
+		access: plan
+	});
 	const changes = createChanges();
 	const audit = createAudit(clock);
 	const reviews = createReviews(database, clock, log);
@@ -128,6 +143,25 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		changes,
 		audit,
 		reviews
+	});
+	const reach = createReach(clock);
+	const visits: Visits = createVisits({
+		database,
+		clock,
+		secrets,
+		onBound: (tokenHash) => access.visitBound(tokenHash)
+	});
+	const access: Access = createAccess({
+		database,
+		clock,
+		log,
+		jobs,
+		gateways,
+		visits,
+		sessions,
+		payments,
+		plan,
+		reach
 	});
 	const mailer = createMailer(config);
 	const signIn = createSignIn({
@@ -178,8 +212,9 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		reviews,
 		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
-		gateways: createGateways(database, clock, secrets),
-		visits: createVisits(database, clock, secrets),
+		gateways,
+		visits,
+		access,
 		places: createPlaces(config, clock),
 		rateLimits,
 		requestLog,
@@ -196,7 +231,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
 		},
 		startJobs() {
-			jobs.start({ ...payments.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) });
+			jobs.start({ ...payments.jobs, ...access.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) });
 			delivery.start();
 		},
 		releaseWaiters: () => changes.stop(),
@@ -206,7 +241,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			await Promise.all([jobs.stop(), delivery.stop()]);
 			await signIn.stop();
 			await requestLog.stop();
-			await http.stop();
+			await Promise.all([http.stop(), reach.stop()]);
 			await basemap.stop();
 			await database.close();
 		}

@@ -56,7 +56,9 @@ const router: Texts<typeof schemas.router> = {
 		'Mobile-money networks that the router accepts. `mobile_money` finds the network from the number of the payer.',
 	min_duration: { ...DURATION, description: 'Shortest time that is sold here, e.g. `15m`.' },
 	max_duration: { ...DURATION, description: 'Longest time that is sold here, e.g. `30d`.' },
-	security: '`wpa`: the network asks for the password of the session; `nopass`: an open network.',
+	security: '`wpa`: the network asks for a password; `nopass`: an open network.',
+	access_kind:
+		'What the bought password is there. `wpa_personal_per_client`: the password of the Wi-Fi itself. `wpa_enterprise`: with the user name, the sign-in of the Wi-Fi itself (PEAP). `portal_login`: with the user name, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all.',
 	brand:
 		'How the owner looks to buyers, for pages that sell time on this router; null: in no way of its own.',
 	created_at: CREATED_AT,
@@ -83,6 +85,20 @@ const logo: Texts<typeof schemas.logo> = {
 	height: { description: 'Height in the same measure.', minimum: 1 }
 };
 
+const access: Texts<typeof schemas.access> = {
+	kind: 'As `access_kind` of the router, fixed when the session was created.',
+	username:
+		'User name to sign in with beside `password`; null where none is asked for, and wherever `password` is null.',
+	network_password:
+		'Password of the network itself, which all its guests share, where another one is signed in with; else null.',
+	qr: 'Text of a QR code that joins the network (`WIFI:…`); null where none can, and wherever `password` is null.',
+	qr_joins:
+		'What that code does. `access`: who scans it is online. `network`: it only joins the network, where `username` and `password` are still to be signed in with. null: there is no code.',
+	end_enforced:
+		'Whether the end of the time is enforced. false: the password works on, because all share it.',
+	max_devices: { description: 'Devices that the pass lets online at a time.', minimum: 1 }
+};
+
 const session: Texts<typeof schemas.session> = {
 	id: id('session'),
 	router_id: id('router on which time is bought'),
@@ -107,11 +123,9 @@ const session: Texts<typeof schemas.session> = {
 		description: 'Id of the payment that bought the time, before that of the newest attempt; null before any.'
 	},
 	ssid: 'Name of the Wi-Fi network.',
-	password: {
-		description:
-			'Wi-Fi password, only while the session is `active` and only for the account that created it; else null.',
-		pattern: '^[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}-[a-hjkmnp-z2-9]{4}$'
-	},
+	password:
+		'Bought password, only while the session is `active` and only for the account that created it; else null. `xxxx-xxxx-xxxx` without look-alikes, but for `access.kind` `shared_password`, where it is the password of the owner.',
+	access: 'How the password works, and what a QR code can do.',
 	payment_due_at: 'Until when the session must be paid; after that it is cancelled as `payment_timeout`.',
 	starts_at:
 		'When the time began to run, or for added time will begin: where the pass ended before; null before it was paid.',
@@ -187,6 +201,7 @@ const PHONE_MASKED: FieldText =
 export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldText>>>> = {
 	Router: router,
 	Brand: brand,
+	Access: access,
 	Logo: logo,
 	RouterList: {
 		data: 'Routers of this page, the nearest first; equally near ones by id.',

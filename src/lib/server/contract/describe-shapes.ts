@@ -4,6 +4,9 @@ export const SHAPE_TEXTS: Readonly<Record<string, string>> = {
 	Brand: 'How the owner of a router looks to buyers.',
 	Logo: 'A picture, and how large it is.',
 	RouterStatus: 'Whether a router sells time now.',
+	AccessKind:
+		'What a bought password is. `wpa_personal_per_client`: the password of the Wi-Fi itself. `wpa_enterprise`: with the user name, the sign-in of the Wi-Fi itself (PEAP). `portal_login`: with the user name, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all.',
+	Access: 'How a bought password works, and what a QR code can do.',
 	RouterList: 'One page of the routers near a place.',
 	Session: 'A purchase of time on a router.',
 	SessionStatus:

@@ -20,6 +20,7 @@ export const router: schemas.RouterBody = {
 	min_duration: '15m',
 	max_duration: '30d',
 	security: 'wpa',
+	access_kind: 'wpa_personal_per_client',
 	brand: {
 		name: 'Kisementi Cafe',
 		accent: '#7a3e9d',
@@ -50,6 +51,15 @@ export const ordered: schemas.SessionBody = {
 	payment_id: null,
 	ssid: 'Kisementi-WiFi',
 	password: null,
+	access: {
+		kind: 'wpa_personal_per_client',
+		username: null,
+		network_password: null,
+		qr: null,
+		qr_joins: null,
+		end_enforced: true,
+		max_devices: 1
+	},
 	payment_due_at: '2026-11-21T09:45:00.000Z',
 	starts_at: null,
 	expires_at: null,
@@ -66,6 +76,11 @@ export const active: schemas.SessionBody = {
 	status: 'active',
 	payment_id: 7001,
 	password: 'k7mq-x2vd-9hta',
+	access: {
+		...ordered.access,
+		qr: 'WIFI:T:WPA;S:Kisementi-WiFi;P:k7mq-x2vd-9hta;;',
+		qr_joins: 'access'
+	},
 	starts_at: '2026-11-21T09:16:21.000Z',
 	expires_at: '2026-11-21T11:16:21.000Z',
 	remaining_seconds: 7133,
@@ -76,6 +91,7 @@ export const expiredSession: schemas.SessionBody = {
 	...active,
 	status: 'expired',
 	password: null,
+	access: ordered.access,
 	ended_at: '2026-11-21T11:16:21.000Z',
 	remaining_seconds: 0,
 	updated_at: '2026-11-21T11:16:21.000Z'
@@ -86,6 +102,7 @@ export const ended: schemas.SessionBody = {
 	status: 'ended',
 	status_reason: 'client_ended',
 	password: null,
+	access: ordered.access,
 	ended_at: '2026-11-21T10:02:00.000Z',
 	remaining_seconds: 0,
 	updated_at: '2026-11-21T10:02:00.000Z'

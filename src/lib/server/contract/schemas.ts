@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCESS_KINDS } from '../../access-kind.ts';
 import { FIRST_DATE, isDate, LAST_DATE } from '../../calendar.ts';
 import { ITEM_CODES } from './problems.ts';
 
@@ -57,6 +58,8 @@ export const brand = z
 	})
 	.meta({ id: 'Brand' });
 
+export const accessKind = z.enum(ACCESS_KINDS).meta({ id: 'AccessKind' });
+
 export const router = z
 	.object({
 		id: z.int(),
@@ -73,6 +76,7 @@ export const router = z
 		min_duration: z.string(),
 		max_duration: z.string(),
 		security: z.enum(['wpa', 'nopass']),
+		access_kind: accessKind,
 		brand: brand.nullable(),
 		created_at: timestamp,
 		updated_at: timestamp
@@ -103,6 +107,19 @@ export const sessionStatus = z
 	.enum(['pending_payment', 'activating', 'active', 'expired', 'ended', 'cancelled'])
 	.meta({ id: 'SessionStatus' });
 
+/** How the bought password works. What lets somebody in is told where the password is. */
+export const access = z
+	.object({
+		kind: accessKind,
+		username: z.string().nullable(),
+		network_password: z.string().nullable(),
+		qr: z.string().nullable(),
+		qr_joins: z.enum(['access', 'network']).nullable(),
+		end_enforced: z.boolean(),
+		max_devices: z.int()
+	})
+	.meta({ id: 'Access' });
+
 export const session = z
 	.object({
 		id: z.int(),
@@ -118,6 +135,7 @@ export const session = z
 		payment_id: z.int().nullable(),
 		ssid: z.string(),
 		password: z.string().nullable(),
+		access,
 		payment_due_at: timestamp,
 		starts_at: timestamp.nullable(),
 		expires_at: timestamp.nullable(),

@@ -13,6 +13,7 @@ import { moneyEvidence } from './migrations/0010-money-evidence.ts';
 import { passes } from './migrations/0011-passes.ts';
 import { gateways } from './migrations/0012-gateways.ts';
 import { branding } from './migrations/0013-branding.ts';
+import { access } from './migrations/0014-access.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -34,7 +35,8 @@ const MIGRATIONS: readonly Migration[] = [
 	moneyEvidence,
 	passes,
 	gateways,
-	branding
+	branding,
+	access
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { AccessKind } from '../../access-kind.ts';
 
 /**
  * The tables as Kysely sees them, the same on SQLite and PostgreSQL: integers for ids, money (minor units),
@@ -28,6 +29,9 @@ export interface Schema {
 	webhook_attempts: WebhookAttemptsTable;
 	gateways: GatewaysTable;
 	gateway_visits: GatewayVisitsTable;
+	access_grants: AccessGrantsTable;
+	access_devices: AccessDevicesTable;
+	network_sessions: NetworkSessionsTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
 	sandbox_instructions: SandboxInstructionsTable;
@@ -78,6 +82,14 @@ export interface RoutersTable {
 	payment_methods: string;
 	min_duration: string;
 	max_duration: string;
+	/** How the bought password works there. */
+	access_kind: Generated<AccessKind>;
+	/** The network's own password, where that is not what is bought: shared by all, or the owner's own. Sealed. */
+	network_password_sealed: Generated<string | null>;
+	/** Devices that one pass lets online at a time. */
+	max_devices: Generated<number>;
+	/** Since when none of its gateways has been heard of; null while they are, or where none is expected to be. */
+	silent_since: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
 	disabled_at: number | null;
@@ -106,6 +118,11 @@ export interface SessionsTable {
 	pass_id: Generated<number>;
 	/** First session of all that were ordered one upon the other, whether or not they became one pass. */
 	line_id: Generated<number>;
+	/** As the router had it when the time was ordered. */
+	access_kind: Generated<AccessKind>;
+	max_devices: Generated<number>;
+	/** While `activating`: until when a gateway must have let it in. */
+	activating_until: Generated<number | null>;
 	payment_due_at: number;
 	starts_at: number | null;
 	expires_at: number | null;
@@ -406,7 +423,7 @@ export interface WebhookAttemptsTable {
 export interface GatewaysTable {
 	id: Generated<number>;
 	router_id: number;
-	kind: 'opennds' | 'mikrotik' | 'coova' | 'unifi';
+	kind: 'opennds' | 'mikrotik' | 'coova' | 'unifi' | 'hostapd';
 	name: string;
 	/** SHA-256 of the key in its portal address, hex. */
 	key_hash: string;
@@ -418,6 +435,16 @@ export interface GatewaysTable {
 	secret_sealed: string | null;
 	/** GatewaySettings as JSON. */
 	settings: string;
+	/** GatewayCredentials as JSON, sealed; null for gateways from before there were any. */
+	credentials_sealed: Generated<string | null>;
+	/** When it was last heard of through a channel that it proves itself on; null before the first time. */
+	seen_at: Generated<number | null>;
+	/** Since when it ought to have been heard of; null while it is. */
+	silent_since: Generated<number | null>;
+	/** Its clock less ours, as last measured. */
+	clock_offset_ms: Generated<number | null>;
+	/** Why it could last not be told something, for people; null when it could. */
+	trouble: Generated<string | null>;
 	created_at: number;
 	updated_at: number;
 }
@@ -441,6 +468,73 @@ export interface GatewayVisitsTable {
 	tried_at: number | null;
 	created_at: number;
 	expires_at: number;
+}
+
+/** What a gateway has been told about one pass (and one device, where it lets in devices): the truth is the pass. */
+export interface AccessGrantsTable {
+	id: Generated<number>;
+	pass_id: number;
+	gateway_id: number;
+	/** The visit that brought the device: what the gateway handed over with it. */
+	visit_id: number | null;
+	/** null where the gateway is told of a user, whatever the device. */
+	mac: string | null;
+	/**
+	 * `granting`: to be let in, maybe is. `granted`: is in until `until_at`. `revoking`: to be put out, maybe is.
+	 * `revoked`: is out. `failed`: could not be put out; the gateway does so by itself at `until_at`.
+	 */
+	state: 'granting' | 'granted' | 'revoking' | 'revoked' | 'failed';
+	/** The end that the gateway was told. */
+	until_at: number | null;
+	granted_at: number | null;
+	/** When it was wanted no longer though the pass runs: another device took its place, or nobody could be let in. */
+	released_at: number | null;
+	revoked_at: number | null;
+	attempts: Generated<number>;
+	last_error: string | null;
+	created_at: number;
+	updated_at: number;
+}
+
+/** A device that a pass let online, proved by its gateway. */
+export interface AccessDevicesTable {
+	id: Generated<number>;
+	pass_id: number;
+	gateway_id: number;
+	/** `aa:bb:cc:dd:ee:ff`, as the gateway says. */
+	mac: string;
+	bound_at: number;
+	/** When the gateway last said that it is there. */
+	seen_at: number;
+	released_at: number | null;
+}
+
+/** One connection of a device as a gateway accounts for it (RFC 2866). */
+export interface NetworkSessionsTable {
+	id: Generated<number>;
+	gateway_id: number;
+	acct_session_id: string;
+	/** null where it is not known who it is. */
+	pass_id: number | null;
+	user_name: string | null;
+	mac: string | null;
+	ip: string | null;
+	/** Where the gateway can be asked to end it. */
+	nas_address: string | null;
+	nas_identifier: string | null;
+	started_at: number;
+	seen_at: number;
+	stopped_at: number | null;
+	stop_cause: string | null;
+	/** The end that the gateway was told (Session-Timeout). */
+	told_until: number | null;
+	/** From the device. */
+	bytes_in: Generated<number>;
+	/** To the device. */
+	bytes_out: Generated<number>;
+	disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
+	disconnect_attempts: Generated<number>;
+	last_error: string | null;
 }
 
 export interface SandboxChargesTable {

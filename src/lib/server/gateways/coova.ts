@@ -46,6 +46,9 @@ export const coova: Gateway = {
 	secretName: 'uamsecret',
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
+	way: () => 'radius',
+	tell: null,
+	configFor: () => [],
 
 	parseEntry(request, facts) {
 		checkSize(request);

@@ -1,3 +1,6 @@
+import type { AccessKind } from '../../access-kind.ts';
+import type { OperatorHttp } from '../operators/http.ts';
+
 /**
  * The interface to gateways: the programs on a router that send devices without internet to our splash page.
  *
@@ -8,15 +11,15 @@
  * gateway and proves nothing, because every customer sees it; all that the gateway hands over comes through the
  * customer's browser, so prices, the Wi-Fi name and the hosts that a browser may be sent to come from our own rows only.
  * `airtill gateways show NAME` repeats the addresses, with the text for DHCP option 114 (RFC 8910) that announces
- * `/captive-portal/{key}` (RFC 8908) on installations that are reached by https. Kinds whose devices are not let online
- * in the browser (UniFi, openNDS at level 4) are registered only with `--let-in-elsewhere`: nothing of ours lets their
- * devices in.
+ * `/captive-portal/{key}` (RFC 8908) on installations that are reached by https. `gateways config NAME` prints what else
+ * has to be set in it, `gateways test NAME` looks whether it works.
  *
- * An adapter translates and decides nothing: it reads what its gateway hands over (`parseEntry`) and says where a
- * browser has to go to be let online (`finish`). It touches no database and no network.
+ * An adapter translates and decides nothing: it reads what its gateway hands over (`parseEntry`), says where a browser
+ * has to go to be let online (`finish`), tells the gateway who may be (`tell`), and writes its configuration
+ * (`configFor`). It touches no database; who may be online, and until when, is decided in access/.
  */
 
-export const GATEWAY_KINDS = ['opennds', 'mikrotik', 'coova', 'unifi'] as const;
+export const GATEWAY_KINDS = ['opennds', 'mikrotik', 'coova', 'unifi', 'hostapd'] as const;
 export type GatewayKind = (typeof GATEWAY_KINDS)[number];
 
 /** What only some kinds need. */
@@ -27,6 +30,29 @@ export interface GatewaySettings {
 	site?: string | undefined;
 	/** UniFi: its access points, where several gateways share one site name. */
 	accessPoints?: string[] | undefined;
+	/** How a MikroTik learns who may be online; `radius` where it is not said. */
+	way?: 'radius' | 'rest' | undefined;
+	/** Base address of the gateway's own API: RouterOS' REST, UniFi's console. */
+	api?: string | undefined;
+	/** openNDS at level 1 on this machine: path of its `ndsctl`. */
+	ndsctl?: string | undefined;
+	/** Address from which it asks RADIUS, and at which it takes Disconnect-Requests; its port where that is not 3799. */
+	nas?: string | undefined;
+	nasPort?: number | undefined;
+	/** Something else lets its devices online. */
+	elsewhere?: true | undefined;
+}
+
+/** What lets the two sides know each other, beside `secret`; all of it made here, or typed by whoever registers it. */
+export interface GatewayCredentials {
+	/** The secret between gateway and RADIUS server (RFC 2865). */
+	radiusSecret?: string | undefined;
+	/** What the RADIUS server, or a script on the gateway, shows us: `Authorization: Bearer`. */
+	token?: string | undefined;
+	/** UniFi: X-API-KEY. RouterOS: its user's password. */
+	apiKey?: string | undefined;
+	/** RouterOS: user of its REST API. */
+	apiUser?: string | undefined;
 }
 
 /** What an adapter may know of a registered gateway. */
@@ -35,8 +61,15 @@ export interface GatewayFacts {
 	loginHosts: readonly string[];
 	/** Shared with the gateway: openNDS' faskey, CoovaChilli's uamsecret. */
 	secret: string | null;
+	credentials: GatewayCredentials;
 	settings: GatewaySettings;
 }
+
+/**
+ * How a gateway learns who may be online. `browser`: the sign-in in the browser proves it. `radius`: it asks a RADIUS
+ * server, which asks us. `push`: we tell it. `poll`: it comes for a list. `elsewhere`: something else does it.
+ */
+export type Way = 'browser' | 'radius' | 'push' | 'poll' | 'elsewhere';
 
 /** A request as the gateway made the browser send it. */
 export interface EntryRequest {
@@ -100,6 +133,75 @@ export interface Access {
  */
 export type Finish = { kind: 'navigate'; url: string } | { kind: 'waits' };
 
+/** Whom a gateway is told of. */
+export interface Guest {
+	user: string;
+	/** '' when it is to be put out. */
+	password: string;
+	/** `aa:bb:cc:dd:ee:ff`; null where users are told, not devices. */
+	mac: string | null;
+	/** What the gateway handed over with the device (`Entry.login`); empty when that is forgotten. */
+	login: Readonly<Record<string, string>>;
+}
+
+/**
+ * `done`: the gateway has it. `unavailable`: it could not be told now, or did not understand; `reason` is for people, in
+ * a sentence. `impossible`: it cannot be told such a thing at all, and acts by itself when the time is over.
+ */
+export type Told = { kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
+
+export interface GatewayStatus {
+	/** What is wrong, for people, in sentences; none where all is well. */
+	problems: string[];
+	/** Whether it answered at all. */
+	reachable: boolean;
+	/** Its clock less ours, where it says its time. */
+	clockOffsetMs: number | null;
+	/** Devices that it has online; null where it does not say. */
+	online: number | null;
+}
+
+/** The ways out that an adapter may take; every one bounded in time and size. */
+export interface Reach {
+	/** See operators/http.ts. */
+	send: OperatorHttp['send'];
+	/** Runs a program of this machine without a shell. @returns its exit code (-1: it did not start, or took too long) and output */
+	run(program: string, args: readonly string[]): Promise<{ code: number; output: string }>;
+	/** Our time, in milliseconds since the epoch. */
+	now(): number;
+}
+
+/** For gateways that we tell: each call may be repeated. */
+export interface Teller {
+	/** Whether the gateway is told of a device (which must be known), or of a user. */
+	subject: 'device' | 'user';
+	/** Lets a guest online until `untilMs`; again with another end, that one counts. */
+	grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<Told>;
+	/** Puts a guest out at once; `done` too where the gateway knows nothing of it. */
+	revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<Told>;
+	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;
+}
+
+/** Where this installation is, for a configuration. */
+export interface ConfigSite {
+	/** Its public address; null when it is not known. */
+	origin: string | null;
+	/** Where the RADIUS server reaches it. */
+	apiOrigin: string;
+	port: number;
+	gateway: { name: string; key: string; routerId: number };
+	router: { ssid: string; accessKind: AccessKind; networkPassword: string | null } | null;
+}
+
+/** One file, or one piece of work by hand, of a gateway's configuration. */
+export interface ConfigPart {
+	/** What it is: `FreeRADIUS: client`, `login.html`. */
+	title: string;
+	/** Where it belongs, e.g. `/etc/freeradius/3.0/mods-enabled/airtill-lobby`; null for steps by hand. */
+	file: string | null;
+	text: string;
+}
+
 export interface Gateway {
 	kind: GatewayKind;
 	/** As its makers write it. */
@@ -110,6 +212,12 @@ export interface Gateway {
 	defaultPort: number | null;
 	/** How a sign-in is finished, whoever it is for. */
 	finishes(facts: GatewayFacts): Finish['kind'];
+	/** How it learns who may be online. */
+	way(facts: GatewayFacts): Way;
+	/** null for kinds that are never told. */
+	tell: Teller | null;
+	/** The ready configuration of that very gateway, its secrets included. */
+	configFor(facts: GatewayFacts, site: ConfigSite): ConfigPart[];
 	/** @throws EntryRefused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
 	/** @throws EntryRefused where the entry's address is not registered any more */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
 import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../ids.ts';
 import { sha256, type Secrets } from '../secrets.ts';
 import type { GatewayFacts, GatewayKind } from './gateway.ts';
@@ -14,6 +14,10 @@ export interface Gateways {
 	add(input: GatewayInput): Promise<RegisteredGateway>;
 	list(): Promise<RegisteredGateway[]>;
 	byName(name: string): Promise<RegisteredGateway | null>;
+	byId(id: number): Promise<RegisteredGateway | null>;
+	ofRouter(queries: Queries, routerId: number): Promise<RegisteredGateway[]>;
+	/** Notes what was just learnt of a gateway; `trouble: null` says that all is well. */
+	note(id: number, news: GatewayNews): Promise<void>;
 	/** By the key in its portal address. */
 	byKey(key: string): Promise<RegisteredGateway | null>;
 	/** UniFi, which cannot be given a key: by site, and by access point where several share the site's name. */
@@ -40,21 +44,50 @@ export interface RegisteredGateway extends GatewayFacts {
 	name: string;
 	/** 144 random bits that name it in its portal address. */
 	key: string;
+	/** When it was last heard of on a channel that it proves itself on; null before the first time. */
+	seenAt: number | null;
+	/** Since when it ought to have been heard of; null while it is. */
+	silentSince: number | null;
+	/** Its clock less ours, as last measured. */
+	clockOffsetMs: number | null;
+	/** Why it could last not be told something; null when it could. */
+	trouble: string | null;
 	createdAt: number;
+}
+
+/** `seen`: it has just been heard of on a channel that it proves itself on. */
+export interface GatewayNews {
+	seen?: true;
+	clockOffsetMs?: number;
+	trouble?: string | null;
 }
 
 /** More than one installation has; a list beyond it would be read by nobody. */
 const MAX_LISTED = 1_000;
+const MAX_TROUBLE = 500;
 
 const hostList = z.array(z.string());
 const settingsShape = z.object({
 	level: z.union([z.literal(1), z.literal(4)]).optional(),
 	site: z.string().optional(),
-	accessPoints: z.array(z.string()).optional()
+	accessPoints: z.array(z.string()).optional(),
+	way: z.enum(['radius', 'rest']).optional(),
+	api: z.string().optional(),
+	ndsctl: z.string().optional(),
+	nas: z.string().optional(),
+	nasPort: z.int().optional(),
+	elsewhere: z.literal(true).optional()
+});
+const credentialsShape = z.object({
+	radiusSecret: z.string().optional(),
+	token: z.string().optional(),
+	apiKey: z.string().optional(),
+	apiUser: z.string().optional()
 });
 
 const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
 const secretContext = (name: string) => `gateway-secret:${name}`;
+const credentialsContext = (name: string) => `gateway-credentials:${name}`;
 
 /** A stored gateway, opened. */
 export function openGateway(row: store.GatewayRow, secrets: Secrets): RegisteredGateway {
@@ -67,7 +100,17 @@ export function openGateway(row: store.GatewayRow, secrets: Secrets): Registered
 		key: secrets.decrypt(row.key_sealed, keyContext(row.key_hash)),
 		loginHosts: hostList.parse(JSON.parse(row.login_hosts)),
 		secret: row.secret_sealed === null ? null : secrets.decrypt(row.secret_sealed, secretContext(row.name)),
+		credentials:
+			row.credentials_sealed === null
+				? {}
+				: credentialsShape.parse(
+						JSON.parse(secrets.decrypt(row.credentials_sealed, credentialsContext(row.name)))
+					),
 		settings: settingsShape.parse(JSON.parse(row.settings)),
+		seenAt: row.seen_at,
+		silentSince: row.silent_since,
+		clockOffsetMs: row.clock_offset_ms,
+		trouble: row.trouble,
 		createdAt: row.created_at
 	};
 }
@@ -128,6 +171,16 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		},
 		list: async () => (await store.listGateways(db, MAX_LISTED)).map((row) => openGateway(row, secrets)),
 		byName: async (name) => opened(await store.findGateway(db, 'name', name)),
+		byId: async (id) => opened(await store.findGateway(db, 'id', id)),
+		ofRouter: async (queries, routerId) =>
+			(await store.gatewaysOfRouter(queries, routerId)).map((row) => openGateway(row, secrets)),
+		async note(id, { seen, clockOffsetMs, trouble }) {
+			await store.noteGateway(db, id, {
+				...(seen && { seen_at: clock.now(), silent_since: null }),
+				...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
+				...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE) ?? null })
+			});
+		},
 		byKey: async (key) =>
 			GATEWAY_KEY_PATTERN.test(key) ? opened(await store.findGateway(db, 'key_hash', sha256(key))) : null,
 		async bySite(site, accessPoint) {

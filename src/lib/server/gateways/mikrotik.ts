@@ -73,6 +73,9 @@ export const mikrotik: Gateway = {
 	secretName: null,
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
+	way: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
+	tell: null,
+	configFor: () => [],
 
 	parseEntry(request, facts) {
 		checkSize(request);

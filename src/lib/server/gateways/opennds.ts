@@ -44,6 +44,10 @@ export const opennds: Gateway = {
 	defaultPort: DEFAULT_PORT,
 	// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed.
 	finishes: ({ settings }) => (settings.level === 4 ? 'waits' : 'navigate'),
+	way: ({ settings }) =>
+		settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser',
+	tell: null,
+	configFor: () => [],
 
 	parseEntry(request, facts) {
 		checkSize(request);

@@ -91,7 +91,8 @@ function checkLettingIn(
 	settings: GatewaySettings,
 	wrong: Wrong
 ): void {
-	const letsIn = adapterOf(kind).finishes({ loginHosts: [], secret: null, settings }) === 'navigate';
+	const letsIn =
+		adapterOf(kind).finishes({ loginHosts: [], secret: null, credentials: {}, settings }) === 'navigate';
 	if (letsIn && input.letInElsewhere) {
 		wrong('let-in-elsewhere', 'devices are let online in the browser here: leave it out');
 	}

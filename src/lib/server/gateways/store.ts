@@ -27,6 +27,27 @@ export const gatewaysOfKind = (
 ): Promise<GatewayRow[]> =>
 	queries.selectFrom('gateways').selectAll().where('kind', '=', kind).orderBy('id').limit(limit).execute();
 
+/** More stand on no router. */
+const MAX_OF_ROUTER = 20;
+
+export const gatewaysOfRouter = (queries: Queries, routerId: number): Promise<GatewayRow[]> =>
+	queries
+		.selectFrom('gateways')
+		.selectAll()
+		.where('router_id', '=', routerId)
+		.orderBy('id')
+		.limit(MAX_OF_ROUTER)
+		.execute();
+
+export async function noteGateway(
+	queries: Queries,
+	id: number,
+	news: Updateable<GatewaysTable>
+): Promise<void> {
+	if (Object.keys(news).length === 0) return;
+	await queries.updateTable('gateways').set(news).where('id', '=', id).execute();
+}
+
 export const updateGateway = (
 	queries: Queries,
 	id: number,
@@ -70,6 +91,11 @@ export async function findVisitById(queries: Queries, idHash: string, now: numbe
 		.where('id_hash', '=', idHash)
 		.where('expires_at', '>', now)
 		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function findVisitRow(queries: Queries, id: number): Promise<VisitRow | null> {
+	const row = await queries.selectFrom('gateway_visits').selectAll().where('id', '=', id).executeTakeFirst();
 	return row ?? null;
 }
 

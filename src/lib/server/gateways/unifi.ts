@@ -13,6 +13,9 @@ export const unifi: Gateway = {
 	secretName: null,
 	defaultPort: null,
 	finishes: () => 'waits',
+	way: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
+	tell: null,
+	configFor: () => [],
 
 	parseEntry(request) {
 		checkSize(request);

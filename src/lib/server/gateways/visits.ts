@@ -26,6 +26,8 @@ export interface Visits {
 	find(gateway: RegisteredGateway, id: string): Promise<Visit | null>;
 	/** Notes that a purchase was made, or opened, on a visit. False when there is no such visit. */
 	bind(id: string, purchaseToken: string): Promise<boolean>;
+	/** What the gateway handed over for a sign-in; empty when the visit is forgotten. For the service, by its row. */
+	loginOf(rowId: number): Promise<Readonly<Record<string, string>>>;
 	/** A purchase goes on in the one that replaced it, and so do its visits. */
 	carry(fromToken: string, toToken: string): Promise<void>;
 	/** The device that a purchase lets online; null when it was made, and opened, elsewhere. */
@@ -85,7 +87,15 @@ const entryShape: z.ZodType<Entry> = z.object({
 
 const context = (idHash: string) => `gateway-visit:${idHash}`;
 
-export function createVisits(database: Database, clock: Clock, secrets: Secrets): Visits {
+export interface VisitsParts {
+	database: Database;
+	clock: Clock;
+	secrets: Secrets;
+	/** A purchase, known by the hash of its token, was bound to a visit. */
+	onBound(tokenHash: string): Promise<void>;
+}
+
+export function createVisits({ database, clock, secrets, onBound }: VisitsParts): Visits {
 	const { db } = database;
 	let sweptAt = -Infinity;
 
@@ -169,9 +179,17 @@ export function createVisits(database: Database, clock: Clock, secrets: Secrets)
 			// Two purchases of one device: each keeps a visit of its own.
 			if (isOthers) await keep(row.gateway_id, entryOf(row), binding);
 			else await store.updateVisit(db, row.id, binding);
+			await onBound(binding.purchase_token_hash);
 			return true;
 		},
-		carry: (fromToken, toToken) => store.moveVisits(db, sha256(fromToken), sha256(toToken)),
+		async loginOf(rowId) {
+			const row = await store.findVisitRow(db, rowId);
+			return row ? entryOf(row).login : {};
+		},
+		async carry(fromToken, toToken) {
+			await store.moveVisits(db, sha256(fromToken), sha256(toToken));
+			await onBound(sha256(toToken));
+		},
 		async ofPurchase(purchase) {
 			const found = await newestOf(purchase);
 			if (!found) return null;

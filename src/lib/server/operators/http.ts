@@ -11,7 +11,7 @@ export interface OperatorHttp {
 }
 
 export interface OperatorRequest {
-	method: 'GET' | 'POST' | 'PUT';
+	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	url: string;
 	headers: Record<string, string>;
 	body?: string;

@@ -17,6 +17,7 @@ import { reconcilePayment } from './reconcile.ts';
 import { refundPayment } from './refunds.ts';
 import * as store from './store.ts';
 import { checkStatement, type StatementFile, type StatementResult } from './statement.ts';
+import { refundUnprovisioned } from './settlement.ts';
 import { submitPayment } from './submission.ts';
 
 /**
@@ -47,6 +48,8 @@ export interface Payments {
 	decide(review: Review, order: DecisionOrder): Promise<void>;
 	/** Matches an operator's list of settled payments with ours. @throws StatementError, CsvFileError */
 	checkStatement(file: StatementFile): Promise<StatementResult>;
+	/** No gateway let the buyer in: the payment bought nothing after all, and goes back. */
+	refundUnprovisioned(trx: Tx, id: number): Promise<void>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
@@ -195,6 +198,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		evidenceOf: (id) => evidenceOf(context, id),
 		decide: (review, order) => decide(context, review, order),
 		checkStatement: (file) => checkStatement(context, file),
+		refundUnprovisioned: (trx, id) => refundUnprovisioned(context, trx, id),
 		portalCallbackUrl: (operator) => portalCallbackUrl(context, operator),
 		jobs: {
 			[SUBMIT_JOB]: (id) => submitPayment(context, id),

@@ -173,6 +173,22 @@ export async function startRefund(
 	return refund;
 }
 
+/** The session that it had bought was cancelled, because no gateway let its buyer in. */
+export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id: number): Promise<void> {
+	const now = context.clock.now();
+	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
+	if (!payment) throw new Error(`Payment ${id} is not one that bought anything`);
+	const refund = await startRefund(context, trx, payment, 'provisioning_failed');
+	await context.audit.record(trx, {
+		actor: 'access',
+		action: 'payment.success, taken back',
+		paymentId: id,
+		reason: 'no gateway let the buyer in: provisioning_failed',
+		before: { status: 'success', applied: 1 },
+		after: { status: 'refund_pending', applied: 0, refund: refund.reference }
+	});
+}
+
 /**
  * The operator said no: a pending payment fails. One that has expired here stays expired (it was reported as
  * such), and only learns why.

@@ -8,6 +8,7 @@ import type { Branding } from '../branding/branding.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Operators } from '../operators/registry.ts';
+import type { Secrets } from '../secrets.ts';
 import * as store from './store.ts';
 
 export type RouterRow = store.RouterRow;
@@ -35,6 +36,11 @@ export interface Routers {
 	ownedOne(actor: Pick<Caller, 'accountId' | 'role'>, id: number): Promise<OwnedRouter>;
 	/** A router that is known to exist, because a session names it. */
 	known(queries: Queries, id: number): Promise<RouterRow>;
+	/**
+	 * The password of its network, where that is not what is bought: shared by all guests of the hotspot, or the owner's
+	 * own. null where there is none, or it is not known.
+	 */
+	networkPassword(row: RouterRow): string | null;
 	/** Methods with which a router may be paid now. */
 	paymentMethods(row: RouterRow): string[];
 }
@@ -85,13 +91,24 @@ export class PriceMoved extends Error {
 	}
 }
 
-export function createRouters(
-	database: Database,
-	operators: Operators,
-	branding: Branding,
-	clock: Clock,
-	config: Config
-): Routers {
+/** What a router's network password is sealed for. */
+const networkPasswordContext = (id: number) => `router-network-password:${id}`;
+
+/** Whether time is sold on it now: not where no gateway of it is heard of, who paid would stay outside. */
+export const sells = (row: Pick<RouterRow, 'status' | 'silent_since' | 'disabled_at'>): boolean =>
+	row.status === 'online' && row.silent_since === null && row.disabled_at === null;
+
+export interface RoutersParts {
+	database: Database;
+	operators: Operators;
+	branding: Branding;
+	clock: Clock;
+	config: Config;
+	secrets: Secrets;
+}
+
+export function createRouters(parts: RoutersParts): Routers {
+	const { database, operators, branding, clock, config, secrets } = parts;
 	/** The same few lists stand in all rows. */
 	const methodsOfText = new Map<string, string[]>();
 
@@ -115,11 +132,12 @@ export function createRouters(
 			distance: distance === null ? null : Math.round(distance),
 			price: toMajor(row.price_minor, row.currency),
 			currency: row.currency,
-			status: row.status,
+			status: row.silent_since === null ? row.status : 'offline',
 			payment_methods: paymentMethods(row),
 			min_duration: row.min_duration,
 			max_duration: row.max_duration,
 			security: row.security,
+			access_kind: row.access_kind,
 			brand,
 			created_at: isoTime(row.created_at),
 			updated_at: isoTime(row.updated_at)
@@ -226,6 +244,8 @@ export function createRouters(
 			if (!row) throw new Error(`Router ${id} is gone`);
 			return row;
 		},
+		networkPassword: ({ id, network_password_sealed: sealed }) =>
+			sealed === null ? null : secrets.decrypt(sealed, networkPasswordContext(id)),
 		paymentMethods
 	};
 }

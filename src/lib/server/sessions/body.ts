@@ -1,11 +1,22 @@
+import { asksUserName, endsByItself } from '../../access-kind.ts';
+import { loginUser } from '../../login-user.ts';
 import { toMajor } from '../../money.ts';
 import { maskPhone } from '../../phone.ts';
+import { wifiQrText, type WifiSecurity } from '../../wifi-qr.ts';
 import { isoTime } from '../clock.ts';
 import type { OwnerUserBody, SessionBody } from '../contract/schemas.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
 
+/** What lets a buyer in, for the one who bought it. */
+export interface Revealed {
+	password: string;
+	security: WifiSecurity;
+	/** The network's own password; null where it has none, or it is not known. */
+	networkPassword: string | null;
+}
+
 /** The API's session object. */
-export function sessionBody(row: SessionRow, now: number, password: string | null): SessionBody {
+export function sessionBody(row: SessionRow, now: number, revealed: Revealed | null): SessionBody {
 	return {
 		id: row.id,
 		router_id: row.router_id,
@@ -19,7 +30,8 @@ export function sessionBody(row: SessionRow, now: number, password: string | nul
 		currency: row.currency,
 		payment_id: row.payment_id,
 		ssid: row.ssid,
-		password,
+		password: revealed?.password ?? null,
+		access: accessBody(row, revealed),
 		payment_due_at: isoTime(row.payment_due_at),
 		starts_at: isoTime(row.starts_at),
 		expires_at: isoTime(row.expires_at),
@@ -30,6 +42,30 @@ export function sessionBody(row: SessionRow, now: number, password: string | nul
 		created_at: isoTime(row.created_at),
 		updated_at: isoTime(row.updated_at)
 	};
+}
+
+function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['access'] {
+	const kind = row.access_kind;
+	const qr = revealed && qrText(row, revealed);
+	const isLogin = kind === 'portal_login';
+	return {
+		kind,
+		username: revealed && asksUserName(kind) ? loginUser(row.pass_id) : null,
+		network_password: revealed && isLogin ? revealed.networkPassword : null,
+		qr,
+		qr_joins: qr === null ? null : isLogin ? 'network' : 'access',
+		end_enforced: endsByItself(kind),
+		max_devices: row.max_devices
+	};
+}
+
+/** Text of a Wi-Fi QR code; null where none is of use: cameras set up no enterprise network. */
+function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
+	const { security, password, networkPassword } = revealed;
+	if (access_kind === 'wpa_enterprise') return null;
+	const joining = access_kind === 'portal_login' ? networkPassword : password;
+	if (security === 'wpa' && joining === null) return null;
+	return wifiQrText({ ssid, security, password: joining });
 }
 
 /** A session as the router's owner sees it, right at this moment even if no job has run yet. */

@@ -2,7 +2,7 @@ import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '../
 import { parseMobile } from '../../phone.ts';
 import type { SessionCreationBody } from '../contract/schemas.ts';
 import { AppError } from '../errors.ts';
-import type { RouterRow } from '../routers/routers.ts';
+import { sells, type RouterRow } from '../routers/routers.ts';
 
 /** Business rules of an order, in the order in which they are reported. @returns the payer's number in E.164 */
 export function checkOrder(
@@ -11,7 +11,7 @@ export function checkOrder(
 	paymentMethods: string[],
 	region: string
 ): string {
-	if (router.status !== 'online' || router.disabled_at !== null) {
+	if (!sells(router)) {
 		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
 	}
 	const seconds = durationSeconds(order.duration);

@@ -11,7 +11,7 @@ import { wifiPassword } from '../ids.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { carrierOf } from '../operators/carriage.ts';
 import type { Operators } from '../operators/registry.ts';
-import type { Routers } from '../routers/routers.ts';
+import { sells, type Routers } from '../routers/routers.ts';
 import type { Secrets } from '../secrets.ts';
 import { ownerUserBody, sessionBody } from './body.ts';
 import { checkOrder } from './order.ts';
@@ -22,6 +22,9 @@ import * as store from './store.ts';
  * if it is still in the state the arrow starts from, together with its event, in the caller's transaction.
  *
  *   pending_payment -> active            a payment succeeded (activate)
+ *   pending_payment -> activating        the same, where a gateway has to be told first
+ *   activating -> active                 a gateway has let it in (begin)
+ *   activating -> cancelled              none did in time (giveUp); the money goes back
  *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
  *   cancelled(payment_timeout) -> active a success that came late, but not too late, and nobody gave the order up
  *   active -> expired | ended            the clock, or DELETE
@@ -68,6 +71,15 @@ export interface Sessions {
 	 * @returns null when it is active now, or the reason why this payment does not buy it
 	 */
 	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
+	/**
+	 * activating -> active: a gateway has let the buyer in at `startsAt` (epoch milliseconds).
+	 * @returns false when it does not wait for that (any more)
+	 */
+	begin(trx: Tx, id: number, startsAt: number): Promise<boolean>;
+	/** activating -> cancelled: no gateway did in time. @returns false when it does not wait for that (any more) */
+	giveUp(trx: Tx, id: number): Promise<boolean>;
+	/** The password of a paid session, for the gateways of its router. */
+	passwordOf(row: SessionRow): string;
 	/** Sessions on the caller's routers, newest first, without passwords and full numbers. */
 	listForOwner(caller: Pick<Caller, 'accountId'>, query: OwnerQuery): Promise<OwnerPage>;
 	/** Job: makes the change that the clock demands, if it is time. Returns when to look again. */
@@ -96,7 +108,19 @@ export const SESSION_JOB = 'session.settle';
 /** A session whose payment is still open is looked at again after this time. */
 const CANCEL_AGAIN_MS = 30_000;
 
+/** What sessions need of whoever tells gateways (access/). */
+export interface AccessPlan {
+	/**
+	 * In the transaction in which the first session of a pass is paid: notes which gateways have to be told.
+	 * @returns until when one must have let the buyer in; null when none has to
+	 */
+	begin(trx: Tx, row: SessionRow): Promise<number | null>;
+	/** In the transaction of a change: gateways must learn what a pass is now. */
+	changed(trx: Tx, passId: number): Promise<void>;
+}
+
 export interface SessionsDependencies {
+	access: AccessPlan;
 	database: Database;
 	clock: Clock;
 	config: Config;
@@ -111,12 +135,21 @@ export interface SessionsDependencies {
 export const passwordContext = (id: number) => `session:${id}`;
 
 export function createSessions(dependencies: SessionsDependencies): Sessions {
-	const { database, clock, config, secrets, jobs, events, routers, operators } = dependencies;
+	const { database, clock, config, secrets, jobs, events, routers, operators, access } = dependencies;
 
-	function body(row: SessionRow, options: { withPassword: boolean }): SessionBody {
-		const sealed = options.withPassword && row.status === 'active' ? row.password_sealed : null;
-		const password = sealed === null ? null : secrets.decrypt(sealed, passwordContext(row.id));
-		return sessionBody(row, clock.now(), password);
+	const body = (row: SessionRow): SessionBody => sessionBody(row, clock.now(), null);
+
+	/** With what lets its buyer in, while it is active. */
+	async function revealed(row: SessionRow): Promise<SessionBody> {
+		const password = row.status === 'active' ? opened(row) : null;
+		if (password === null) return body(row);
+		const router = await routers.known(database.db, row.router_id);
+		const { security } = router;
+		return sessionBody(row, clock.now(), {
+			password,
+			security,
+			networkPassword: routers.networkPassword(router)
+		});
 	}
 
 	async function note(trx: Tx, type: EventType, row: SessionRow): Promise<void> {
@@ -140,6 +173,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 	): Promise<SessionRow | null> {
 		const row = await store.change(trx, from, { ...to, updated_at: now });
 		if (row) await note(trx, event, row);
+		if (row && row.starts_at !== null) await access.changed(trx, row.pass_id);
 		return row;
 	}
 
@@ -187,11 +221,17 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		return row;
 	}
 
-	/** The password of a pass; a new one where none is continued. */
-	const passwordOf = (pass: SessionRow | null) =>
-		pass?.password_sealed == null
-			? wifiPassword()
-			: secrets.decrypt(pass.password_sealed, passwordContext(pass.id));
+	const opened = ({ id, password_sealed: sealed }: SessionRow) =>
+		sealed === null ? null : secrets.decrypt(sealed, passwordContext(id));
+
+	/** The password of a pass that goes on; else a new one, or what the owner reveals. */
+	async function newPasswordOf(trx: Tx, row: SessionRow, pass: SessionRow | null): Promise<string> {
+		if (row.access_kind === 'shared_password') {
+			const shared = routers.networkPassword(await routers.known(trx, row.router_id));
+			if (shared !== null) return shared;
+		}
+		return (pass && opened(pass)) ?? wifiPassword();
+	}
 
 	/**
 	 * Starts the time: now, or where the pass ends that it was ordered to lengthen. Two that are paid at once add up,
@@ -207,16 +247,24 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			status: row.status,
 			...(row.status_reason === null ? {} : { statusReason: row.status_reason })
 		};
-		const to = {
-			status: 'active',
+		const paid = {
 			status_reason: null,
 			payment_id: paymentId,
-			password_sealed: secrets.encrypt(passwordOf(pass), passwordContext(row.id)),
+			password_sealed: secrets.encrypt(await newPasswordOf(trx, row, pass), passwordContext(row.id)),
 			pass_id: pass?.pass_id ?? row.id,
-			starts_at: startsAt,
-			expires_at: expiresAt,
 			ended_at: null
 		} as const;
+		const activatingUntil = pass ? null : await access.begin(trx, { ...row, pass_id: paid.pass_id });
+		if (activatingUntil !== null) {
+			const to = {
+				...paid,
+				status: 'activating',
+				activating_until: activatingUntil,
+				updated_at: now
+			} as const;
+			return (await store.change(trx, from, to)) !== null;
+		}
+		const to = { ...paid, status: 'active', starts_at: startsAt, expires_at: expiresAt } as const;
 		if (!(await transition(trx, from, to, { event: 'session.activated', now }))) return false;
 		await jobs.schedule(trx, SESSION_JOB, row.id, expiresAt);
 		return true;
@@ -284,6 +332,8 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 					amount_minor: amountMinor,
 					currency,
 					ssid: router.ssid,
+					access_kind: router.access_kind,
+					max_devices: router.max_devices,
 					...(extended && {
 						extends_session_id: extended.id,
 						pass_id: extended.pass_id,
@@ -295,14 +345,14 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				});
 				await jobs.schedule(trx, SESSION_JOB, created.id, created.payment_due_at);
 				await note(trx, 'session.created', created);
-				const answer = body(created, { withPassword: false });
+				const answer = body(created);
 				await remember?.(trx, answer);
 				return answer;
 			});
 		},
 		async read(caller, id) {
 			const row = await current(caller, id);
-			return body(row, { withPassword: row.account_id === caller.accountId });
+			return row.account_id === caller.accountId ? revealed(row) : body(row);
 		},
 		async end(caller, id, onlyStatus) {
 			await current(caller, id);
@@ -336,7 +386,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 					extensions: { session_status: status }
 				});
 			});
-			return body(row, { withPassword: false });
+			return body(row);
 		},
 		async ownCurrent(trx, caller, id) {
 			const row = await store.find(trx, id);
@@ -358,8 +408,39 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			if (row.status_reason !== 'payment_timeout') return 'session_cancelled';
 			const router = await routers.known(trx, row.router_id);
 			const inGrace = row.ended_at !== null && clock.now() <= row.ended_at + config.latePaymentMs;
-			if (!inGrace || router.status !== 'online' || router.disabled_at !== null) return 'late_payment';
+			if (!inGrace || !sells(router)) return 'late_payment';
 			return (await start(trx, row, paymentId)) ? null : 'duplicate_payment';
+		},
+		async begin(trx, id, startsAt) {
+			const row = await known(trx, id);
+			const expiresAt = startsAt + row.duration_seconds * 1000;
+			const to = {
+				status: 'active',
+				activating_until: null,
+				starts_at: startsAt,
+				expires_at: expiresAt
+			} as const;
+			const event = { event: 'session.activated', now: clock.now() } as const;
+			if (!(await transition(trx, { id, status: 'activating' }, to, event))) return false;
+			await jobs.schedule(trx, SESSION_JOB, id, expiresAt);
+			return true;
+		},
+		async giveUp(trx, id) {
+			const now = clock.now();
+			const to = {
+				status: 'cancelled',
+				status_reason: 'provisioning_failed',
+				activating_until: null,
+				password_sealed: null,
+				ended_at: now
+			} as const;
+			const event = { event: 'session.cancelled', now } as const;
+			return (await transition(trx, { id, status: 'activating' }, to, event)) !== null;
+		},
+		passwordOf(row) {
+			const password = opened(row);
+			if (password === null) throw new Error(`Session ${row.id} has no password`);
+			return password;
 		},
 		async listForOwner(caller, { group, limit, after }) {
 			const now = clock.now();

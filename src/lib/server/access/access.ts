@@ -1,0 +1,56 @@
+import type { Clock } from '../clock.ts';
+import type { Tx } from '../db/database.ts';
+import type { JobHandler } from '../jobs/jobs.ts';
+import { createGrants, type Grants, type GrantsParts } from './grants.ts';
+import { ACTIVATING_JOB, GRANT_JOB, type Plan } from './plan.ts';
+import * as store from './store.ts';
+
+/**
+ * Who may be online at which gateway, until when, with which devices: the noun between sessions (what was paid) and
+ * gateways (what lets devices in).
+ */
+export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
+	/** A purchase was made or opened on a visit: its device is let in where its pass has room for it. */
+	visitBound(purchaseTokenHash: string): Promise<void>;
+	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
+	move(purchaseTokenHash: string): Promise<boolean>;
+	/** Handlers of the durable jobs. */
+	jobs: Record<string, JobHandler>;
+}
+
+export { createPlan, type Plan } from './plan.ts';
+
+export interface AccessParts extends GrantsParts {
+	clock: Clock;
+	plan: Plan;
+}
+
+export function createAccess(parts: AccessParts): Access {
+	const { database, jobs, plan } = parts;
+	const grants = createGrants(parts);
+	return {
+		waiting: grants.waiting,
+		confirm: grants.confirm,
+		async visitBound(tokenHash) {
+			await database.transact(async (trx) => {
+				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass);
+			});
+			jobs.nudge();
+		},
+		async move(tokenHash) {
+			const moved = await database.transact(async (trx) => {
+				let any = false;
+				for (const pass of await passesOf(trx, tokenHash)) any = (await plan.move(trx, pass)) || any;
+				return any;
+			});
+			jobs.nudge();
+			return moved;
+		},
+		jobs: { [GRANT_JOB]: grants.settle, [ACTIVATING_JOB]: grants.giveUp }
+	};
+}
+
+/** One of the sessions of each pass that a purchase has running, or about to run. */
+async function passesOf(trx: Tx, tokenHash: string) {
+	return new Map((await store.passesOfPurchase(trx, tokenHash)).map((row) => [row.pass_id, row])).values();
+}

@@ -1,0 +1,163 @@
+import type { Clock } from '../clock.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import type { Gateways } from '../gateways/gateways.ts';
+import { adapterOf } from '../gateways/registry.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
+import * as store from './store.ts';
+
+/**
+ * What has to be told to gateways when a pass begins or changes. Everything is noted in the transaction of the change
+ * and done by a job, so that nothing is lost when a process dies.
+ */
+
+/** Job: makes a gateway know what a pass is now; its subject is the grant. */
+export const GRANT_JOB = 'access.grant';
+/** Job: gives up on a session that no gateway has let in; its subject is the session. */
+export const ACTIVATING_JOB = 'access.activating';
+/** Job: ends or prolongs a connection that a gateway accounts for; its subject is the network session. */
+export const CONNECTION_JOB = 'access.connection';
+
+/** A router that has not let a paid buyer in after this time gives the money back. */
+const ACTIVATING_MS = 10 * 60 * 1000;
+
+export interface AccessPlanParts {
+	clock: Clock;
+	jobs: Jobs;
+	gateways: Gateways;
+}
+
+export interface Plan extends AccessPlan {
+	/** A purchase was opened on a new visit: its device is let in, where the pass has room for it. */
+	deviceCame(trx: Tx, pass: PassPlace): Promise<void>;
+	/** The newest device takes the place of the others. @returns false when there is none */
+	move(trx: Tx, pass: PassPlace): Promise<boolean>;
+}
+
+/** What of a session says where its pass is valid. */
+export type PassPlace = Pick<SessionRow, 'pass_id' | 'router_id' | 'max_devices'>;
+
+interface GrantSubject {
+	gatewayId: number;
+	mac: string | null;
+	visitId: number | null;
+}
+
+export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
+	/** Gateways of a router that have to be told, or fetch what they are told. */
+	async function told(queries: Queries, routerId: number) {
+		const all = await gateways.ofRouter(queries, routerId);
+		return all.flatMap((gateway) => {
+			const adapter = adapterOf(gateway.kind);
+			const way = adapter.way(gateway);
+			if (way !== 'push' && way !== 'poll') return [];
+			return [
+				{ gateway, subject: way === 'poll' ? ('device' as const) : (adapter.tell?.subject ?? 'device') }
+			];
+		});
+	}
+
+	async function grant(trx: Tx, passId: number, { gatewayId, mac, visitId }: GrantSubject): Promise<void> {
+		const now = clock.now();
+		const open = await store.openGrantsOf(trx, passId);
+		const same = open.find(
+			(one) =>
+				one.gateway_id === gatewayId &&
+				one.mac === mac &&
+				one.released_at === null &&
+				one.state !== 'revoking'
+		);
+		// It came again as a stranger: the gateway has forgotten it, or never heard.
+		const to = { state: 'granting', visit_id: visitId, until_at: null, updated_at: now } as const;
+		const row = same
+			? await store.changeGrant(trx, { id: same.id, state: ['granting', 'granted'], wanted: true }, to)
+			: await store.insertGrant(trx, {
+					...to,
+					pass_id: passId,
+					gateway_id: gatewayId,
+					mac,
+					granted_at: null,
+					released_at: null,
+					revoked_at: null,
+					last_error: null,
+					created_at: now
+				});
+		if (row) await jobs.schedule(trx, GRANT_JOB, row.id, now);
+	}
+
+	/** Devices of a pass, newest first, at gateways that are told of devices. */
+	async function devicesToTell(trx: Tx, pass: PassPlace, targets: Awaited<ReturnType<typeof told>>) {
+		const place = { passId: pass.pass_id, routerId: pass.router_id };
+		return (await store.devicesOf(trx, place, clock.now())).filter(({ gateway_id }) =>
+			targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === gateway_id)
+		);
+	}
+
+	/** Adds grants for the devices and users of a pass that gateways must be told of. @returns how many */
+	async function grantAll(trx: Tx, pass: PassPlace): Promise<number> {
+		const targets = await told(trx, pass.router_id);
+		if (targets.length === 0) return 0;
+		const devices = await devicesToTell(trx, pass, targets);
+		const subjects: GrantSubject[] = [
+			...targets
+				.filter(({ subject }) => subject === 'user')
+				.map(({ gateway }) => ({ gatewayId: gateway.id, mac: null, visitId: null })),
+			...devices
+				.slice(0, pass.max_devices)
+				.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, visitId: id }))
+		];
+		for (const subject of subjects) await grant(trx, pass.pass_id, subject);
+		return subjects.length;
+	}
+
+	async function changed(trx: Tx, passId: number): Promise<void> {
+		const now = clock.now();
+		for (const { id } of await store.openGrantsOf(trx, passId)) {
+			await jobs.schedule(trx, GRANT_JOB, id, now);
+		}
+		for (const { id } of await store.openConnectionsOf(trx, passId)) {
+			await jobs.schedule(trx, CONNECTION_JOB, id, now);
+		}
+	}
+
+	return {
+		async deviceCame(trx, pass) {
+			const [newest] = await devicesToTell(trx, pass, await told(trx, pass.router_id));
+			if (!newest) return;
+			const inside = (await store.openGrantsOf(trx, pass.pass_id)).filter(
+				({ mac, released_at, state }) => mac !== null && released_at === null && state !== 'revoking'
+			);
+			const own = inside.find(
+				({ mac, gateway_id }) => mac === newest.mac && gateway_id === newest.gateway_id
+			);
+			if (own ? own.visit_id === newest.id : inside.length >= pass.max_devices) return;
+			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
+		},
+		async move(trx, pass) {
+			const place = { passId: pass.pass_id, routerId: pass.router_id };
+			const [newest] = await store.devicesOf(trx, place, clock.now());
+			if (!newest) return false;
+			const now = clock.now();
+			for (const { id, mac, gateway_id } of await store.openGrantsOf(trx, pass.pass_id)) {
+				if (mac === null || (mac === newest.mac && gateway_id === newest.gateway_id)) continue;
+				const to = { released_at: now, updated_at: now };
+				await store.changeGrant(trx, { id, state: ['granting', 'granted'] }, to);
+			}
+			await store.releaseDevices(trx, { passId: pass.pass_id, exceptMac: newest.mac }, now);
+			const targets = await told(trx, pass.router_id);
+			if (targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === newest.gateway_id)) {
+				await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
+			}
+			await changed(trx, pass.pass_id);
+			return true;
+		},
+		async begin(trx, row) {
+			if ((await grantAll(trx, row)) === 0) return null;
+			const until = clock.now() + ACTIVATING_MS;
+			// Apart from the grants, which go with their gateway when somebody removes it.
+			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
+			return until;
+		},
+		changed
+	};
+}

@@ -1,0 +1,142 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import type { Queries } from '../db/database.ts';
+import type { AccessGrantsTable, SessionsTable } from '../db/schema.ts';
+
+export type GrantRow = Selectable<AccessGrantsTable>;
+type SessionRow = Selectable<SessionsTable>;
+
+/** The sessions of a pass that are paid and not over, in their order. */
+export const openSessionsOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('status', 'in', ['activating', 'active'])
+		.orderBy('starts_at')
+		.orderBy('id')
+		.execute();
+
+/** A visit that brought a device, as far as a grant needs it. */
+export interface DeviceVisit {
+	id: number;
+	gateway_id: number;
+	mac: string;
+}
+
+/**
+ * Visits on which the purchase of a pass was made or opened, at the gateways of its router, newest first: one for each
+ * device.
+ */
+export async function devicesOf(
+	queries: Queries,
+	{ passId, routerId }: { passId: number; routerId: number },
+	now: number
+): Promise<DeviceVisit[]> {
+	const { rows } = await sql<DeviceVisit>`
+		select id, gateway_id, client_mac as mac from gateway_visits
+		where client_mac is not null and bound_at is not null and expires_at > ${now}
+			and gateway_id in (select id from gateways where router_id = ${routerId})
+			and purchase_token_hash in (
+				select own.token_hash from purchases own join sessions on sessions.id = own.session_id
+					where sessions.pass_id = ${passId}
+				union
+				select first.token_hash from purchases added
+					join sessions on sessions.id = added.session_id
+					join purchases first on first.id = added.extends_purchase_id
+					where sessions.pass_id = ${passId})
+		order by bound_at desc, id desc limit ${MAX_VISITS}`.execute(queries);
+	const seen = new Set<string>();
+	return rows.filter(({ gateway_id, mac }) => {
+		const key = `${gateway_id} ${mac}`;
+		return !seen.has(key) && seen.add(key);
+	});
+}
+
+/** Visits of one purchase that are looked at. */
+const MAX_VISITS = 20;
+
+/** Passes that a purchase, known by the hash of its token, has running or about to run. */
+export async function passesOfPurchase(queries: Queries, tokenHash: string): Promise<SessionRow[]> {
+	const { rows } = await sql<SessionRow>`
+		select sessions.* from sessions
+		where status in ('activating', 'active') and sessions.id in (
+			select session_id from purchases where token_hash = ${tokenHash} and session_id is not null
+			union
+			select added.session_id from purchases added
+				join purchases first on first.id = added.extends_purchase_id
+				where first.token_hash = ${tokenHash} and added.session_id is not null)
+		order by sessions.id limit ${MAX_VISITS}`.execute(queries);
+	return rows;
+}
+
+export const insertGrant = (queries: Queries, grant: Insertable<AccessGrantsTable>): Promise<GrantRow> =>
+	queries.insertInto('access_grants').values(grant).returningAll().executeTakeFirstOrThrow();
+
+export async function findGrant(queries: Queries, id: number): Promise<GrantRow | null> {
+	const row = await queries.selectFrom('access_grants').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+/** Grants of a pass that its gateways may act on. */
+export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	queries
+		.selectFrom('access_grants')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('state', 'in', ['granting', 'granted', 'revoking'])
+		.orderBy('id')
+		.execute();
+
+/** Grants that a gateway has yet to fetch, oldest first. */
+export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
+	queries
+		.selectFrom('access_grants')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('state', '=', 'granting')
+		.where('released_at', 'is', null)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/**
+ * Changes a grant if it is still in one of the states that the change was decided for.
+ * @returns null when another change was faster
+ */
+export async function changeGrant(
+	queries: Queries,
+	from: { id: number; state: readonly GrantRow['state'][]; wanted?: true },
+	to: Updateable<AccessGrantsTable>
+): Promise<GrantRow | null> {
+	let query = queries
+		.updateTable('access_grants')
+		.set(to)
+		.where('id', '=', from.id)
+		.where('state', 'in', from.state);
+	if (from.wanted) query = query.where('released_at', 'is', null);
+	return (await query.returningAll().executeTakeFirst()) ?? null;
+}
+
+/** Connections of a pass that its gateways have not reported as over. */
+export const openConnectionsOf = (queries: Queries, passId: number): Promise<{ id: number }[]> =>
+	queries
+		.selectFrom('network_sessions')
+		.select('id')
+		.where('pass_id', '=', passId)
+		.where('stopped_at', 'is', null)
+		.execute();
+
+/** Devices of a pass give up their places, but one. */
+export async function releaseDevices(
+	queries: Queries,
+	{ passId, exceptMac }: { passId: number; exceptMac: string | null },
+	now: number
+): Promise<void> {
+	await queries
+		.updateTable('access_devices')
+		.set({ released_at: now })
+		.where('pass_id', '=', passId)
+		.where('released_at', 'is', null)
+		.where('mac', '<>', exceptMac ?? '')
+		.execute();
+}
