@@ -9,8 +9,7 @@ vi.stubGlobal('location', new URL('http://till.test/sw/r/3?kept'));
 
 const ROUTES = 'src/routes';
 
-type Made = Parameters<typeof make>[0];
-const make = (options: ConstructorParameters<PageApp['root']>[0]) => options;
+type Made = ConstructorParameters<PageApp['root']>[0];
 
 function scene(page: PageNode) {
 	const made: Made[] = [];
@@ -21,7 +20,9 @@ function scene(page: PageNode) {
 		nodes: { 0: async () => ({ component: 'layout' }) },
 		hooks: { init },
 		root: class {
+			readonly options: Made;
 			constructor(options: Made) {
+				this.options = options;
 				expect(init).toHaveBeenCalled();
 				made.push(options);
 			}
