@@ -17,6 +17,7 @@ import {
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/http/guard.ts';
+import { scriptLinks } from '#lib/server/http/script-links.ts';
 import { requestId } from '#lib/server/ids.ts';
 import type { Spoken } from '#lib/language/current.ts';
 import { directionOf, isLocale } from '#lib/language/locales.ts';
@@ -78,10 +79,13 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 }
 
 function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
+	const scripts = scriptLinks();
 	return inRequestLanguage(spoken, () =>
 		resolve(event, {
+			preload: scripts.preload,
 			transformPageChunk: ({ html }) =>
-				fillRules(html, event.locals)
+				scripts
+					.addTo(fillRules(html, event.locals))
 					.replace('%airtill.lang%', spoken.locale)
 					.replace('%airtill.dir%', directionOf(spoken.locale))
 		})
