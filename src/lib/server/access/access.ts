@@ -6,7 +6,7 @@ import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts } from './grants.ts';
 import type { Plan } from './plan.ts';
 import { createRadius, type Radius } from './radius.ts';
-import { CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
@@ -57,7 +57,11 @@ export function createAccess(parts: AccessParts): Access {
 			return moved;
 		},
 		radius: createRadius(parts),
-		jobs: { [GRANT_JOB]: grants.settle, [CONNECTION_JOB]: connections.settle }
+		jobs: {
+			[GRANT_JOB]: grants.settle,
+			[ACTIVATING_JOB]: grants.giveUp,
+			[CONNECTION_JOB]: connections.settle
+		}
 	};
 }
 

@@ -5,7 +5,7 @@ import { adapterOf } from '../gateways/registry.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
 import { takePlace } from './devices.ts';
-import { CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
@@ -160,7 +160,11 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			return true;
 		},
 		async begin(trx, row) {
-			return (await grantAll(trx, row)) === 0 ? null : clock.now() + ACTIVATING_MS;
+			if ((await grantAll(trx, row)) === 0) return null;
+			const until = clock.now() + ACTIVATING_MS;
+			// Apart from the grants, which go with their gateway when somebody removes it.
+			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
+			return until;
 		},
 		changed
 	};
