@@ -188,7 +188,9 @@ ${indented(hasEap ? unlessEap(`${name}-eap {\n\tok = return\n}`, `${ask}\nchap\n
 		}
 		Auth-Type MS-CHAP {
 			mschap
-		}${hasEap ? `\n\t\t${name}-eap` : ''}
+		}
+		# Its name where another site uses that.
+		mschap${hasEap ? `\n\t\t${name}-eap` : ''}
 	}
 
 	preacct {
@@ -235,6 +237,7 @@ ${indented(ask, 2)}
 		Auth-Type MS-CHAP {
 			mschap
 		}
+		mschap
 		${name}-eap
 	}
 
