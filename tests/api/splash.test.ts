@@ -422,7 +422,7 @@ describe('the command line', () => {
 			],
 			[
 				['add', 'X y', '--router', '3', '--kind', 'cisco'],
-				/^kind: use one of opennds, mikrotik, coova, unifi$/m
+				/^kind: use one of opennds, mikrotik, coova, unifi, hostapd$/m
 			],
 			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: say where its sign-in is/m],
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
