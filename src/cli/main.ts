@@ -5,6 +5,7 @@ import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
 import { addGateway, listGateways, removeGateway, rotateGateway, showGateway } from './commands/gateways.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { routerAccess } from './commands/router-access.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { checkStatementFile } from './commands/statement.ts';
@@ -14,6 +15,7 @@ import { OutputClosed, plain, print } from './output.ts';
 const COMMANDS: readonly Command[] = [
 	importRoutersFile,
 	listRouters,
+	routerAccess,
 	createAccount,
 	inviteAccount,
 	createKey,

@@ -90,6 +90,7 @@ describe('rule 2: routes and hooks', () => {
 				'routes/owner/(signed-in)/people/+page.server.ts -> lib/server/errors.ts',
 				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/errors.ts',
 				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/routers/routers.ts',
+				'routes/owner/(signed-in)/routers/[router]/network-password/+page.server.ts -> lib/server/access/access.ts',
 				'routes/owner/brand.ts -> lib/server/branding/branding.ts',
 				// Where a page of the books begins.
 				'routes/owner/(signed-in)/payments/+page.server.ts -> lib/server/earnings/earnings.ts',

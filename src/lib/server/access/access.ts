@@ -3,6 +3,7 @@ import type { Tx } from '../db/database.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import { createGrants, type Grants, type GrantsParts } from './grants.ts';
 import { ACTIVATING_JOB, GRANT_JOB, type Plan } from './plan.ts';
+import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
 
 /**
@@ -14,11 +15,15 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	visitBound(purchaseTokenHash: string): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
 	move(purchaseTokenHash: string): Promise<boolean>;
+	/** Where a device of a purchase stands; null where nothing of it is known. */
+	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
 
+export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.ts';
 export { createPlan, type Plan } from './plan.ts';
+export type { DeviceState } from './states.ts';
 
 export interface AccessParts extends GrantsParts {
 	clock: Clock;
@@ -26,7 +31,7 @@ export interface AccessParts extends GrantsParts {
 }
 
 export function createAccess(parts: AccessParts): Access {
-	const { database, jobs, plan } = parts;
+	const { database, clock, jobs, plan } = parts;
 	const grants = createGrants(parts);
 	return {
 		waiting: grants.waiting,
@@ -46,6 +51,7 @@ export function createAccess(parts: AccessParts): Access {
 			jobs.nudge();
 			return moved;
 		},
+		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		jobs: { [GRANT_JOB]: grants.settle, [ACTIVATING_JOB]: grants.giveUp }
 	};
 }
