@@ -86,6 +86,7 @@ describe('rule 2: routes and hooks', () => {
 				'routes/(portal)/kiosk/[router]/view.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/s/[token]/+page.server.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/r/[router]/poster/+page.server.ts -> lib/server/wifi-qr-svg.ts',
+				'routes/(portal)/s/[token]/way-in.ts -> lib/server/wifi-qr-svg.ts',
 				// Refusals that the page turns into words beside the field.
 				'routes/owner/(signed-in)/people/+page.server.ts -> lib/server/errors.ts',
 				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/errors.ts',
