@@ -202,8 +202,10 @@ export function createGrants(parts: GrantsParts): Grants {
 			log.error({ gateway: gateway.name, grant: grant.id }, 'a guest could not be put out');
 			return null;
 		}
-		// What cannot be told ends when the gateway was told.
-		if (told.kind === 'impossible' && endsByItselfAt > now) return endsByItselfAt;
+		// What cannot be told ends when the gateway was told; one that has left may come back before.
+		if (told.kind === 'impossible' && endsByItselfAt > now) {
+			return teller ? Math.min(endsByItselfAt, now + MAX_BACKOFF_MS) : endsByItselfAt;
+		}
 		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;
 		if (!stays && lateAt > clock.now()) return lateAt;
 		await noteRevoked(grant);
