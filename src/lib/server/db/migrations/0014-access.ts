@@ -35,6 +35,13 @@ export const access: Migration = {
 			`alter table gateways add column clock_offset_ms ${int}`,
 			`alter table gateways add column trouble text`,
 			`create index gateways_router on gateways (router_id)`,
+			// Until now these were taken only where something else lets their devices in: so it stays.
+			`update gateways set settings = ${
+				sqlite
+					? `json_set(settings, '$.elsewhere', json('true'))`
+					: `(settings::jsonb || '{"elsewhere":true}')::text`
+			}
+				where kind = 'unifi' or (kind = 'opennds' and settings like '%"level":4%')`,
 
 			`create table access_grants (
 				id ${id},
@@ -47,6 +54,8 @@ export const access: Migration = {
 				granted_at ${int},
 				released_at ${int},
 				revoked_at ${int},
+				asked_at ${int},
+				revision ${int} not null default 1,
 				attempts ${int} not null default 0,
 				last_error text,
 				created_at ${int} not null,
@@ -56,6 +65,7 @@ export const access: Migration = {
 				where state in ('granting', 'granted') and released_at is null`,
 			`create index access_grants_pass on access_grants (pass_id, id)`,
 			`create index access_grants_gateway on access_grants (gateway_id, state, id)`,
+			`create index access_grants_device on access_grants (gateway_id, mac) where state in ('granting', 'granted')`,
 
 			`create table access_devices (
 				id ${id},
