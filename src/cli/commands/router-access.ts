@@ -45,7 +45,9 @@ export const routerAccess: Command = {
 		return withConfiguredApp(context, async (app) => {
 			const { remoteApi } = app.config;
 			if (remoteApi !== null) {
-				throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
+				throw new CommandError(
+					`The routers are those of ${remoteApi.url}: set this where that service runs.`
+				);
 			}
 			const routerId = Number(id);
 			const name = await routerName(app, routerId);

@@ -253,8 +253,7 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			// Addresses are given to another device later, and then they say nothing about the first one.
 			if (!paid || paid.client_ip !== clientIp || paid.purchase_token_hash === null) return null;
 			const signedIn =
-				(paid.tried_at !== null && newest.created_at <= paid.tried_at) ||
-				entryOf(newest).state === 'online';
+				(paid.tried_at !== null && newest.created_at <= paid.tried_at) || entryOf(newest).state === 'online';
 			if (signedIn) return paid.purchase_token_hash;
 			if (howOf(gateway) !== 'waits') return null;
 			// Something else lets it in: nobody hears of it.

@@ -77,8 +77,7 @@ export const load: PageServerLoad = async (event) => {
 		add: showsAdd
 			? { ...addForm(purchase, part, purchases.newToken()), hint: phoneHint(config.defaultRegion) }
 			: null,
-		endText:
-			session.access.kind === 'shared_password' ? m.purchase_end_text_shared() : m.purchase_end_text(),
+		endText: session.access.kind === 'shared_password' ? m.purchase_end_text_shared() : m.purchase_end_text(),
 		offersAdd: canAdd,
 		asksMore,
 		move: pass && {

@@ -42,7 +42,10 @@ export function wayIn({ access, password, ssid: name }: SessionBody, place: Plac
 				? null
 				: copied(m.purchase_network_label(), network_password, m.purchase_network_copy()),
 		steps: stepsOf(access, ssid, place),
-		qr: qr === null ? null : { code: qrCode(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid) },
+		qr:
+			qr === null
+				? null
+				: { code: qrCode(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid) },
 		note: kind === 'shared_password' ? m.purchase_shared_end() : null
 	};
 }
@@ -63,7 +66,11 @@ function passwordLabel({ kind }: SessionBody['access'], ssid: string): string {
 const hintOf = ({ qr_joins }: SessionBody['access'], ssid: string) =>
 	qr_joins === 'network' ? m.purchase_qr_network({ ssid }) : m.purchase_qr_scan();
 
-function stepsOf({ kind, qr, network_password }: SessionBody['access'], ssid: string, place: Place): string[] {
+function stepsOf(
+	{ kind, qr, network_password }: SessionBody['access'],
+	ssid: string,
+	place: Place
+): string[] {
 	switch (kind) {
 		case 'wpa_enterprise':
 			return [
@@ -75,7 +82,9 @@ function stepsOf({ kind, qr, network_password }: SessionBody['access'], ssid: st
 			// Neither open, nor with a password that is known.
 			if (qr === null) return [m.purchase_network_ask({ ssid })];
 			if (place === 'kiosk') return [m.kiosk_password_sign_in({ ssid })];
-			return [network_password === null ? m.purchase_network_open({ ssid }) : m.purchase_network_shared({ ssid })];
+			return [
+				network_password === null ? m.purchase_network_open({ ssid }) : m.purchase_network_shared({ ssid })
+			];
 		default:
 			// The page says so above, with what to do on this phone.
 			return place === 'kiosk' ? [m.kiosk_password_join({ ssid })] : [];

@@ -26,11 +26,7 @@ export function posterWords(locale: Locale, router: RouterBody): PosterWords {
 		price: m.poster_per_hour({ money }, said),
 		scan: m.poster_scan({}, said),
 		network: m.poster_network({}, said),
-		steps: [
-			m.poster_step_open({}, said),
-			m.poster_step_pay({}, said),
-			joinStep(router.access_kind, said)
-		]
+		steps: [m.poster_step_open({}, said), m.poster_step_pay({}, said), joinStep(router.access_kind, said)]
 	};
 }
 
