@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
-import { browse } from '../support/browsing.ts';
+import { browse, fieldValue } from '../support/browsing.ts';
+import { startConsole } from '../support/console.ts';
 import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../support/owners.ts';
 import { buyAt } from '../support/purchase.ts';
 import { cli } from '../support/server.ts';
@@ -19,8 +20,9 @@ const SHARED = 16;
 const WPA_LOGIN = 17;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-access-'));
+let files = 0;
 function file(text: string): string {
-	const name = path.join(folder, 'password');
+	const name = path.join(folder, `password-${(files += 1)}`);
 	writeFileSync(name, `${text}\n`);
 	return name;
 }
@@ -138,6 +140,71 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 			expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Join the Wi-Fi with the password');
 		});
+	});
+
+	describe('at a gateway that is told', () => {
+		it('the page says when the device is in, and a second one takes its place only when it is asked to', async () => {
+			const { server, sql } = world();
+			const console = await startConsole();
+			try {
+				const added = await cli(
+					[
+						...[
+							'gateways',
+							'add',
+							`told-${database}`,
+							'--router',
+							'8',
+							'--kind',
+							'unifi',
+							'--site',
+							'default'
+						],
+						...['--api', console.url, '--api-insecure', '--api-key-file', file('an-api-key-of-a-console')]
+					],
+					server
+				);
+				expect(added.code, added.stderr).toBe(0);
+				const person = browse(server.url);
+				const at = (mac: string) => `/guest/s/default/?ap=02:00:00:00:aa:01&id=${mac}&t=1&ssid=x`;
+				const [first, second] = ['02:00:00:00:00:01', '02:00:00:00:00:02'];
+
+				console.answers = false;
+				const entrance = await person.get(at(first));
+				const action = /<form method="post" action="([^"]+)"/.exec(entrance.html)?.[1] ?? '';
+				const bought = await person.post(action, {
+					...{ time: '1h 250', network: 'mobile_money', phone: numberEnding('008') },
+					purchase: fieldValue(entrance, 'purchase')
+				});
+				const place = bought.path;
+				const says = (text: string) =>
+					eventually(`${place} says ${text}`, async () => {
+						const page = await person.get(place);
+						return page.text.includes(text) ? page : null;
+					});
+				await says('The Wi-Fi is getting ready for you.');
+				console.answers = true;
+				await server.advance(61_000);
+				await says('You are online.');
+				expect([...console.inside]).toEqual([first]);
+
+				const other = await person.get(at(second));
+				const visit = /visit=([\w-]{24})/.exec(other.html)?.[1] ?? '';
+				const held = await person.get(`${place}?visit=${visit}`);
+				expect(held.text).toContain('Your pass is in use on another device.');
+				expect([...console.inside]).toEqual([first]);
+				const before = await (await person.raw(`${place}/status`)).json();
+				await person.post(`${place}?/move`);
+				await says('You are online.');
+				await eventually('the first one is out', () => Promise.resolve(!console.inside.has(first)));
+				expect([...console.inside]).toEqual([second]);
+				// The page's script is told that there is news.
+				expect(await (await person.raw(`${place}/status`)).json()).not.toEqual(before);
+				expect(await sql.count("select count(*) from access_grants where state = 'granted'")).toBe(1);
+			} finally {
+				await console.stop();
+			}
+		}, 120_000);
 	});
 
 	describe('airtill routers access', () => {

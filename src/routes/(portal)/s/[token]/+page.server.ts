@@ -50,8 +50,10 @@ export const load: PageServerLoad = async (event) => {
 	const asked = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
 
+	// A gateway that is told lets the device in without a sign-in: what it does stands below.
+	const isTold = device?.how === 'waits' && device.stands !== null;
 	return {
-		state,
+		state: isTold ? { ...state, text: '' } : state,
 		brand: showBrand(event, router),
 		added,
 		watch: watchText(watch, device),
@@ -66,7 +68,7 @@ export const load: PageServerLoad = async (event) => {
 		ageSeconds: asked ? Math.max(0, (now.getTime() - Date.parse(asked.created_at)) / 1000) : 0,
 		hintAfterSeconds: HINT_AFTER_SECONDS,
 		pass: pass && {
-			way: wayIn(pass.session, 'page'),
+			way: wayIn(pass.session, device ? 'gateway' : 'page'),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds

@@ -27,7 +27,8 @@ export interface WayIn {
 	note: string | null;
 }
 
-type Place = 'page' | 'kiosk';
+/** `gateway`: the page, on a device that a gateway sent: it has joined the network already. */
+type Place = 'page' | 'gateway' | 'kiosk';
 
 /** @param session an active one of the account that asks: it has a password */
 export function wayIn({ access, password, ssid: name }: SessionBody, place: Place): WayIn {
@@ -74,11 +75,13 @@ function stepsOf(
 	switch (kind) {
 		case 'wpa_enterprise':
 			return [
-				m.purchase_enterprise_choose({ ssid }),
+				// The name of the network stands above; there is less room than on a page.
+				...(place === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
 				m.purchase_enterprise_methods(),
 				m.purchase_enterprise_certificate()
 			];
 		case 'portal_login':
+			if (place === 'gateway') return [];
 			// Neither open, nor with a password that is known.
 			if (qr === null) return [m.purchase_network_ask({ ssid })];
 			if (place === 'kiosk') return [m.kiosk_password_sign_in({ ssid })];
