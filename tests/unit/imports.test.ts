@@ -88,10 +88,12 @@ describe('rule 2: routes and hooks', () => {
 				'routes/(portal)/kiosk/[router]/view.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/s/[token]/+page.server.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/r/[router]/poster/+page.server.ts -> lib/server/wifi-qr-svg.ts',
+				'routes/(portal)/s/[token]/way-in.ts -> lib/server/wifi-qr-svg.ts',
 				// Refusals that the page turns into words beside the field.
 				'routes/owner/(signed-in)/people/+page.server.ts -> lib/server/errors.ts',
 				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/errors.ts',
 				'routes/owner/(signed-in)/routers/[router]/price/+page.server.ts -> lib/server/routers/routers.ts',
+				'routes/owner/(signed-in)/routers/[router]/network-password/+page.server.ts -> lib/server/access/access.ts',
 				'routes/owner/brand.ts -> lib/server/branding/branding.ts',
 				// Where a page of the books begins.
 				'routes/owner/(signed-in)/payments/+page.server.ts -> lib/server/earnings/earnings.ts',

@@ -144,11 +144,14 @@ export interface Guest {
 	mac: string | null;
 	/** What the gateway handed over with the device (`Entry.login`); empty when that is forgotten. */
 	login: Readonly<Record<string, string>>;
+	/** As many at once. */
+	maxDevices: number;
 }
 
 /**
  * `done`: the gateway has it. `unavailable`: it could not be told now, or did not understand; `reason` is for people, in
- * a sentence. `impossible`: it cannot be told such a thing at all, and acts by itself when the time is over.
+ * a sentence. `impossible`: it cannot be told such a thing, at all or of a device that is not there, and acts by itself
+ * when the time is over.
  */
 export type Told = { kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
 

@@ -80,6 +80,8 @@ export interface Sessions {
 	giveUp(trx: Tx, id: number): Promise<boolean>;
 	/** The password of a paid session, for the gateways of its router. */
 	passwordOf(row: SessionRow): string;
+	/** The owner's own password has changed: whoever was given it, and whose time is not over, gets the new one. */
+	sharePassword(trx: Tx, routerId: number, password: string): Promise<void>;
 	/** Sessions on the caller's routers, newest first, without passwords and full numbers. */
 	listForOwner(caller: Pick<Caller, 'accountId'>, query: OwnerQuery): Promise<OwnerPage>;
 	/** Job: makes the change that the clock demands, if it is time. Returns when to look again. */
@@ -254,6 +256,8 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			pass_id: pass?.pass_id ?? row.id,
 			ended_at: null
 		} as const;
+		// Its devices are found by its pass, and time that was ordered for a pass that is over begins one of its own.
+		if (!pass && row.pass_id !== paid.pass_id) await store.change(trx, from, { pass_id: paid.pass_id });
 		const activatingUntil = pass ? null : await access.begin(trx, { ...row, pass_id: paid.pass_id });
 		if (activatingUntil !== null) {
 			const to = {
@@ -441,6 +445,13 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			const password = opened(row);
 			if (password === null) throw new Error(`Session ${row.id} has no password`);
 			return password;
+		},
+		async sharePassword(trx, routerId, password) {
+			const now = clock.now();
+			for (const id of await store.sharingOf(trx, routerId)) {
+				const sealed = secrets.encrypt(password, passwordContext(id));
+				await store.reseal(trx, id, { password_sealed: sealed, updated_at: now });
+			}
 		},
 		async listForOwner(caller, { group, limit, after }) {
 			const now = clock.now();
