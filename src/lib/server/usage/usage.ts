@@ -26,6 +26,8 @@ export interface RouterUse {
 	/** Bytes both ways, today and in this month of the installation's reports; null where no gateway counts them. */
 	data: { today: number; month: number } | null;
 	gateways: GatewayUse[];
+	/** Since when none of them is heard of: the router is not sold. null while one is, or where there is none. */
+	silentSince: number | null;
 }
 
 /**
@@ -153,12 +155,15 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 					const own = registered.filter((gateway) => gateway.routerId === routerId);
 					const counts = own.flatMap(({ id }) => online.get(id) ?? []);
 					const sums = data.find(({ router_id }) => router_id === routerId);
+					const silences = own.flatMap(({ silentSince }) => silentSince ?? []);
+					const isSilent = own.length > 0 && silences.length === own.length;
 					const isCounted = own.some((gateway) => adapterOf(gateway.kind).way(gateway) === 'radius');
 					return [
 						routerId,
 						{
 							online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
 							data: sums || isCounted ? { today: sums?.today ?? 0, month: sums?.month ?? 0 } : null,
+							silentSince: isSilent ? Math.max(...silences) : null,
 							gateways: own.map((gateway) => ({
 								name: gateway.name,
 								title: gateway.title,

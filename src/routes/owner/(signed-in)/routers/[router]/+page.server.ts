@@ -1,5 +1,6 @@
 import { ownRouter, requireOwner } from '#lib/server/http/owner.ts';
 import * as m from '#lib/language/messages.js';
+import { routerUse } from '../../../usage.ts';
 import { money } from '../../../words.ts';
 import type { PageServerLoad } from './$types';
 
@@ -7,6 +8,8 @@ import type { PageServerLoad } from './$types';
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
+	const { usage, config } = event.locals.app;
+	const uses = await usage.ofRouters([router.id]);
 	const price = money(router.price, router.currency);
 	return {
 		router: {
@@ -18,6 +21,7 @@ export const load: PageServerLoad = async (event) => {
 			disabled: router.disabled,
 			price
 		},
+		use: routerUse(uses.get(router.id), config.reportTimezone),
 		/** As they are given to people: without a language, so that each phone speaks its own. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,
