@@ -143,6 +143,22 @@ export async function dataOfSessions(
 	return rows;
 }
 
+/** Routers on sale that no gateway, and no password of the owner's own, stands behind. */
+export const routersWithoutGateway = (
+	queries: Queries,
+	limit: number
+): Promise<{ id: number; name: string }[]> =>
+	queries
+		.selectFrom('routers')
+		.select(['id', 'name'])
+		.where('status', '=', 'online')
+		.where('disabled_at', 'is', null)
+		.where('access_kind', '<>', 'shared_password')
+		.where('id', 'not in', (from) => from.selectFrom('gateways').select('router_id'))
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
 /** Forgets some of what is older than anybody looks at. */
 export async function forget(
 	queries: Queries,

@@ -17,6 +17,8 @@ export interface Usage {
 	ofRouters(routerIds: readonly number[]): Promise<Map<number, RouterUse>>;
 	/** Sessions of which no connection is known are left out. */
 	ofSessions(sessionIds: readonly number[]): Promise<Map<number, SessionUse>>;
+	/** Routers on sale on which no gateway stands, and that reveal no password of their owner's: some, by id. */
+	routersWithoutGateway(limit: number): Promise<{ id: number; name: string }[]>;
 	jobs: Record<string, JobHandler>;
 }
 
@@ -184,6 +186,7 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 				rows.map(({ session_id, bytes, fresh }) => [session_id, { bytes, isConnected: fresh > 0 }])
 			);
 		},
+		routersWithoutGateway: (limit) => store.routersWithoutGateway(db, limit),
 		jobs: { [BOOK_JOB]: bookAll }
 	};
 }
