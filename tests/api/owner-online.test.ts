@@ -95,10 +95,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			/We have heard nothing from this router since [\w ,]+ \d\d:\d\d\. Its time is not sold/
 		);
 		expect((await owner.get('/owner/routers')).text).toMatch(/silent since [\w ,]+ \d\d:\d\d/);
-		const { code, stdout } = await cli(['doctor'], world().server);
+		const { stdout } = await cli(['doctor'], world().server);
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${poll} has been silent since 20.*Z: `, 'm'));
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${gateway}: its clock is 42 s ahead of`, 'm'));
-		expect(code).toBe(0);
+		expect(stdout).not.toMatch(/^FAIL gateways/m);
 		const list = await cli(['gateways', 'list'], world().server);
 		expect(list.stdout).toMatch(
 			new RegExp(`^${poll} +opennds +${name} Court +20\\S+Z +silent since 20\\S+Z`, 'm')
