@@ -164,6 +164,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		plan,
+		routers,
 		reach
 	});
 	const silence = createSilence({ database, clock, log, gateways, reach });
