@@ -1,8 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
+import type { Routers } from '../routers/routers.ts';
+import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts } from './grants.ts';
-import { ACTIVATING_JOB, GRANT_JOB, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { createRadius, type Radius } from './radius.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
 
@@ -15,6 +19,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	visitBound(purchaseTokenHash: string): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
 	move(purchaseTokenHash: string): Promise<boolean>;
+	/** What a RADIUS server asks and reports. */
+	radius: Radius;
 	/** Where a device of a purchase stands; null where nothing of it is known. */
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Handlers of the durable jobs. */
@@ -23,16 +29,20 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 
 export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.ts';
 export { createPlan, type Plan } from './plan.ts';
+export type { AccountingReport } from './accounting.ts';
+export type { Login, LoginAnswer } from './radius.ts';
 export type { DeviceState } from './states.ts';
 
 export interface AccessParts extends GrantsParts {
 	clock: Clock;
 	plan: Plan;
+	routers: Routers;
 }
 
 export function createAccess(parts: AccessParts): Access {
 	const { database, clock, jobs, plan } = parts;
 	const grants = createGrants(parts);
+	const connections = createConnections(parts);
 	return {
 		waiting: grants.waiting,
 		confirm: grants.confirm,
@@ -52,7 +62,12 @@ export function createAccess(parts: AccessParts): Access {
 			return moved;
 		},
 		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
-		jobs: { [GRANT_JOB]: grants.settle, [ACTIVATING_JOB]: grants.giveUp }
+		radius: createRadius(parts),
+		jobs: {
+			[GRANT_JOB]: grants.settle,
+			[ACTIVATING_JOB]: grants.giveUp,
+			[CONNECTION_JOB]: connections.settle
+		}
 	};
 }
 

@@ -9,11 +9,11 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { giveUp } from './give-up.ts';
 import { askGateway } from './asking.ts';
+import { giveUp } from './give-up.ts';
 import { passNow as readPass, type PassNow } from './pass-now.ts';
-import { GRANT_JOB } from './plan.ts';
 import * as store from './store.ts';
+import { GRANT_JOB } from './work.ts';
 
 /**
  * Grants: one row for each gateway (and device) that has to know of a pass. The job compares what the pass is now with
@@ -163,7 +163,9 @@ export function createGrants(parts: GrantsParts): Grants {
 			state: ['granting', 'granted'],
 			wanted: true
 		} as const;
-		if (!(await store.changeGrant(db, asked, { asked_at: clock.now() }))) return clock.now();
+		const now = clock.now();
+		const asking = { state: 'granting', until_at: untilMs, asked_at: now, updated_at: now } as const;
+		if (!(await store.changeGrant(db, asked, asking))) return now;
 		const guest = await guestOf(grant, pass);
 		const told = await ask(gateway, (reach) => teller.grant(guest, untilMs, gateway, reach));
 		if (told.kind === 'impossible') return awaitFetch(grant, pass);

@@ -15,16 +15,22 @@ export const isApiPath = (path: string) => /^\/+v1(\/|$)/.test(path);
 export const isGatewayEntry = (path: string) =>
 	/^\/splash\/[\w-]+$/.test(path) || /^\/guest\/s\/[\w-]+\/?$/.test(path);
 const isCallbackPath = (path: string) => path.startsWith('/callbacks/');
+/** RADIUS servers, which show the token of their gateway. */
+const isRadiusPath = (path: string) => path.startsWith('/radius/');
 
 /**
  * Public address of this installation: the configured one, else the Host header with the protocol that the
  * proxy reports (adapter-node assumes https without a proxy, which a portal on plain http must not).
  */
 export function publicOrigin(event: RequestEvent, config: Config): string {
-	if (config.origin !== null) return config.origin;
+	return config.origin ?? originOf(event.request.headers.get('x-forwarded-proto'), event.url.host);
+}
+
+/** @param forwardedProto the header X-Forwarded-Proto */
+export function originOf(forwardedProto: string | null, host: string): string {
 	// Of several proxies the first one is the one that the browser talked to.
-	const [forwarded = ''] = (event.request.headers.get('x-forwarded-proto') ?? '').split(',');
-	return `${forwarded.trim().toLowerCase() === 'https' ? 'https' : 'http'}://${event.url.host}`;
+	const [forwarded = ''] = (forwardedProto ?? '').split(',');
+	return `${forwarded.trim().toLowerCase() === 'https' ? 'https' : 'http'}://${host}`;
 }
 
 /**
@@ -33,7 +39,8 @@ export function publicOrigin(event: RequestEvent, config: Config): string {
  */
 export function isForeignForm(event: RequestEvent): boolean {
 	const { request, url } = event;
-	if (event.isSubRequest || isApiPath(url.pathname) || isCallbackPath(url.pathname)) return false;
+	if (event.isSubRequest || isApiPath(url.pathname)) return false;
+	if (isCallbackPath(url.pathname) || isRadiusPath(url.pathname)) return false;
 	if (!CHANGING.includes(request.method)) return false;
 	if (request.method === 'POST' && isGatewayEntry(url.pathname)) return false;
 	// A script of another site can also send a body without a type, and nobody asks it before.
@@ -47,7 +54,7 @@ export function isForeignForm(event: RequestEvent): boolean {
 	return !URL.canParse(origin) || new URL(origin).host !== url.host;
 }
 
-const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 	'x-content-type-options': 'nosniff',
 	// The address of a purchase is its key: it must not travel to other sites, but our own forms need an Origin.
 	'referrer-policy': 'same-origin',
