@@ -163,7 +163,9 @@ export function createGrants(parts: GrantsParts): Grants {
 			state: ['granting', 'granted'],
 			wanted: true
 		} as const;
-		if (!(await store.changeGrant(db, asked, { asked_at: clock.now() }))) return clock.now();
+		const now = clock.now();
+		const asking = { state: 'granting', until_at: untilMs, asked_at: now, updated_at: now } as const;
+		if (!(await store.changeGrant(db, asked, asking))) return now;
 		const guest = await guestOf(grant, pass);
 		const told = await ask(gateway, (reach) => teller.grant(guest, untilMs, gateway, reach));
 		if (told.kind === 'impossible') return awaitFetch(grant, pass);
