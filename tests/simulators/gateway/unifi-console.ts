@@ -8,6 +8,8 @@ export interface UniFiConsole extends ApiServer {
 	/** A device joins the guest network, or leaves it: then the console does not know it, but remembers what it may. */
 	join(mac: string): void;
 	leave(mac: string): void;
+	/** The console was restored from a backup: it knows nothing of a guest. */
+	forget(mac: string): void;
 	/** Whether a device that is there would have the internet. */
 	isIn(mac: string): boolean;
 	/** Minutes that it was last let in for; null when it never was. */
@@ -115,6 +117,7 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		},
 		join: (mac) => void clients.set(mac, `c1${mac.replaceAll(':', '')}-client`),
 		leave: (mac) => void clients.delete(mac),
+		forget: (mac) => void guests.delete(mac),
 		isIn,
 		minutesOf: (mac) => guests.get(mac)?.minutes ?? null,
 		grantsOf: (mac) => grants.get(mac) ?? 0
