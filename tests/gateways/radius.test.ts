@@ -342,3 +342,22 @@ describe('accounting', () => {
 		expect(await row('nobodys')).toMatchObject({ pass_id: null, user_name: 'somebody' });
 	});
 });
+
+it('passwords are checked fast enough for a crowd', async () => {
+	const pass = await buy(HOTSPOT.router);
+	const login = {
+		'User-Name': pass.user,
+		'User-Password': pass.password,
+		'Calling-Station-Id': newMac(),
+		'NAS-Identifier': 'stand-in'
+	};
+	const LOGINS = 600;
+	const began = performance.now();
+	const { text } = await radclient(hotspot, 'auth', login, ['-q', '-s', '-c', String(LOGINS), '-p', '32']);
+	const seconds = (performance.now() - began) / 1000;
+	const accepted = Number(/Accepted\s*:\s*(\d+)/.exec(text)?.[1]);
+	console.log(`PAP: ${Math.round(accepted / seconds)} logins per second, 32 at a time`);
+	expect(accepted, text.slice(-2_000)).toBe(LOGINS);
+	// A venue whose devices all come back at once.
+	expect(accepted / seconds).toBeGreaterThan(20);
+});

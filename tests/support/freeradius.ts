@@ -32,7 +32,6 @@ const coaSite = (port: number, secret: string) => `
 client coa-tests {
 	ipaddr = 127.0.0.1/32
 	secret = ${secret}
-	coa_server = none
 }
 listen {
 	type = coa
@@ -99,10 +98,14 @@ export async function startFreeRadius(
 	);
 
 	let output = '';
-	const child = spawn('freeradius', process.env['AIRTILL_RADIUS_DEBUG'] === undefined ? ['-f', '-l', 'stdout', '-d', own] : ['-X', '-d', own], {
-		env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin`, LANG: 'C', TZ: 'UTC' },
-		stdio: ['ignore', 'pipe', 'pipe']
-	});
+	const child = spawn(
+		'freeradius',
+		process.env['AIRTILL_RADIUS_DEBUG'] === undefined ? ['-f', '-l', 'stdout', '-d', own] : ['-X', '-d', own],
+		{
+			env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin`, LANG: 'C', TZ: 'UTC' },
+			stdio: ['ignore', 'pipe', 'pipe']
+		}
+	);
 	child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
 	child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
 	const atExit = () => child.kill('SIGKILL');

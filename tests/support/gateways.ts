@@ -1,4 +1,6 @@
 /** Registers a gateway by the command line, as an operator does, and reads what it prints. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
@@ -62,15 +64,25 @@ export interface RadiusGateway {
 /** Registers a gateway that asks RADIUS, on a router whose passwords are of that kind. */
 export async function registerRadius(
 	{ server, sql }: Pick<World, 'server' | 'sql'>,
-	options: { kind: 'mikrotik' | 'coova' | 'hostapd'; access: AccessKind; router: number; nas?: string }
+	options: {
+		kind: 'mikrotik' | 'coova' | 'hostapd';
+		access: AccessKind;
+		router: number;
+		nas?: string;
+		/** One to take over. */
+		radiusSecret?: string;
+	}
 ): Promise<RadiusGateway> {
+	const file = path.join(server.dataDir, 'radius-secret');
+	if (options.radiusSecret !== undefined) writeFileSync(file, options.radiusSecret);
 	await sql.run('update routers set access_kind = ? where id = ?', options.access, options.router);
 	const name = gatewayName();
 	const { code, stdout, stderr } = await cli(
 		[
 			...['gateways', 'add', name, '--router', String(options.router), '--kind', options.kind],
 			...(options.kind === 'hostapd' ? [] : ['--login-host', '10.5.50.1']),
-			...(options.nas === undefined ? [] : ['--nas', options.nas])
+			...(options.nas === undefined ? [] : ['--nas', options.nas]),
+			...(options.radiusSecret === undefined ? [] : ['--radius-secret-file', file])
 		],
 		{ env: { ...server.env, ORIGIN: server.url } }
 	);
@@ -79,7 +91,7 @@ export async function registerRadius(
 	return {
 		name,
 		key: printed(/\/captive-portal\/([\w-]+)$/m) || printed(/\/radius\/([\w-]+)/) || printed(/^Key +(\S+)$/m),
-		radiusSecret: printed(/^RADIUS secret, .* again:\n(\S+)$/m),
+		radiusSecret: options.radiusSecret ?? printed(/^RADIUS secret, .* again:\n(\S+)$/m),
 		token: printed(/^Token of the RADIUS server, .* again:\n(\S+)$/m)
 	};
 }

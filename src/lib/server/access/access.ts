@@ -7,6 +7,7 @@ import { createGrants, type Grants, type GrantsParts } from './grants.ts';
 import type { Plan } from './plan.ts';
 import { createRadius, type Radius } from './radius.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
 
 /**
@@ -22,13 +23,17 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	radius: Radius;
 	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
 	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
+	/** Where a device of a purchase stands; null where nothing of it is known. */
+	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
 
+export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.ts';
 export { createPlan, type Plan } from './plan.ts';
 export type { AccountingReport } from './accounting.ts';
 export type { Login, LoginAnswer } from './radius.ts';
+export type { DeviceState } from './states.ts';
 
 export interface AccessParts extends GrantsParts {
 	clock: Clock;
@@ -37,7 +42,7 @@ export interface AccessParts extends GrantsParts {
 }
 
 export function createAccess(parts: AccessParts): Access {
-	const { database, jobs, plan } = parts;
+	const { database, clock, jobs, plan } = parts;
 	const grants = createGrants(parts);
 	const connections = createConnections(parts);
 	return {
@@ -59,6 +64,7 @@ export function createAccess(parts: AccessParts): Access {
 			jobs.nudge();
 			return moved;
 		},
+		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		radius: createRadius(parts),
 		jobs: {
 			[GRANT_JOB]: grants.settle,
