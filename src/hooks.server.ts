@@ -4,6 +4,7 @@ import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@svelt
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { answerAuthmon, isAuthmon } from '#lib/server/http/authmon.ts';
 import { fillRules } from '#lib/server/http/brand.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
@@ -51,7 +52,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.origin = publicOrigin(event, app.config);
 	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
-	if (isForeignForm(event)) {
+	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
+		response = await answerAuthmon(event);
+	} else if (isForeignForm(event)) {
 		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
 	} else if (isApiPath(event.url.pathname) && (event.isDataRequest || event.route.id === null)) {
 		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.

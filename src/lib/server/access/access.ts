@@ -9,7 +9,7 @@ import * as store from './store.ts';
  * Who may be online at which gateway, until when, with which devices: the noun between sessions (what was paid) and
  * gateways (what lets devices in).
  */
-export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
+export interface Access extends Pick<Grants, 'waiting' | 'handedOut' | 'confirm'> {
 	/** A purchase was made or opened on a visit: its device is let in where its pass has room for it. */
 	visitBound(purchaseTokenHash: string): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
@@ -30,6 +30,7 @@ export function createAccess(parts: AccessParts): Access {
 	const grants = createGrants(parts);
 	return {
 		waiting: grants.waiting,
+		handedOut: grants.handedOut,
 		confirm: grants.confirm,
 		async visitBound(tokenHash) {
 			await database.transact(async (trx) => {

@@ -21,8 +21,13 @@ import * as store from './store.ts';
 export interface Grants {
 	/** Job GRANT_JOB. @returns when to look again, or null when it is over */
 	settle(id: number): Promise<number | null>;
-	/** Guests that a gateway has to fetch, oldest first; the end that each is told stays noted. */
+	/**
+	 * Guests that a gateway has to fetch, oldest first; the end that each is told stays noted. Those that were confirmed
+	 * lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a guest from it.
+	 */
 	waiting(gateway: RegisteredGateway, limit: number): Promise<Waiting[]>;
+	/** Guests that were handed to a gateway by `waiting` and are not confirmed yet. */
+	handedOut(gateway: RegisteredGateway, limit: number): Promise<Pick<Waiting, 'grantId' | 'login'>[]>;
 	/** A gateway has let a guest in that it fetched. @returns false when that guest is not to be in (any more) */
 	confirm(gateway: RegisteredGateway, grantId: number): Promise<boolean>;
 }
@@ -53,6 +58,9 @@ const MAX_BACKOFF_MS = 60_000;
 const REVOKE_MS = 24 * 60 * 60 * 1000;
 /** A gateway that fetches its guests is looked after in this interval while a buyer waits. */
 const WAIT_MS = 5_000;
+
+/** A gateway fetches more than once in this time, however long its interval is. */
+const AGAIN_MS = 90_000;
 
 /** What a pass is at this moment. */
 interface PassNow {
@@ -246,7 +254,23 @@ export function createGrants(parts: GrantsParts): Grants {
 				const { mac, user, login } = await guestOf(grant, pass);
 				found.push({ grantId: grant.id, mac, user, login, untilMs: pass.untilMs });
 			}
+			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
+			for (const grant of await store.confirmedAt(db, lately, limit - found.length)) {
+				const pass = await passNow(grant.pass_id);
+				if (!pass || grant.until_at === null) continue;
+				const { mac, user, login } = await guestOf(grant, pass);
+				found.push({ grantId: grant.id, mac, user, login, untilMs: grant.until_at });
+			}
 			return found;
+		},
+		async handedOut(gateway, limit) {
+			const grants = await store.handedOutAt(db, gateway.id, limit);
+			return Promise.all(
+				grants.map(async ({ id, visit_id }) => ({
+					grantId: id,
+					login: visit_id === null ? {} : await visits.loginOf(visit_id)
+				}))
+			);
 		},
 		async confirm(gateway, grantId) {
 			const grant = await store.findGrant(db, grantId);
