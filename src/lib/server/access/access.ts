@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import { createGrants, type Grants, type GrantsParts } from './grants.ts';
-import { GRANT_JOB, type Plan } from './plan.ts';
+import { ACTIVATING_JOB, GRANT_JOB, type Plan } from './plan.ts';
 import * as store from './store.ts';
 
 /**
@@ -47,7 +47,7 @@ export function createAccess(parts: AccessParts): Access {
 			jobs.nudge();
 			return moved;
 		},
-		jobs: { [GRANT_JOB]: grants.settle }
+		jobs: { [GRANT_JOB]: grants.settle, [ACTIVATING_JOB]: grants.giveUp }
 	};
 }
 

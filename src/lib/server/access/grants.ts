@@ -21,6 +21,8 @@ import * as store from './store.ts';
 export interface Grants {
 	/** Job GRANT_JOB. @returns when to look again, or null when it is over */
 	settle(id: number): Promise<number | null>;
+	/** Job ACTIVATING_JOB: no gateway let the buyer in, so the order is over and the money goes back. */
+	giveUp(sessionId: number): Promise<number | null>;
 	/**
 	 * Guests that a gateway has to fetch, oldest first; the end that each is told stays noted. Those that were confirmed
 	 * lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a guest from it.
@@ -146,17 +148,6 @@ export function createGrants(parts: GrantsParts): Grants {
 		await gateways.note(gateway.id, { trouble: reason });
 	}
 
-	/** Nobody let the buyer in: the order is over, and the money goes back. */
-	async function giveUp(grant: store.GrantRow, session: SessionRow): Promise<void> {
-		await database.transact(async (trx) => {
-			if (!(await sessions.giveUp(trx, session.id))) return;
-			if (session.payment_id === null) throw new Error(`Session ${session.id} waits for its gateway unpaid`);
-			await payments.refundUnprovisioned(trx, session.payment_id);
-			await release(trx, grant.pass_id);
-		});
-		jobs.nudge();
-	}
-
 	async function release(trx: Tx, passId: number): Promise<void> {
 		const now = clock.now();
 		for (const { id } of await store.openGrantsOf(trx, passId)) {
@@ -176,18 +167,16 @@ export function createGrants(parts: GrantsParts): Grants {
 	): Promise<number | null> {
 		const isTold = grant.state === 'granted' && grant.until_at === pass.untilMs;
 		if (isTold) return pass.untilMs;
-		const { activating } = pass;
-		const giveUpAt = activating?.activating_until ?? null;
 		const told = await tell(grant, gateway, pass);
 		if (told.kind === 'done')
 			return (await noteGranted(grant, pass, pass.untilMs)) ? pass.untilMs : clock.now();
 		if (told.kind === 'unavailable') await noteTrouble(grant, gateway, told.reason);
-		if (activating && giveUpAt !== null && clock.now() >= giveUpAt) {
-			await giveUp(grant, activating);
-			return clock.now();
+		// It comes for the new end of one that is in, too.
+		if (told.kind === 'impossible' && grant.state === 'granted') {
+			await store.changeGrant(db, { id: grant.id, state: ['granted'], wanted: true }, { state: 'granting' });
 		}
 		const again = clock.now() + (told.kind === 'unavailable' ? backoff(grant) : WAIT_MS);
-		return giveUpAt === null ? Math.min(again, pass.untilMs) : Math.min(again, giveUpAt);
+		return pass.activating ? again : Math.min(again, pass.untilMs);
 	}
 
 	/** `impossible` here: the gateway comes for it by itself. */
@@ -243,6 +232,18 @@ export function createGrants(parts: GrantsParts): Grants {
 			const pass =
 				grant.released_at === null && grant.state !== 'revoking' ? await passNow(grant.pass_id) : null;
 			return pass ? give(grant, gateway, pass) : take(grant, gateway);
+		},
+		async giveUp(sessionId) {
+			await database.transact(async (trx) => {
+				const session = await sessions.known(trx, sessionId);
+				if (!(await sessions.giveUp(trx, sessionId))) return;
+				if (session.payment_id === null)
+					throw new Error(`Session ${sessionId} waited for its gateway unpaid`);
+				await payments.refundUnprovisioned(trx, session.payment_id);
+				await release(trx, session.pass_id);
+			});
+			jobs.nudge();
+			return null;
 		},
 		async waiting(gateway, limit) {
 			const found: Waiting[] = [];

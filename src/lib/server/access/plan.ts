@@ -13,6 +13,8 @@ import * as store from './store.ts';
 
 /** Job: makes a gateway know what a pass is now; its subject is the grant. */
 export const GRANT_JOB = 'access.grant';
+/** Job: gives up on a session that no gateway has let in; its subject is the session. */
+export const ACTIVATING_JOB = 'access.activating';
 /** Job: ends or prolongs a connection that a gateway accounts for; its subject is the network session. */
 export const CONNECTION_JOB = 'access.connection';
 
@@ -150,7 +152,11 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			return true;
 		},
 		async begin(trx, row) {
-			return (await grantAll(trx, row)) === 0 ? null : clock.now() + ACTIVATING_MS;
+			if ((await grantAll(trx, row)) === 0) return null;
+			const until = clock.now() + ACTIVATING_MS;
+			// Apart from the grants, which go with their gateway when somebody removes it.
+			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
+			return until;
 		},
 		changed
 	};
