@@ -67,6 +67,17 @@ export default defineConfig(({ command }) => ({
 					testTimeout: 60_000,
 					hookTimeout: 120_000
 				}
+			},
+			{
+				extends: true,
+				// With the real FreeRADIUS and openNDS: npm run test:gateways installs them.
+				test: {
+					name: 'gateways',
+					include: ['tests/gateways/**/*.test.ts'],
+					globalSetup: ['tests/support/global-setup.ts'],
+					testTimeout: 120_000,
+					hookTimeout: 180_000
+				}
 			}
 		]
 	}

@@ -1,9 +1,12 @@
 /** Debian's and Ubuntu's package manager, used only where it may be: as root, on a machine that has it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 
 const limitMs = 15 * 60_000;
+
+/** Asked by Debian's packages before they start a daemon; 101 says no (invoke-rc.d(8)). */
+const policy = '/usr/sbin/policy-rc.d';
 
 export function canInstall() {
 	return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
@@ -12,9 +15,22 @@ export function canInstall() {
 /**
  * Installs packages without their recommendations; what apt prints is shown only when it fails.
  * @param {string[]} packages
+ * @param {{ start: boolean }} [daemons] whether the daemons in them are started
  * @returns {boolean} whether it worked
  */
-export function install(packages) {
+export function install(packages, { start } = { start: true }) {
+	// Somebody else's policy stays as it is.
+	const isOurs = !start && !existsSync(policy);
+	if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+	try {
+		return aptGet(packages);
+	} finally {
+		if (isOurs) rmSync(policy, { force: true });
+	}
+}
+
+/** @param {string[]} packages */
+function aptGet(packages) {
 	console.error(`Installing ${packages.join(', ')} with apt-get ...`);
 	// Another apt (unattended upgrades) may hold the lock for a while.
 	const wait = ['-o', 'DPkg::Lock::Timeout=120'];

@@ -1,7 +1,7 @@
 /**
  * `npm test`: everything from a fresh clone to a verdict. The last line is `N passed, N failed` (and how many
  * were skipped, if any). The exit code is 0 only when something ran and nothing failed; with CI=true nothing
- * may be skipped either. A part of it: `npm test -- unit|api|e2e [part of a file's path, or of a test's title]`.
+ * may be skipped either. A part of it: `npm test -- unit|api|gateways|e2e [part of a file's path, or of a test's title]`.
  *
  * AIRTILL_FAILED_CHECKS names checks that failed before (see .ci/run): they are repeated next to the verdict.
  */
@@ -19,9 +19,10 @@ import {
 } from '../../src/cli/bootstrap.js';
 import { ensureBrowser } from './browser.js';
 import { ensureEngines } from './engines.js';
+import { ensureGatewayPrograms } from './gateway-programs.js';
 import { readPlaywright, readVitest } from './reports.js';
 
-const parts = ['unit', 'api', 'e2e'];
+const parts = ['unit', 'api', 'gateways', 'e2e'];
 const runnerLimitMs = 40 * 60_000;
 const reports = path.join(root, 'tests/output');
 
@@ -37,15 +38,16 @@ const remarks = [];
 endWithNpm();
 try {
 	if (part !== '' && !parts.includes(part))
-		throw new SetupError('Usage: npm test -- [unit|api|e2e [filter]]');
+		throw new SetupError('Usage: npm test -- [unit|api|gateways|e2e [filter]]');
 	await ensureInstalled();
 	await ensureNode();
 	process.chdir(root);
 	mkdirSync(reports, { recursive: true });
 	await node('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
-	if (isWanted('api') || isWanted('e2e')) await ensureBuilt();
+	if (part !== 'unit') await ensureBuilt();
 
-	if (isWanted('unit') || isWanted('api')) await runVitest();
+	await runVitest(['unit', 'api'].filter(isWanted));
+	if (isWanted('gateways')) await runGateways();
 	if (isWanted('e2e')) await runPlaywright();
 } catch (error) {
 	total.failed++;
@@ -56,9 +58,19 @@ try {
 
 verdict();
 
-async function runVitest() {
-	const projects = parts.filter((name) => name !== 'e2e' && isWanted(name));
-	const report = path.join(reports, 'vitest.json');
+/** With the programs that real gateways run; where they cannot be had, they are skipped with the reason. */
+async function runGateways() {
+	const missing = ensureGatewayPrograms();
+	if (missing === null) return runVitest(['gateways']);
+	if (part === 'gateways') throw new SetupError(missing);
+	console.error(missing);
+	total.skipped.push(`tests/gateways: ${missing}`);
+}
+
+/** @param {string[]} projects */
+async function runVitest(projects) {
+	if (projects.length === 0) return;
+	const report = path.join(reports, `vitest-${projects.join('-')}.json`);
 	const isTitle = filter !== '' && !matchesFile();
 	await judge('vitest', report, (text) => readVitest(text, isTitle), 'node_modules/vitest/vitest.mjs', [
 		'run',
