@@ -1,5 +1,6 @@
 import type { Config } from '#lib/server/config.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
 
 /** What has to be entered where, for one gateway, as the command line prints it. */
 
@@ -20,6 +21,9 @@ export function gatewayAddresses(
 		`Gateway         ${name} (${title}) on router ${routerId}`,
 		...(loginHosts.length > 0 ? [`Sign-in hosts   ${loginHosts.join(', ')}`] : []),
 		...(settings.level === undefined ? [] : [`Level           fas_secure_enabled ${settings.level}`]),
+		...(settings.api === undefined ? [] : [`Its API         ${settings.api}`]),
+		...(settings.nas === undefined ? [] : [`RADIUS client   ${settings.nas}`]),
+		...(settings.ndsctl === undefined ? [] : [`ndsctl          ${settings.ndsctl}`]),
 		...(settings.accessPoints ? [`Access points   ${settings.accessPoints.join(', ')}`] : []),
 		`Portal address  ${portal}`,
 		`RFC 8908 API    ${api}`,
@@ -47,9 +51,21 @@ function dhcpLines(api: string): string[] {
 	];
 }
 
-/** Shown once, when it is made. */
-export function secretLine({ kind, secret }: RegisteredGateway): string[] {
-	if (secret === null) return [];
-	const name = kind === 'opennds' ? 'faskey' : 'uamsecret';
-	return ['', `Secret (${name}), not shown again:`, secret];
+/** Shown once, when they are made. */
+export function secretLines(
+	{ kind, secret, credentials }: RegisteredGateway,
+	which: readonly ('secret' | 'radiusSecret' | 'token')[]
+): string[] {
+	const secrets = {
+		secret: { title: `Secret (${adapterOf(kind).secretName ?? ''})`, value: secret },
+		radiusSecret: { title: 'RADIUS secret', value: credentials.radiusSecret ?? null },
+		token: {
+			title: kind === 'opennds' ? 'Token of its script' : 'Token of the RADIUS server',
+			value: credentials.token ?? null
+		}
+	};
+	return which.flatMap((name) => {
+		const { title, value } = secrets[name];
+		return value === null ? [] : ['', `${title}, not shown by itself again:`, value];
+	});
 }

@@ -388,7 +388,7 @@ describe('the command line', () => {
 		const { sql, server } = world();
 		const added = await run('add', 'cafe', ...ADD);
 		const key = /captive-portal\/([\w-]{24})/.exec(added.stdout)?.[1] ?? '';
-		const secret = /not shown again:\n(\w{32})$/m.exec(added.stdout)?.[1] ?? '';
+		const secret = /^Secret \(\w+\), .* again:\n(\w{32})$/m.exec(added.stdout)?.[1] ?? '';
 		expect([key, secret]).toEqual([expect.stringMatching(/^.{24}$/), expect.stringMatching(/^.{32}$/)]);
 		const stored = JSON.stringify(await sql.all('select * from gateways'));
 		expect(stored).not.toContain(key);
@@ -422,15 +422,18 @@ describe('the command line', () => {
 			],
 			[
 				['add', 'X y', '--router', '3', '--kind', 'cisco'],
-				/^kind: use one of opennds, mikrotik, coova, unifi$/m
+				/^kind: use one of opennds, mikrotik, coova, unifi, hostapd$/m
 			],
 			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: say where its sign-in is/m],
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
 			[
 				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
-				/^kind: Airtill cannot let devices online through UniFi yet: buyers would pay and stay offline\./m
+				/^api: .* buyers would pay and stay offline\. .* --let-in-elsewhere$/m
 			],
-			[['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4], /^level: .* openNDS at level 4 .* --let-in-elsewhere$/m],
+			[
+				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--let-in-elsewhere'],
+				/^let-in-elsewhere: .* leave it out$/m
+			],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
 			[['rotate', 'twice'], /Say what to renew/],
 			[['rotate', 'twice', '--secret-file', 'no-such-file'], /no-such-file cannot be read/]

@@ -39,7 +39,7 @@ export async function registerGateway(
 	return {
 		name,
 		portal: /^Portal address +(\S+)$/m.exec(stdout)?.[1] ?? '',
-		secret: /not shown again:\n(\S+)$/m.exec(stdout)?.[1] ?? '',
+		secret: /^Secret \(\w+\), .* again:\n(\S+)$/m.exec(stdout)?.[1] ?? '',
 		key: /\/captive-portal\/([\w-]+)$/m.exec(stdout)?.[1] ?? '',
 		text: stdout
 	};

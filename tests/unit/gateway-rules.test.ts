@@ -14,7 +14,32 @@ const INPUT: GatewayInput = {
 	level: null,
 	site: null,
 	accessPoints: [],
-	letInElsewhere: false
+	letInElsewhere: false,
+	way: null,
+	nas: null,
+	ndsctl: null,
+	api: null,
+	apiUser: null,
+	apiKey: null,
+	apiCertificate: null,
+	apiInsecure: false,
+	radiusSecret: null
+};
+const MIKROTIK: Partial<GatewayInput> = { kind: 'mikrotik', loginHosts: ['10.5.50.1'] };
+const REST: Partial<GatewayInput> = {
+	...MIKROTIK,
+	way: 'rest',
+	api: 'https://10.8.0.2',
+	apiUser: 'airtill',
+	apiKey: 'obviously-fake-password'
+};
+const HOSTAPD: Partial<GatewayInput> = { kind: 'hostapd', loginHosts: [] };
+const CONSOLE: Partial<GatewayInput> = {
+	kind: 'unifi',
+	loginHosts: [],
+	site: 'default',
+	api: 'https://unifi.example',
+	apiKey: 'obviously-fake-key'
 };
 const UNIFI: Partial<GatewayInput> = { kind: 'unifi', loginHosts: [], site: 'default', letInElsewhere: true };
 
@@ -31,7 +56,14 @@ function fields(change: Partial<GatewayInput>): string {
 describe('a gateway', () => {
 	it.each<[string, Partial<GatewayInput>]>([
 		['taken', {}],
-		['taken', { secret: 'a'.repeat(16), level: '4', letInElsewhere: true }],
+		['taken', { secret: 'a'.repeat(16), level: '4' }],
+		['taken', { ndsctl: '/usr/bin/ndsctl' }],
+		['taken', { ...MIKROTIK, way: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
+		['taken', { ...HOSTAPD, nas: 'fd00::2' }],
+		['taken', REST],
+		['taken', { ...REST, api: 'http://10.8.0.2:8080/' }],
+		['taken', CONSOLE],
+		['taken', { ...CONSOLE, api: 'http://127.0.0.1:8443', apiInsecure: true }],
 		['taken', { kind: 'mikrotik', loginHosts: ['WIFI.example', '10.5.50.1:8080'] }],
 		['taken', { ...UNIFI, accessPoints: ['02-AA-BB-CC-DD-EE'] }],
 		['name', { name: 'My Cafe' }],
@@ -50,13 +82,50 @@ describe('a gateway', () => {
 		['site', { site: 'default' }],
 		['access-point', { accessPoints: ['02:aa:bb:cc:dd:ee'] }],
 		// Buyers would pay there and stay offline, unless something else lets them in.
-		['kind', { ...UNIFI, letInElsewhere: false }],
-		['level', { level: '4' }],
+		['api', { ...UNIFI, letInElsewhere: false }],
+		['let-in-elsewhere', { ...CONSOLE, letInElsewhere: true }],
+		['let-in-elsewhere', { level: '4', letInElsewhere: true }],
+		['ndsctl', { level: '4', ndsctl: '/usr/bin/ndsctl' }],
+		['ndsctl', { ndsctl: 'ndsctl' }],
+		['ndsctl', { ndsctl: '/usr/bin/ndsctl; reboot' }],
+		['login-host', { ...HOSTAPD, loginHosts: ['10.0.0.1'] }],
+		['way', { ...MIKROTIK, way: 'ftp' }],
+		['way', { way: 'rest' }],
+		['nas', { nas: '10.0.0.1' }],
+		['nas', { ...REST, nas: '10.0.0.1' }],
+		['nas', { ...HOSTAPD, nas: '10.0.0' }],
+		['nas', { ...HOSTAPD, nas: '10.0.0.1:65536' }],
+		['radius-secret', { ...HOSTAPD, radiusSecret: 'short' }],
+		['radius-secret', { radiusSecret: 'a'.repeat(16) }],
+		['api api-user api-key', { ...MIKROTIK, api: 'https://10.8.0.2', apiUser: 'x', apiKey: 'x' }],
+		['api', { ...REST, api: null }],
+		['api', { ...REST, api: 'https://admin:secret@10.8.0.2' }],
+		['api', { ...REST, api: 'https://10.8.0.2/?x=1' }],
+		['api', { ...REST, api: 'ftp://10.8.0.2' }],
+		// The password would go through the internet in clear.
+		['api', { ...REST, api: 'http://8.8.8.8' }],
+		['api', { ...REST, api: 'http://router.example' }],
+		['api', { ...CONSOLE, api: 'http://10.8.0.3' }],
+		['api', { ...CONSOLE, api: 'http://8.8.8.8', apiInsecure: true }],
+		['api-user', { ...REST, apiUser: null }],
+		['api-user', { ...REST, apiUser: 'a:b' }],
+		['api-user', { ...CONSOLE, apiUser: 'admin' }],
+		['api-key', { ...REST, apiKey: null }],
+		['api-key', { ...CONSOLE, apiKey: 'two\nlines' }],
+		['api-certificate', { ...REST, apiCertificate: 'no certificate' }],
 		['let-in-elsewhere', { letInElsewhere: true }],
 		['name kind', { name: '', kind: '' }]
 	])('%s: %j', (expected, change) => {
 		expect(fields(change)).toBe(expected);
 	});
+});
+
+it('an API address gets the path of its kind, and keeps one of its own', () => {
+	const address = (change: Partial<GatewayInput>) => checkGateway({ ...INPUT, ...change }).settings.api;
+	expect(address(REST)).toBe('https://10.8.0.2/rest');
+	expect(address(CONSOLE)).toBe('https://unifi.example/proxy/network/integration/v1');
+	const own = 'https://api.ui.com/v1/connector/consoles/1/proxy/network/integration/v1';
+	expect(address({ ...CONSOLE, api: `${own}/` })).toBe(own);
 });
 
 it.each([

@@ -1,10 +1,10 @@
 import type { AccessKind } from '../../access-kind.ts';
-import type { OperatorHttp } from '../operators/http.ts';
+import type { HttpOutcome, OperatorRequest } from '../operators/http.ts';
 
 /**
  * The interface to gateways: the programs on a router that send devices without internet to our splash page.
  *
- * Connecting a gateway (portal side): `airtill gateways add NAME --router ID --kind opennds|mikrotik|coova|unifi
+ * Connecting a gateway (portal side): `airtill gateways add NAME --router ID --kind opennds|mikrotik|coova|unifi|hostapd
  * --login-host HOST` registers it and prints the address that has to be entered in it as its portal, with the secret
  * that both sides share. From then on whoever joins that router's Wi-Fi lands on `/splash/{key}`, sees the price of that
  * router, pays, reads the password and is sent back to the gateway, which lets the device online. The key names the
@@ -34,6 +34,8 @@ export interface GatewaySettings {
 	way?: 'radius' | 'rest' | undefined;
 	/** Base address of the gateway's own API: RouterOS' REST, UniFi's console. */
 	api?: string | undefined;
+	/** PEM of the one certificate that its API shows, or of the authority that signed it. */
+	apiCertificate?: string | undefined;
 	/** openNDS at level 1 on this machine: path of its `ndsctl`. */
 	ndsctl?: string | undefined;
 	/** Address from which it asks RADIUS, and at which it takes Disconnect-Requests; its port where that is not 3799. */
@@ -163,8 +165,8 @@ export interface GatewayStatus {
 
 /** The ways out that an adapter may take; every one bounded in time and size. */
 export interface Reach {
-	/** See operators/http.ts. */
-	send: OperatorHttp['send'];
+	/** See operators/http.ts. @param certificate see GatewaySettings.apiCertificate; null: as any other https */
+	send(outgoing: OperatorRequest, certificate?: string | null): Promise<HttpOutcome>;
 	/** Runs a program of this machine without a shell. @returns its exit code (-1: it did not start, or took too long) and output */
 	run(program: string, args: readonly string[]): Promise<{ code: number; output: string }>;
 	/** Our time, in milliseconds since the epoch. */

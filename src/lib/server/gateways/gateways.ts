@@ -3,9 +3,17 @@ import type { Clock } from '../clock.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../ids.ts';
 import { sha256, type Secrets } from '../secrets.ts';
-import type { GatewayFacts, GatewayKind } from './gateway.ts';
+import type { GatewayCredentials, GatewayFacts, GatewayKind } from './gateway.ts';
 import { adapterOf } from './registry.ts';
-import { checkGateway, checkSecret, GatewayInputError, sharesSecret, type GatewayInput } from './rules.ts';
+import {
+	checkGateway,
+	checkRotation,
+	GatewayInputError,
+	madeFor,
+	sharesSecret,
+	type GatewayInput,
+	type Rotation
+} from './rules.ts';
 import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */
@@ -22,15 +30,8 @@ export interface Gateways {
 	byKey(key: string): Promise<RegisteredGateway | null>;
 	/** UniFi, which cannot be given a key: by site, and by access point where several share the site's name. */
 	bySite(site: string, accessPoint: string | null): Promise<RegisteredGateway | null>;
-	/**
-	 * New keys or secrets; the old ones end at once.
-	 * @param secret a text to take over; `new` makes one; null leaves it
-	 * @throws GatewayInputError
-	 */
-	rotate(
-		gateway: RegisteredGateway,
-		what: { key: boolean; secret: string | null }
-	): Promise<RegisteredGateway>;
+	/** New keys or secrets; the old ones end at once. @throws GatewayInputError */
+	rotate(gateway: RegisteredGateway, what: Rotation): Promise<RegisteredGateway>;
 	/** Its visits are forgotten with it. */
 	remove(gateway: RegisteredGateway): Promise<void>;
 }
@@ -73,6 +74,7 @@ const settingsShape = z.object({
 	accessPoints: z.array(z.string()).optional(),
 	way: z.enum(['radius', 'rest']).optional(),
 	api: z.string().optional(),
+	apiCertificate: z.string().optional(),
 	ndsctl: z.string().optional(),
 	nas: z.string().optional(),
 	nasPort: z.int().optional(),
@@ -125,6 +127,10 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		return { key_hash, key_sealed: secrets.encrypt(key, keyContext(key_hash)) };
 	};
 	const sealed = (name: string, secret: string) => secrets.encrypt(secret, secretContext(name));
+	const sealedCredentials = (name: string, credentials: GatewayCredentials) =>
+		Object.keys(credentials).length === 0
+			? null
+			: secrets.encrypt(JSON.stringify(credentials), credentialsContext(name));
 
 	/** Gateways of one site are told apart by their access points, so none may be without. */
 	async function checkSite(site: string, accessPoints: readonly string[] = []): Promise<void> {
@@ -147,9 +153,10 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 
 	return {
 		async add(input) {
-			const { name, routerId, kind, loginHosts, secret: given, settings } = checkGateway(input);
+			const { name, routerId, kind, loginHosts, secret: given, settings, credentials } = checkGateway(input);
 			if (settings.site !== undefined) await checkSite(settings.site, settings.accessPoints);
 			const secret = given ?? (sharesSecret(kind) ? gatewaySecret() : null);
+			const made = madeFor(kind, settings);
 			const now = clock.now();
 			try {
 				const row = await store.insertGateway(db, {
@@ -160,6 +167,11 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 					login_hosts: JSON.stringify(loginHosts),
 					secret_sealed: secret === null ? null : sealed(name, secret),
 					settings: JSON.stringify(settings),
+					credentials_sealed: sealedCredentials(name, {
+						...(made.radiusSecret && { radiusSecret: gatewaySecret() }),
+						...(made.token && { token: gatewaySecret() }),
+						...credentials
+					}),
 					created_at: now,
 					updated_at: now
 				});
@@ -191,18 +203,22 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			// A new access point of the only gateway there is belongs to it.
 			return byPoint ?? (found.length === 1 ? (found[0] ?? null) : null);
 		},
-		async rotate(gateway, { key, secret }) {
-			const fresh = secret === 'new' ? gatewaySecret() : secret;
-			if (secret !== null) {
-				const problems: { field: 'secret'; reason: string }[] = [];
-				checkSecret(gateway.kind, fresh ?? '', (_field, reason) =>
-					problems.push({ field: 'secret', reason })
-				);
-				if (problems.length > 0) throw new GatewayInputError(problems);
-			}
+		async rotate(gateway, what) {
+			checkRotation(gateway, what);
+			const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
+			const [secret, radiusSecret, token] = [what.secret, what.radiusSecret, what.token].map(fresh);
+			const credentials = {
+				...(radiusSecret && { radiusSecret }),
+				...(token && { token }),
+				...(what.apiKey !== null && { apiKey: what.apiKey }),
+				...(what.apiUser !== null && { apiUser: what.apiUser })
+			};
 			const row = await store.updateGateway(db, gateway.id, {
-				...(key ? newKey() : {}),
-				...(fresh === null ? {} : { secret_sealed: sealed(gateway.name, fresh) }),
+				...(what.key ? newKey() : {}),
+				...(secret ? { secret_sealed: sealed(gateway.name, secret) } : {}),
+				...(Object.keys(credentials).length > 0 && {
+					credentials_sealed: sealedCredentials(gateway.name, { ...gateway.credentials, ...credentials })
+				}),
 				updated_at: clock.now()
 			});
 			return openGateway(row, secrets);

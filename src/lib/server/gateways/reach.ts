@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../clock.ts';
-import { createOperatorHttp } from '../operators/http.ts';
+import { createOperatorHttp, type OperatorHttp } from '../operators/http.ts';
 import type { Reach } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;
@@ -8,10 +8,29 @@ const PROGRAM_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** The ways out to gateways, see Reach. */
+/** Gateways with a certificate of their own; one more makes the oldest connect anew. */
+const MAX_CERTIFICATES = 200;
+
 export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 	const http = createOperatorHttp({ timeoutMs: HTTP_TIMEOUT_MS });
+	const pinned = new Map<string, OperatorHttp>();
+
+	function pinnedTo(certificate: string): OperatorHttp {
+		const known = pinned.get(certificate);
+		if (known) return known;
+		const [oldest] = pinned;
+		if (oldest && pinned.size >= MAX_CERTIFICATES) {
+			pinned.delete(oldest[0]);
+			void oldest[1].stop();
+		}
+		const made = createOperatorHttp({ timeoutMs: HTTP_TIMEOUT_MS, certificate });
+		pinned.set(certificate, made);
+		return made;
+	}
+
 	return {
-		send: http.send,
+		send: (outgoing, certificate = null) =>
+			(certificate === null ? http : pinnedTo(certificate)).send(outgoing),
 		run: (program, args) =>
 			new Promise((resolve) => {
 				const limits = { timeout: PROGRAM_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
@@ -21,6 +40,8 @@ export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 				});
 			}),
 		now: () => clock.now(),
-		stop: () => http.stop()
+		async stop() {
+			await Promise.all([http, ...pinned.values()].map((one) => one.stop()));
+		}
 	};
 }

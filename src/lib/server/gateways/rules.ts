@@ -1,11 +1,19 @@
 import { normaliseMac } from '../../mac.ts';
-import { GATEWAY_KINDS, type GatewayKind, type GatewaySettings } from './gateway.ts';
+import { GATEWAY_KINDS, type GatewayCredentials, type GatewayKind, type GatewaySettings } from './gateway.ts';
 import { normaliseLoginHost } from './login-hosts.ts';
 import { adapterOf } from './registry.ts';
+import {
+	asksRadius,
+	checkApiCredentials,
+	checkReach,
+	radiusSecretProblem,
+	type ReachField,
+	type ReachInput
+} from './rules-reach.ts';
 
 /** What somebody types to register a gateway, and the rules that it is held against. */
 
-export interface GatewayInput {
+export interface GatewayInput extends ReachInput {
 	name: string;
 	routerId: number;
 	kind: string;
@@ -15,7 +23,7 @@ export interface GatewayInput {
 	level: string | null;
 	site: string | null;
 	accessPoints: readonly string[];
-	/** Where Airtill itself lets no device online: something else does, and whoever registers it knows. */
+	/** Where Airtill lets no device online itself: something else does, and whoever registers it knows. */
 	letInElsewhere: boolean;
 }
 
@@ -26,6 +34,8 @@ export interface CheckedGateway {
 	loginHosts: string[];
 	secret: string | null;
 	settings: GatewaySettings;
+	/** Those that were typed. */
+	credentials: GatewayCredentials;
 }
 
 export interface FieldProblem {
@@ -38,7 +48,9 @@ export interface FieldProblem {
 		| 'level'
 		| 'site'
 		| 'access-point'
-		| 'let-in-elsewhere';
+		| 'let-in-elsewhere'
+		| 'token'
+		| ReachField;
 	reason: string;
 }
 
@@ -78,34 +90,39 @@ export function checkGateway(input: GatewayInput): CheckedGateway {
 	const loginHosts = checkHosts(input.loginHosts, kind, wrong);
 	if (input.secret !== null && kind !== undefined) checkSecret(kind, input.secret, wrong);
 	const settings = checkSettings(input, kind, wrong);
+	const credentials = kind === undefined ? {} : checkReach(input, kind, settings, wrong);
 	if (kind !== undefined) checkLettingIn(input, kind, settings, wrong);
 
 	if (kind === undefined || problems.length > 0) throw new GatewayInputError(problems);
-	return { name: input.name, routerId: input.routerId, kind, loginHosts, secret: input.secret, settings };
+	const { name, routerId, secret } = input;
+	return { name, routerId, kind, loginHosts, secret, settings, credentials };
 }
+
+/** Which secrets are made for a gateway, where none was typed. */
+export const madeFor = (kind: GatewayKind, settings: GatewaySettings) => ({
+	radiusSecret: asksRadius(kind, settings),
+	token: asksRadius(kind, settings) || kind === 'opennds'
+});
 
 /** Nothing is sold where nobody would be let online: buyers would pay, and stay outside. */
 function checkLettingIn(
-	input: GatewayInput,
+	{ letInElsewhere, api }: GatewayInput,
 	kind: GatewayKind,
 	settings: GatewaySettings,
 	wrong: Wrong
 ): void {
-	const letsIn =
-		adapterOf(kind).finishes({ loginHosts: [], secret: null, credentials: {}, settings }) === 'navigate';
-	if (letsIn && input.letInElsewhere) {
-		wrong('let-in-elsewhere', 'devices are let online in the browser here: leave it out');
+	if (kind !== 'unifi' || api !== null) {
+		if (letInElsewhere) wrong('let-in-elsewhere', 'Airtill lets devices online here: leave it out');
+		return;
 	}
-	if (letsIn || input.letInElsewhere) return;
-	const [field, what] =
-		kind === 'opennds'
-			? (['level', 'openNDS at level 4'] as const)
-			: (['kind', adapterOf(kind).title] as const);
-	wrong(
-		field,
-		`Airtill cannot let devices online through ${what} yet: buyers would pay and stay offline. ` +
-			'If something else lets them in, e.g. the Wi-Fi itself takes the bought password, add --let-in-elsewhere'
-	);
+	if (letInElsewhere) settings.elsewhere = true;
+	else {
+		wrong(
+			'api',
+			'say where the API of its console is: else Airtill cannot let devices online, and buyers would pay and stay ' +
+				'offline. If something else lets them in, e.g. the Wi-Fi itself takes the bought password, add --let-in-elsewhere'
+		);
+	}
 }
 
 type Wrong = (field: FieldProblem['field'], reason: string) => void;
@@ -154,3 +171,42 @@ function checkSettings(input: GatewayInput, kind: GatewayKind | undefined, wrong
 	if (points.length > 0) settings.accessPoints = points.filter((point) => point !== null);
 	return settings;
 }
+
+/** What is renewed; for each secret a text to take over, `new` to make one, or null to leave it. */
+export interface Rotation {
+	key: boolean;
+	secret: string | null;
+	radiusSecret: string | null;
+	token: string | null;
+	/** These two are made elsewhere. */
+	apiKey: string | null;
+	apiUser: string | null;
+}
+
+/** @throws GatewayInputError */
+export function checkRotation({ kind, settings, credentials }: RotatedGateway, what: Rotation): void {
+	const problems: FieldProblem[] = [];
+	const wrong = (field: FieldProblem['field'], reason: string) => problems.push({ field, reason });
+	if (what.secret === 'new') {
+		if (!sharesSecret(kind)) wrong('secret', `${kind} shares none: leave it out`);
+	} else if (what.secret !== null) checkSecret(kind, what.secret, wrong);
+
+	const made = madeFor(kind, settings);
+	if (what.radiusSecret !== null && !made.radiusSecret) {
+		wrong('radius-secret', 'it asks no RADIUS server: leave it out');
+	} else if (what.radiusSecret !== null && what.radiusSecret !== 'new') {
+		const problem = radiusSecretProblem(what.radiusSecret);
+		if (problem !== null) wrong('radius-secret', problem);
+	}
+	if (what.token !== null && !made.token) wrong('token', `${kind} has none: leave it out`);
+
+	if (what.apiKey !== null || what.apiUser !== null) {
+		const { apiKey = null, apiUser = null } = credentials;
+		if (settings.api === undefined) wrong('api-key', 'it was registered without --api');
+		else
+			checkApiCredentials({ apiKey: what.apiKey ?? apiKey, apiUser: what.apiUser ?? apiUser }, kind, wrong);
+	}
+	if (problems.length > 0) throw new GatewayInputError(problems);
+}
+
+type RotatedGateway = Pick<CheckedGateway, 'kind' | 'settings' | 'credentials'>;

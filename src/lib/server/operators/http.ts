@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+
 /**
  * The way to an operator: one request, no redirect, no retry, everything bounded. Trouble is an outcome and never an
  * exception, and says whether the request can have arrived: that decides between `refused` and `uncertain`.
@@ -27,14 +30,23 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Connections to one operator. */
 const MAX_CONNECTIONS = 32;
 
-/** @param timeoutMs for a whole request, answer included */
-export function createOperatorHttp({ timeoutMs }: { timeoutMs: number }): OperatorHttp {
+export interface OperatorHttpOptions {
+	/** For a whole request, answer included. */
+	timeoutMs: number;
+	/**
+	 * PEM: only a server is talked to that shows this very certificate, whatever name stands in it, or one that this
+	 * authority signed for its name. Not given: one that any public authority signed.
+	 */
+	certificate?: string;
+}
+
+export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptions): OperatorHttp {
 	let opened: ReturnType<typeof load> | null = null;
 
 	async function load() {
 		const { Agent, request } = await import('undici');
 		const dispatcher = new Agent({
-			connect: { timeout: CONNECT_TIMEOUT_MS },
+			connect: { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && pinnedTo(certificate)) },
 			connections: MAX_CONNECTIONS,
 			pipelining: 1,
 			headersTimeout: timeoutMs,
@@ -71,6 +83,18 @@ export function createOperatorHttp({ timeoutMs }: { timeoutMs: number }): Operat
 		async stop() {
 			if (opened) await (await opened).dispatcher.destroy();
 		}
+	};
+}
+
+function pinnedTo(
+	pem: string
+): Required<Pick<ConnectionOptions, 'ca' | 'allowPartialTrustChain' | 'checkServerIdentity'>> {
+	const { fingerprint256 } = new X509Certificate(pem);
+	return {
+		ca: pem,
+		allowPartialTrustChain: true,
+		checkServerIdentity: (host, shown) =>
+			shown.fingerprint256 === fingerprint256 ? undefined : checkServerIdentity(host, shown)
 	};
 }
 

@@ -35,6 +35,13 @@ export const access: Migration = {
 			`alter table gateways add column clock_offset_ms ${int}`,
 			`alter table gateways add column trouble text`,
 			`create index gateways_router on gateways (router_id)`,
+			// Until now these were taken only where something else lets their devices in: so it stays.
+			`update gateways set settings = ${
+				sqlite
+					? `json_set(settings, '$.elsewhere', json('true'))`
+					: `(settings::jsonb || '{"elsewhere":true}')::text`
+			}
+				where kind = 'unifi' or (kind = 'opennds' and settings like '%"level":4%')`,
 
 			`create table access_grants (
 				id ${id},
