@@ -48,7 +48,10 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 					{
 						title: 'openNDS: who may be online (chmod 700, it holds a secret)',
 						file: BINAUTH_FILE,
-						text: binauthScript(`${portal.origin}/opennds/${site.gateway.key}/binauth`, facts.credentials.token ?? '')
+						text: binauthScript(
+							`${portal.origin}/opennds/${site.gateway.key}/binauth`,
+							facts.credentials.token ?? ''
+						)
 					}
 				]
 			: []),

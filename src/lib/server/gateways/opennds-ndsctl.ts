@@ -68,8 +68,7 @@ const customOf = (user: string) => Buffer.from(user).toString('base64');
 const isGuest = (client: Client, guest: Guest) =>
 	sha256(client.token) === guest.login['hid'] || (isOnline(client) && isOwn(client, guest));
 const isOnline = ({ state }: Client) => state === 'Authenticated';
-const isOwn = ({ custom = '' }: Client, { user }: Guest) =>
-	custom.replaceAll('%3d', '=') === customOf(user);
+const isOwn = ({ custom = '' }: Client, { user }: Guest) => custom.replaceAll('%3d', '=') === customOf(user);
 
 function endsAt(client: Client, untilMs: number): boolean {
 	const endMs = Number(client.session_end) * 1000;
@@ -80,7 +79,8 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
 	const client = known.value.find(({ mac }) => mac.toLowerCase() === guest.mac);
-	if (!client) return unavailable('openNDS does not know the device now; it does as soon as it opens a page.');
+	if (!client)
+		return unavailable('openNDS does not know the device now; it does as soon as it opens a page.');
 	if (!isGuest(client, guest)) {
 		return unavailable('The device at this address is not the one that came to the portal.');
 	}
@@ -125,10 +125,14 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 		);
 	}
 	if (!/Preemptive Authentication is Enabled/i.test(text)) {
-		problems.push('allow_preemptive_authentication is not set: added time would put devices out for a moment.');
+		problems.push(
+			'allow_preemptive_authentication is not set: added time would put devices out for a moment.'
+		);
 	}
 	if (/Version: 9\./.test(text) && /nf_tables/.test((await reach.run('iptables', ['-V'])).output)) {
-		problems.push('openNDS 9 needs the legacy iptables, and here iptables is the one of nftables: see the configuration.');
+		problems.push(
+			'openNDS 9 needs the legacy iptables, and here iptables is the one of nftables: see the configuration.'
+		);
 	}
 	return { problems, reachable: true, clockOffsetMs: null, online: known.value.filter(isOnline).length };
 }

@@ -80,4 +80,7 @@ async function fieldsOf({ request, url }: RequestEvent): Promise<URLSearchParams
 }
 
 const text = (body: string, status = 200, headers: Record<string, string> = {}) =>
-	new Response(body, { status, headers: { 'content-type': 'text/plain', 'cache-control': 'no-store', ...headers } });
+	new Response(body, {
+		status,
+		headers: { 'content-type': 'text/plain', 'cache-control': 'no-store', ...headers }
+	});
