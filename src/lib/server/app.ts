@@ -161,6 +161,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		plan,
+		routers,
 		reach
 	});
 	const mailer = createMailer(config);

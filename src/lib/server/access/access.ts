@@ -1,8 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
+import type { Routers } from '../routers/routers.ts';
+import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts } from './grants.ts';
-import { ACTIVATING_JOB, GRANT_JOB, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { createRadius, type Radius } from './radius.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
@@ -14,20 +18,26 @@ export interface Access extends Pick<Grants, 'waiting' | 'handedOut' | 'confirm'
 	visitBound(purchaseTokenHash: string): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
 	move(purchaseTokenHash: string): Promise<boolean>;
+	/** What a RADIUS server asks and reports. */
+	radius: Radius;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
 
 export { createPlan, type Plan } from './plan.ts';
+export type { AccountingReport } from './accounting.ts';
+export type { Login, LoginAnswer } from './radius.ts';
 
 export interface AccessParts extends GrantsParts {
 	clock: Clock;
 	plan: Plan;
+	routers: Routers;
 }
 
 export function createAccess(parts: AccessParts): Access {
 	const { database, jobs, plan } = parts;
 	const grants = createGrants(parts);
+	const connections = createConnections(parts);
 	return {
 		waiting: grants.waiting,
 		handedOut: grants.handedOut,
@@ -47,7 +57,12 @@ export function createAccess(parts: AccessParts): Access {
 			jobs.nudge();
 			return moved;
 		},
-		jobs: { [GRANT_JOB]: grants.settle, [ACTIVATING_JOB]: grants.giveUp }
+		radius: createRadius(parts),
+		jobs: {
+			[GRANT_JOB]: grants.settle,
+			[ACTIVATING_JOB]: grants.giveUp,
+			[CONNECTION_JOB]: connections.settle
+		}
 	};
 }
 

@@ -9,8 +9,8 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { SessionRow, Sessions } from '../sessions/sessions.ts';
-import { GRANT_JOB } from './plan.ts';
 import * as store from './store.ts';
+import { GRANT_JOB } from './work.ts';
 
 /**
  * Grants: one row for each gateway (and device) that has to know of a pass. The job compares what the pass is now with

@@ -4,19 +4,14 @@ import type { Gateways } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
+import { takePlace } from './devices.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
  * What has to be told to gateways when a pass begins or changes. Everything is noted in the transaction of the change
  * and done by a job, so that nothing is lost when a process dies.
  */
-
-/** Job: makes a gateway know what a pass is now; its subject is the grant. */
-export const GRANT_JOB = 'access.grant';
-/** Job: gives up on a session that no gateway has let in; its subject is the session. */
-export const ACTIVATING_JOB = 'access.activating';
-/** Job: ends or prolongs a connection that a gateway accounts for; its subject is the network session. */
-export const CONNECTION_JOB = 'access.connection';
 
 /** A router that has not let a paid buyer in after this time gives the money back. */
 const ACTIVATING_MS = 10 * 60 * 1000;
@@ -110,6 +105,18 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 		return subjects.length;
 	}
 
+	/**
+	 * Where devices sign in by RADIUS, the newest one has its place before it does: the other, put out, would sign in
+	 * again by itself, and faster.
+	 */
+	async function reserve(trx: Tx, pass: PassPlace, { gateway_id: gatewayId, mac }: store.DeviceVisit) {
+		const all = await gateways.ofRouter(trx, pass.router_id);
+		const isRadius = all.some((one) => one.id === gatewayId && adapterOf(one.kind).way(one) === 'radius');
+		if (!isRadius) return;
+		const place = { passId: pass.pass_id, gatewayId, mac, maxDevices: pass.max_devices };
+		await takePlace(trx, jobs, place, clock.now());
+	}
+
 	async function changed(trx: Tx, passId: number): Promise<void> {
 		const now = clock.now();
 		for (const { id } of await store.openGrantsOf(trx, passId)) {
@@ -144,6 +151,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 				await store.changeGrant(trx, { id, state: ['granting', 'granted'] }, to);
 			}
 			await store.releaseDevices(trx, { passId: pass.pass_id, exceptMac: newest.mac }, now);
+			await reserve(trx, pass, newest);
 			const targets = await told(trx, pass.router_id);
 			if (targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === newest.gateway_id)) {
 				await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });

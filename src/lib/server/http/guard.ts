@@ -15,6 +15,8 @@ export const isApiPath = (path: string) => /^\/+v1(\/|$)/.test(path);
 export const isGatewayEntry = (path: string) =>
 	/^\/splash\/[\w-]+$/.test(path) || /^\/guest\/s\/[\w-]+\/?$/.test(path);
 const isCallbackPath = (path: string) => path.startsWith('/callbacks/');
+/** RADIUS servers, which show the token of their gateway. */
+const isRadiusPath = (path: string) => path.startsWith('/radius/');
 
 /**
  * Public address of this installation: the configured one, else the Host header with the protocol that the
@@ -33,7 +35,8 @@ export function publicOrigin(event: RequestEvent, config: Config): string {
  */
 export function isForeignForm(event: RequestEvent): boolean {
 	const { request, url } = event;
-	if (event.isSubRequest || isApiPath(url.pathname) || isCallbackPath(url.pathname)) return false;
+	if (event.isSubRequest || isApiPath(url.pathname)) return false;
+	if (isCallbackPath(url.pathname) || isRadiusPath(url.pathname)) return false;
 	if (!CHANGING.includes(request.method)) return false;
 	if (request.method === 'POST' && isGatewayEntry(url.pathname)) return false;
 	// A script of another site can also send a body without a type, and nobody asks it before.

@@ -1,0 +1,69 @@
+import type { Queries, Tx } from '../db/database.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import * as network from './network-store.ts';
+import { CONNECTION_JOB } from './work.ts';
+
+/**
+ * Places of devices in a pass. A device takes one when its gateway has proved that it signed in, and keeps it until it
+ * leaves, is moved, or is not heard of for three accounting intervals: then another one may have it.
+ */
+
+/** How often gateways are asked to report on a connection. */
+export const INTERIM_SECONDS = 60;
+const HEARD_MS = 3 * INTERIM_SECONDS * 1000;
+/** A device that was heard of just now need not be noted again. */
+const FRESH_MS = 10_000;
+
+/** A device that was last heard of before this moment has left. */
+export const heardSince = (now: number): number => now - HEARD_MS;
+
+export interface Place {
+	passId: number;
+	gatewayId: number;
+	mac: string;
+	maxDevices: number;
+}
+
+/** Whether a device holds a place of a pass, or could take one. */
+export async function hasRoom(queries: Queries, place: Place, now: number): Promise<boolean> {
+	const places = await network.placesOf(queries, place.passId);
+	return places.some(({ mac }) => mac === place.mac) || others(places, place, now) < place.maxDevices;
+}
+
+/** Whether it holds one now, noted so lately that nothing has to be written. */
+export async function isFresh(queries: Queries, { passId, mac }: Place, now: number): Promise<boolean> {
+	const places = await network.placesOf(queries, passId);
+	return places.some((own) => own.mac === mac && own.seen_at > now - FRESH_MS);
+}
+
+const others = (places: readonly network.DeviceRow[], { mac }: Place, now: number) =>
+	places.filter((other) => other.mac !== mac && other.seen_at > heardSince(now)).length;
+
+/**
+ * A device takes a place, or is noted as heard of where it holds one. Those in whose place it is are put out.
+ * @returns false when there is none for it
+ */
+export async function takePlace(trx: Tx, jobs: Jobs, place: Place, now: number): Promise<boolean> {
+	const { passId, gatewayId, mac, maxDevices } = place;
+	const places = await network.placesOf(trx, passId);
+	const own = places.find((one) => one.mac === mac);
+	if (own) {
+		await network.changeDevice(trx, own.id, { gateway_id: gatewayId, seen_at: Math.max(own.seen_at, now) });
+		return true;
+	}
+	if (others(places, place, now) >= maxDevices) return false;
+	// Longest unheard of first; all that are still there have a place beside the new one.
+	for (const gone of places.slice(maxDevices - 1)) await putOut(trx, jobs, gone, now);
+	const before = await network.deviceIn(trx, passId, mac);
+	const bound = { gateway_id: gatewayId, bound_at: now, seen_at: now, released_at: null };
+	if (before) await network.changeDevice(trx, before.id, bound);
+	else await network.insertDevice(trx, { ...bound, pass_id: passId, mac });
+	return true;
+}
+
+async function putOut(trx: Tx, jobs: Jobs, { pass_id: passId, mac }: network.DeviceRow, now: number) {
+	await network.releasePlace(trx, { passId, mac }, now);
+	for (const { id } of await network.openConnections(trx, { passId, mac })) {
+		await jobs.schedule(trx, CONNECTION_JOB, id, now);
+	}
+}

@@ -1,0 +1,196 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import type { Queries } from '../db/database.ts';
+import type { AccessDevicesTable, NetworkSessionsTable, SessionsTable } from '../db/schema.ts';
+
+export type DeviceRow = Selectable<AccessDevicesTable>;
+export type ConnectionRow = Selectable<NetworkSessionsTable>;
+type SessionRow = Selectable<SessionsTable>;
+
+/** More sessions follow each other in no pass. */
+const MAX_OF_PASS = 500;
+
+/** All sessions of a pass, whatever became of them. */
+export const sessionsOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.orderBy('id', 'desc')
+		.limit(MAX_OF_PASS)
+		.execute();
+
+/** Devices that hold a place of a pass, heard of last first. */
+export const placesOf = (queries: Queries, passId: number): Promise<DeviceRow[]> =>
+	queries
+		.selectFrom('access_devices')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('released_at', 'is', null)
+		.orderBy('seen_at', 'desc')
+		.orderBy('id', 'desc')
+		.execute();
+
+/** What is known of a device in a pass, whether or not it holds a place now. */
+export async function deviceIn(queries: Queries, passId: number, mac: string): Promise<DeviceRow | null> {
+	const row = await queries
+		.selectFrom('access_devices')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('mac', '=', mac)
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function insertDevice(queries: Queries, device: Insertable<AccessDevicesTable>): Promise<void> {
+	await queries.insertInto('access_devices').values(device).execute();
+}
+
+export async function changeDevice(
+	queries: Queries,
+	id: number,
+	to: Updateable<AccessDevicesTable>
+): Promise<void> {
+	await queries.updateTable('access_devices').set(to).where('id', '=', id).execute();
+}
+
+/** A device gives up its place. */
+export async function releasePlace(
+	queries: Queries,
+	{ passId, mac }: { passId: number; mac: string },
+	now: number
+): Promise<void> {
+	await queries
+		.updateTable('access_devices')
+		.set({ released_at: now })
+		.where('pass_id', '=', passId)
+		.where('mac', '=', mac)
+		.where('released_at', 'is', null)
+		.execute();
+}
+
+/** Passes in which a device was let online at the gateways of a router, newest first. */
+export async function passesOfDevice(
+	queries: Queries,
+	{ mac, routerId }: { mac: string; routerId: number }
+): Promise<number[]> {
+	const rows = await queries
+		.selectFrom('access_devices')
+		.select('pass_id')
+		.where('mac', '=', mac)
+		.where('gateway_id', 'in', (gateways) =>
+			gateways.selectFrom('gateways').select('id').where('router_id', '=', routerId)
+		)
+		.orderBy('bound_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(MAX_KNOWN)
+		.execute();
+	return rows.map(({ pass_id }) => pass_id);
+}
+
+/** Passes of one device that are looked at. */
+const MAX_KNOWN = 20;
+
+/** Running passes of the purchases that a device's visits at the gateways of a router led to, newest visit first. */
+export async function passesOfVisits(
+	queries: Queries,
+	{ mac, routerId }: { mac: string; routerId: number },
+	now: number
+): Promise<number[]> {
+	const { rows } = await sql<{ pass_id: number }>`
+		select sessions.pass_id as pass_id from gateway_visits visits
+		join purchases on purchases.token_hash = visits.purchase_token_hash
+		join sessions on sessions.id = purchases.session_id
+		where visits.client_mac = ${mac} and visits.expires_at > ${now}
+			and visits.gateway_id in (select id from gateways where router_id = ${routerId})
+			and sessions.status = 'active' and sessions.expires_at > ${now}
+		order by visits.bound_at desc, visits.id desc limit ${MAX_KNOWN}`.execute(queries);
+	return rows.map(({ pass_id }) => pass_id);
+}
+
+/** Running passes of a router that have room for another device, newest first; `heardSince`: as in devices.ts. */
+export async function passesWithRoom(
+	queries: Queries,
+	routerId: number,
+	{ now, heardSince, limit }: { now: number; heardSince: number; limit: number }
+): Promise<number[]> {
+	const { rows } = await sql<{ pass_id: number }>`
+		select pass_id from sessions
+		where router_id = ${routerId} and status = 'active' and expires_at > ${now}
+			and access_kind <> 'shared_password'
+		group by pass_id
+		having max(max_devices) > (
+			select count(*) from access_devices devices
+			where devices.pass_id = sessions.pass_id and devices.released_at is null
+				and devices.seen_at > ${heardSince})
+		order by pass_id desc limit ${limit}`.execute(queries);
+	return rows.map(({ pass_id }) => pass_id);
+}
+
+export async function findConnection(queries: Queries, id: number): Promise<ConnectionRow | null> {
+	const row = await queries
+		.selectFrom('network_sessions')
+		.selectAll()
+		.where('id', '=', id)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** A connection by what its gateway calls it. */
+export async function connectionOf(
+	queries: Queries,
+	gatewayId: number,
+	acctSessionId: string
+): Promise<ConnectionRow | null> {
+	const row = await queries
+		.selectFrom('network_sessions')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('acct_session_id', '=', acctSessionId)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export const insertConnection = (
+	queries: Queries,
+	connection: Insertable<NetworkSessionsTable>
+): Promise<ConnectionRow> =>
+	queries.insertInto('network_sessions').values(connection).returningAll().executeTakeFirstOrThrow();
+
+export async function changeConnection(
+	queries: Queries,
+	id: number,
+	to: Updateable<NetworkSessionsTable>
+): Promise<void> {
+	await queries.updateTable('network_sessions').set(to).where('id', '=', id).execute();
+}
+
+/** Connections of a device in a pass that are not over. */
+export const openConnections = (
+	queries: Queries,
+	{ passId, mac }: { passId: number; mac: string }
+): Promise<{ id: number }[]> =>
+	queries
+		.selectFrom('network_sessions')
+		.select('id')
+		.where('pass_id', '=', passId)
+		.where('mac', '=', mac)
+		.where('stopped_at', 'is', null)
+		.execute();
+
+/** Connections that are not over of one access server of a gateway: the one that says that it begins anew. */
+export const openAt = (
+	queries: Queries,
+	server: { gatewayId: number; address: string | null; identifier: string | null; before: number }
+): Promise<ConnectionRow[]> =>
+	queries
+		.selectFrom('network_sessions')
+		.selectAll()
+		.where('gateway_id', '=', server.gatewayId)
+		.where('nas_address', server.address === null ? 'is' : '=', server.address)
+		.where('nas_identifier', server.identifier === null ? 'is' : '=', server.identifier)
+		.where('started_at', '<=', server.before)
+		.where('stopped_at', 'is', null)
+		.orderBy('id')
+		.execute();

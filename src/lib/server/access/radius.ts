@@ -1,0 +1,159 @@
+import { loginUser, passOfUser } from '../../login-user.ts';
+import { normaliseMac } from '../../mac.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Routers } from '../routers/routers.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { createAccounting, type AccountingReport } from './accounting.ts';
+import { hasRoom, INTERIM_SECONDS, isFresh, takePlace, type Place } from './devices.ts';
+import { passState } from './passes.ts';
+import { pskChoice, type RunningPass } from './psk.ts';
+
+/**
+ * What a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius.ts) asks about the devices at one gateway.
+ * Nothing is granted ahead: each answer says what the pass is at that moment, and the time left until its absolute end,
+ * so that a new login never renews it. `authorize` comes before the password is checked, more than once for a PEAP
+ * login, and changes nothing; `accepted` comes after, and takes the device's place.
+ */
+export interface Radius {
+	authorize(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
+	/** The RADIUS server has found the password right. */
+	accepted(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
+	/** What a gateway reports of a connection; the same report may come again. */
+	account(gateway: RegisteredGateway, report: AccountingReport): Promise<void>;
+}
+
+export interface Login {
+	/** User-Name */
+	user: string;
+	/** Calling-Station-Id; null where the gateway does not say it. */
+	mac: string | null;
+}
+
+/**
+ * `known`: the password decides. `keys`: one of the passwords is that of the Wi-Fi. `accepted`: may go on. `unknown`:
+ * no such user. `refused`: `message` goes to the device, in words that gateways/fields.ts understands when a gateway
+ * hands it back.
+ */
+export type LoginAnswer =
+	| { kind: 'known'; password: string; terms: Terms }
+	| { kind: 'keys'; passwords: string[]; user: string | null; terms: Terms }
+	| { kind: 'accepted' }
+	| { kind: 'unknown' }
+	| { kind: 'refused'; message: string };
+
+export interface Terms {
+	/** Until the absolute end, at least 1. */
+	seconds: number;
+	interimSeconds: number;
+	/** Comes back with each report; null where it is not known which pass it is. */
+	className: string | null;
+}
+
+export const REFUSALS = {
+	expired: 'Your pass has expired.',
+	ended: 'Your pass was ended: no time left on it.',
+	devices: 'Too many devices: another one uses this pass.',
+	waits: 'Not ready: try again in a moment.'
+} as const;
+
+export interface RadiusParts {
+	database: Database;
+	clock: Clock;
+	jobs: Jobs;
+	gateways: Gateways;
+	routers: Routers;
+	sessions: Sessions;
+}
+
+export function createRadius(parts: RadiusParts): Radius {
+	const { database, clock, jobs, routers, sessions } = parts;
+	const { db } = database;
+	const accounting = createAccounting(parts);
+
+	const termsOf = (passes: readonly RunningPass[], now: number): Terms => {
+		const untilMs = Math.min(...passes.map((pass) => pass.untilMs));
+		const [only] = passes;
+		return {
+			seconds: Math.max(1, Math.ceil((untilMs - now) / 1000)),
+			interimSeconds: INTERIM_SECONDS,
+			className: only && passes.length === 1 ? classOf(only.session.pass_id, untilMs) : null
+		};
+	};
+
+	/** Where the device's address stands for a user: the access point asks for the Wi-Fi's own password. */
+	async function isKeyRequest(gateway: RegisteredGateway, user: string): Promise<boolean> {
+		if (normaliseMac(user) === null) return false;
+		const { access_kind: kind } = await routers.known(db, gateway.routerId);
+		return kind === 'wpa_personal_per_client';
+	}
+
+	async function keysFor({ routerId }: RegisteredGateway, mac: string): Promise<LoginAnswer> {
+		const now = clock.now();
+		const { passes, full } = await pskChoice(db, { mac, routerId }, now);
+		if (full) return { kind: 'refused', message: REFUSALS.devices };
+		const [first] = passes;
+		if (!first) return { kind: 'unknown' };
+		return {
+			kind: 'keys',
+			passwords: passes.map(({ session }) => sessions.passwordOf(session)),
+			user: passes.length === 1 ? loginUser(first.session.pass_id) : null,
+			terms: termsOf(passes, now)
+		};
+	}
+
+	/** The pass of a user at a gateway's router, or the answer where it cannot be used now. */
+	async function passFor(gateway: RegisteredGateway, user: string): Promise<RunningPass | LoginAnswer> {
+		const passId = passOfUser(user);
+		if (passId === null) return { kind: 'unknown' };
+		const pass = await passState(db, { passId, routerId: gateway.routerId }, clock.now());
+		if (pass.kind === 'runs') return pass;
+		if (pass.kind === 'unknown') return { kind: 'unknown' };
+		if (pass.kind === 'waits') return { kind: 'refused', message: REFUSALS.waits };
+		return { kind: 'refused', message: pass.ended ? REFUSALS.ended : REFUSALS.expired };
+	}
+
+	const placeOf = (gateway: RegisteredGateway, { session }: RunningPass, mac: string): Place => ({
+		passId: session.pass_id,
+		gatewayId: gateway.id,
+		mac,
+		maxDevices: session.max_devices
+	});
+
+	return {
+		async authorize(gateway, login) {
+			if (await isKeyRequest(gateway, login.user)) {
+				return keysFor(gateway, normaliseMac(login.user) ?? '');
+			}
+			const pass = await passFor(gateway, login.user);
+			if (pass.kind !== 'runs') return pass;
+			const now = clock.now();
+			const mac = normaliseMac(login.mac ?? '');
+			if (mac !== null && !(await hasRoom(db, placeOf(gateway, pass, mac), now))) {
+				return { kind: 'refused', message: REFUSALS.devices };
+			}
+			return { kind: 'known', password: sessions.passwordOf(pass.session), terms: termsOf([pass], now) };
+		},
+		async accepted(gateway, login) {
+			// Who knows which password the device has is its access point alone; its reports say who came in.
+			if (await isKeyRequest(gateway, login.user)) return { kind: 'accepted' };
+			const pass = await passFor(gateway, login.user);
+			if (pass.kind !== 'runs') return pass;
+			await accounting.heardOf(gateway, null);
+			const mac = normaliseMac(login.mac ?? '');
+			if (mac === null) return { kind: 'accepted' };
+			const place = placeOf(gateway, pass, mac);
+			if (await isFresh(db, place, clock.now())) return { kind: 'accepted' };
+			const taken = await database.transact((trx) => takePlace(trx, jobs, place, clock.now()));
+			jobs.nudge();
+			return taken ? { kind: 'accepted' } : { kind: 'refused', message: REFUSALS.devices };
+		},
+		account: (gateway, report) => accounting.account(gateway, report)
+	};
+}
+
+/** Names the pass, and the end that the gateway was told (seconds since the epoch). */
+export const classOf = (passId: number, untilMs: number): string =>
+	`pass-${passId}-${Math.round(untilMs / 1000)}`;

@@ -1,0 +1,9 @@
+/** Job: makes a gateway know what a pass is now; its subject is the grant. */
+export const GRANT_JOB = 'access.grant';
+/** Job: gives up on a session that no gateway has let in; its subject is the session. */
+export const ACTIVATING_JOB = 'access.activating';
+/** Job: ends or prolongs a connection that a gateway accounts for; its subject is the network session. */
+export const CONNECTION_JOB = 'access.connection';
+
+/** Gateways are told whole seconds: an end that differs by less is the same. */
+export const TOLD_ABOUT_MS = 2_000;

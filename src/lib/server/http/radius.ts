@@ -1,0 +1,183 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { z } from 'zod';
+import type { AccountingReport, LoginAnswer } from '../access/access.ts';
+import type { App } from '../app.ts';
+import { AppError } from '../errors.ts';
+import { equalSecrets } from '../secrets.ts';
+import { limitAddress, RateLimited } from './limits.ts';
+import { MAX_BODY_BYTES, readBody } from './parse.ts';
+
+/**
+ * What FreeRADIUS' rlm_rest asks (its mods-available/rest): 200 with attributes as JSON and 204 are a yes, 401 a no with
+ * a Reply-Message, 404 an unknown user, 403 no at all, 5xx makes the gateway ask again. A text is marked `do_xlat:
+ * false`, because the RADIUS server would else expand it. A right token is not limited: its gateway asks as often as
+ * devices come.
+ */
+type Gateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
+type Event = RequestEvent<{ gateway: string }>;
+
+const MAX_TEXT = 253;
+const text = z.string().max(MAX_TEXT);
+const login = z.object({ user: text, mac: text });
+
+const count = z
+	.string()
+	.regex(/^\d{0,15}$/)
+	.transform(Number);
+const given = text.transform((value) => (value === '' ? null : value));
+
+/** Acct-Status-Type, RFC 2866, 5.1. */
+const STATUSES = { 1: 'start', 2: 'stop', 3: 'interim', 7: 'on', 8: 'off' } as const;
+const statusText = z.enum(['1', '2', '3', '7', '8']).transform((value) => STATUSES[value]);
+
+const report = z.object({
+	status: statusText,
+	session: text,
+	user: given,
+	mac: given,
+	ip: given,
+	nas_address: given,
+	nas_identifier: given,
+	class: text,
+	at: count,
+	delay: count,
+	lasted: count,
+	in: count,
+	in_gigawords: count,
+	out: count,
+	out_gigawords: count,
+	cause: given
+});
+
+/** One request to /radius/{key}: the gateway is known and proves itself before its body is read. */
+async function answered<S extends z.ZodType>(
+	event: Event,
+	shape: S,
+	work: (gateway: Gateway, body: z.output<S>) => Promise<Response>
+): Promise<Response> {
+	const { gateways, log } = event.locals.app;
+	try {
+		const gateway = await gateways.byKey(event.params.gateway);
+		const token = gateway?.credentials.token;
+		if (!gateway || token === undefined || !shows(event, token)) {
+			await limitAddress(event);
+			return empty(gateway ? 403 : 404);
+		}
+		const parsed = shape.safeParse(await bodyOf(event));
+		if (!parsed.success) {
+			log.warn(
+				{ gateway: gateway.name, path: event.route.id },
+				'a RADIUS server sent what is not understood'
+			);
+			return empty(400);
+		}
+		return await work(gateway, parsed.data);
+	} catch (error) {
+		if (error instanceof RateLimited) return empty(429, error.headers);
+		if (error instanceof AppError) return empty(error.status);
+		log.error({ err: error, request: event.locals.requestId }, 'a RADIUS request failed');
+		return empty(500);
+	}
+}
+
+const shows = ({ request }: Event, token: string) =>
+	equalSecrets(request.headers.get('authorization') ?? '', `Bearer ${token}`);
+
+/** @throws AppError `body_too_large` */
+async function bodyOf({ request }: Event): Promise<unknown> {
+	const bytes = await readBody(request, MAX_BODY_BYTES);
+	try {
+		return JSON.parse(Buffer.from(bytes).toString('utf8'));
+	} catch {
+		return null;
+	}
+}
+
+const empty = (status: number, headers: Record<string, string> = {}) =>
+	new Response(null, { status, headers: { 'cache-control': 'no-store', ...headers } });
+
+/** Before the password is checked. */
+export const authorize = (event: Event): Promise<Response> =>
+	answered(event, login, async (gateway, { user, mac }) =>
+		reply(await event.locals.app.access.radius.authorize(gateway, { user, mac: mac || null }))
+	);
+
+/** After the password was right. */
+export const postAuth = (event: Event): Promise<Response> =>
+	answered(event, login, async (gateway, { user, mac }) =>
+		reply(await event.locals.app.access.radius.accepted(gateway, { user, mac: mac || null }))
+	);
+
+export const accounting = (event: Event): Promise<Response> =>
+	answered(event, report, async (gateway, body) => {
+		await event.locals.app.access.radius.account(gateway, reportOf(body));
+		return empty(204);
+	});
+
+const GIGAWORD = 2 ** 32;
+
+const reportOf = (body: z.output<typeof report>): AccountingReport => ({
+	status: body.status,
+	sessionId: body.session,
+	user: body.user,
+	mac: body.mac,
+	ip: body.ip,
+	nasAddress: body.nas_address,
+	nasIdentifier: body.nas_identifier,
+	className: classNameOf(body.class),
+	atSeconds: body.at === 0 ? null : body.at,
+	delaySeconds: body.delay,
+	lastedSeconds: body.lasted,
+	bytesIn: body.in_gigawords * GIGAWORD + body.in,
+	bytesOut: body.out_gigawords * GIGAWORD + body.out,
+	cause: body.cause
+});
+
+/** Octets are printed as `0x…`. */
+function classNameOf(printed: string): string | null {
+	const hex = /^0x((?:[0-9a-f]{2})+)$/i.exec(printed)?.[1];
+	const name = hex === undefined ? printed : Buffer.from(hex, 'hex').toString('latin1');
+	return name === '' ? null : name;
+}
+
+const asText = (value: string | string[]) => ({ value, op: ':=', do_xlat: false });
+const asNumber = (value: number) => ({ value, op: ':=' });
+
+function reply(answer: LoginAnswer): Response {
+	switch (answer.kind) {
+		case 'unknown':
+			return empty(404);
+		case 'accepted':
+			return empty(204);
+		case 'refused':
+			return attributes(401, { 'reply:Reply-Message': asText(answer.message) });
+		case 'known':
+			return attributes(200, {
+				'control:Cleartext-Password': asText(answer.password),
+				...termsOf(answer.terms)
+			});
+		case 'keys':
+			return attributes(200, {
+				'control:Auth-Type': asText('Accept'),
+				'reply:Tunnel-Password:0': asText(answer.passwords),
+				...(answer.user === null ? {} : { 'reply:User-Name': asText(answer.user) }),
+				...termsOf(answer.terms)
+			});
+	}
+}
+
+const termsOf = ({
+	seconds,
+	interimSeconds,
+	className
+}: Extract<LoginAnswer, { kind: 'known' }>['terms']) => ({
+	'reply:Session-Timeout': asNumber(seconds),
+	'reply:Acct-Interim-Interval': asNumber(interimSeconds),
+	...(className === null ? {} : { 'reply:Class': asText(className) })
+});
+
+const attributes = (status: number, body: Record<string, unknown>) =>
+	new Response(JSON.stringify(body), {
+		status,
+		headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }
+	});

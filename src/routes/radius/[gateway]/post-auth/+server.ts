@@ -1,0 +1,5 @@
+import type { RequestHandler } from './$types';
+import { postAuth } from '#lib/server/http/radius.ts';
+
+/** POST /radius/{key}/post-auth: a password was right; the device takes its place. */
+export const POST: RequestHandler = (event) => postAuth(event);
