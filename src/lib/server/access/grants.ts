@@ -1,6 +1,6 @@
 import { loginUser } from '../../login-user.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import type { Reach, Teller, Told } from '../gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
@@ -8,7 +8,10 @@ import type { Visits } from '../gateways/visits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
-import type { SessionRow, Sessions } from '../sessions/sessions.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { giveUp } from './give-up.ts';
+import { askGateway } from './asking.ts';
+import { passNow as readPass, type PassNow } from './pass-now.ts';
 import * as store from './store.ts';
 import { GRANT_JOB } from './work.ts';
 
@@ -58,36 +61,24 @@ export interface GrantsParts {
 const MAX_BACKOFF_MS = 60_000;
 /** A guest that cannot be put out is tried so long after the end that its gateway was told. */
 const REVOKE_MS = 24 * 60 * 60 * 1000;
+/**
+ * A buyer's time begins when the gateway has answered, so what it is told ends this much later than that would be by now.
+ * The exact end comes by itself: the guest is put out then.
+ */
+const SLACK_MS = 30_000;
+/** A request whose answer was lost can still be done by its gateway for so long: who is put out, is put out again then. */
+const LATE_MS = 60_000;
 /** A gateway that fetches its guests is looked after in this interval while a buyer waits. */
 const WAIT_MS = 5_000;
 
 /** A gateway fetches more than once in this time, however long its interval is. */
 const AGAIN_MS = 90_000;
 
-/** What a pass is at this moment. */
-interface PassNow {
-	session: SessionRow;
-	/** When its time is over; for one that is about to begin: when it would be. */
-	untilMs: number;
-	/** The session that waits for its gateway. */
-	activating: SessionRow | null;
-}
-
 export function createGrants(parts: GrantsParts): Grants {
-	const { database, clock, log, jobs, gateways, visits, sessions, payments, reach } = parts;
+	const { database, clock, log, jobs, gateways, visits, sessions } = parts;
 	const { db } = database;
 
-	async function passNow(passId: number): Promise<PassNow | null> {
-		const now = clock.now();
-		const open = await store.openSessionsOf(db, passId);
-		const running = open.filter(({ status, expires_at }) => status === 'active' && (expires_at ?? 0) > now);
-		const [session] = running;
-		const ends = running.map(({ expires_at }) => expires_at ?? 0);
-		if (session) return { session, untilMs: Math.max(...ends), activating: null };
-		const activating = open.find(({ status }) => status === 'activating');
-		if (!activating) return null;
-		return { session: activating, untilMs: now + activating.duration_seconds * 1000, activating };
-	}
+	const passNow = (passId: number) => readPass(db, clock, passId);
 
 	const backoff = ({ attempts }: store.GrantRow) =>
 		Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
@@ -97,43 +88,57 @@ export function createGrants(parts: GrantsParts): Grants {
 			user: loginUser(grant.pass_id),
 			password: pass ? sessions.passwordOf(pass.session) : '',
 			mac: grant.mac,
-			login: grant.visit_id === null ? {} : await visits.loginOf(grant.visit_id)
+			login: grant.visit_id === null ? {} : await visits.loginOf(grant.visit_id),
+			maxDevices: pass?.session.max_devices ?? 1
 		};
 	}
 
-	/** The gateway has it: noted, and the time begins where a buyer waited for that. */
-	async function noteGranted(grant: store.GrantRow, pass: PassNow, untilMs: number): Promise<boolean> {
+	/**
+	 * The end that a gateway has to know: of the device's last pass, where it has several, with some slack where the time
+	 * is about to begin.
+	 */
+	async function endToTell(grant: store.GrantRow, pass: PassNow): Promise<number> {
+		const ends = [pass.untilMs + (pass.activating ? SLACK_MS : 0)];
+		for (const { pass_id } of await store.sameDevice(db, grant)) {
+			const other = await passNow(pass_id);
+			if (other) ends.push(other.untilMs);
+		}
+		return Math.max(...ends);
+	}
+
+	/**
+	 * The gateway has it: noted, and the time begins where a buyer waited for that.
+	 * @returns when to look again, or null where what was told is not what counts (any more)
+	 */
+	async function noteGranted(grant: store.GrantRow, pass: PassNow, untilMs: number): Promise<number | null> {
 		const { activating } = pass;
-		const noted = await database.transact(async (trx) => {
+		const next = await database.transact(async (trx) => {
 			const now = clock.now();
 			const to = {
 				state: 'granted',
 				until_at: untilMs,
 				granted_at: grant.granted_at ?? now,
+				asked_at: null,
 				attempts: 0,
 				last_error: null,
 				updated_at: now
 			} as const;
-			const from = { id: grant.id, state: ['granting', 'granted'], wanted: true } as const;
-			const changed = await store.changeGrant(trx, from, to);
-			const startsAt = activating ? untilMs - activating.duration_seconds * 1000 : null;
-			const begun =
-				!changed || !activating || startsAt === null || (await sessions.begin(trx, activating.id, startsAt));
-			if (!changed) {
-				// Meanwhile it was to be put out, and maybe was, before this let it in.
-				const again = { state: 'revoking', updated_at: now } as const;
-				await store.changeGrant(
-					trx,
-					{ id: grant.id, state: ['granting', 'granted', 'revoking', 'revoked'] },
-					again
-				);
+			const { id, revision } = grant;
+			const isStill = { id, revision, state: ['granting', 'granted'], wanted: true } as const;
+			if (await store.changeGrant(trx, isStill, to)) {
+				if (!activating) return pass.untilMs;
+				// Where it began at another gateway meanwhile, its end is another one.
+				return (await sessions.begin(trx, activating.id, now))
+					? now + activating.duration_seconds * 1000
+					: now;
 			}
-			// Where it began at another gateway meanwhile, its end is another one.
-			await jobs.schedule(trx, GRANT_JOB, grant.id, changed && begun ? untilMs : now);
-			return changed !== null;
+			// Meanwhile it was to be told anew: it will be. Or it was to be put out, and maybe was, before this let it in.
+			await store.revokeAgain(trx, id, now);
+			await jobs.schedule(trx, GRANT_JOB, id, now);
+			return null;
 		});
 		jobs.nudge();
-		return noted;
+		return next;
 	}
 
 	async function noteTrouble(
@@ -145,19 +150,6 @@ export function createGrants(parts: GrantsParts): Grants {
 		const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
 		const to = { attempts: grant.attempts + 1, last_error: reason.slice(0, 500), updated_at: clock.now() };
 		await store.changeGrant(db, from, to);
-		await gateways.note(gateway.id, { trouble: reason });
-	}
-
-	async function release(trx: Tx, passId: number): Promise<void> {
-		const now = clock.now();
-		for (const { id } of await store.openGrantsOf(trx, passId)) {
-			await store.changeGrant(
-				trx,
-				{ id, state: ['granting', 'granted'] },
-				{ released_at: now, updated_at: now }
-			);
-			await jobs.schedule(trx, GRANT_JOB, id, now);
-		}
 	}
 
 	async function give(
@@ -165,35 +157,51 @@ export function createGrants(parts: GrantsParts): Grants {
 		gateway: RegisteredGateway,
 		pass: PassNow
 	): Promise<number | null> {
-		const isTold = grant.state === 'granted' && grant.until_at === pass.untilMs;
-		if (isTold) return pass.untilMs;
-		const told = await tell(grant, gateway, pass);
-		if (told.kind === 'done')
-			return (await noteGranted(grant, pass, pass.untilMs)) ? pass.untilMs : clock.now();
-		if (told.kind === 'unavailable') await noteTrouble(grant, gateway, told.reason);
-		// It comes for the new end of one that is in, too.
-		if (told.kind === 'impossible' && grant.state === 'granted') {
-			await store.changeGrant(db, { id: grant.id, state: ['granted'], wanted: true }, { state: 'granting' });
-		}
-		const again = clock.now() + (told.kind === 'unavailable' ? backoff(grant) : WAIT_MS);
+		const untilMs = await endToTell(grant, pass);
+		const { until_at: known } = grant;
+		const isTold =
+			grant.state === 'granted' && known !== null && known >= untilMs && known <= untilMs + SLACK_MS;
+		if (isTold && !pass.activating) return pass.untilMs;
+		const teller = tellerOf(gateway);
+		if (!teller) return awaitFetch(grant, pass);
+		// Noted before it is asked: who does not hear the answer knows that there may be one.
+		const asked = {
+			id: grant.id,
+			revision: grant.revision,
+			state: ['granting', 'granted'],
+			wanted: true
+		} as const;
+		if (!(await store.changeGrant(db, asked, { asked_at: clock.now() }))) return clock.now();
+		const guest = await guestOf(grant, pass);
+		const told = await ask(gateway, (reach) => teller.grant(guest, untilMs, gateway, reach));
+		if (told.kind === 'impossible') return awaitFetch(grant, pass);
+		if (told.kind === 'done') return (await noteGranted(grant, pass, untilMs)) ?? clock.now();
+		await noteTrouble(grant, gateway, told.reason);
+		const again = clock.now() + backoff(grant);
 		return pass.activating ? again : Math.min(again, pass.untilMs);
 	}
 
-	/** `impossible` here: the gateway comes for it by itself. */
-	async function tell(grant: store.GrantRow, gateway: RegisteredGateway, pass: PassNow): Promise<Told> {
-		const teller = tellerOf(gateway);
-		if (!teller) return { kind: 'impossible' };
-		return guarded(async () => teller.grant(await guestOf(grant, pass), pass.untilMs, gateway, reach));
+	/** The gateway comes for it by itself, also for the new end of one that is in. */
+	async function awaitFetch(grant: store.GrantRow, pass: PassNow): Promise<number> {
+		const isIn = { id: grant.id, revision: grant.revision, state: ['granted'], wanted: true } as const;
+		await store.changeGrant(db, isIn, { state: 'granting' });
+		const again = clock.now() + WAIT_MS;
+		return pass.activating ? again : Math.min(again, pass.untilMs);
 	}
 
 	async function take(grant: store.GrantRow, gateway: RegisteredGateway): Promise<number | null> {
 		const now = clock.now();
 		const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
 		if (!(await store.changeGrant(db, from, { state: 'revoking', updated_at: now }))) return null;
+		// A device that another pass holds in stays in: that one is told with its own end.
+		const stays = grant.mac !== null && (await heldIn(grant));
 		const teller = tellerOf(gateway);
-		const told: Told = teller
-			? await guarded(async () => teller.revoke(await guestOf(grant, null), gateway, reach))
-			: { kind: 'impossible' };
+		const guest = await guestOf(grant, null);
+		const told: Told = stays
+			? { kind: 'done' }
+			: teller
+				? await ask(gateway, (reach) => teller.revoke(guest, gateway, reach))
+				: { kind: 'impossible' };
 		const endsByItselfAt = grant.until_at ?? grant.created_at;
 		if (told.kind === 'unavailable') {
 			await noteTrouble(grant, gateway, told.reason);
@@ -204,24 +212,41 @@ export function createGrants(parts: GrantsParts): Grants {
 		}
 		// What cannot be told ends when the gateway was told.
 		if (told.kind === 'impossible' && endsByItselfAt > now) return endsByItselfAt;
-		await store.changeGrant(db, from, {
-			state: 'revoked',
-			revoked_at: clock.now(),
-			last_error: null,
-			updated_at: clock.now()
-		});
+		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;
+		if (!stays && lateAt > clock.now()) return lateAt;
+		await noteRevoked(grant);
 		return null;
 	}
 
-	/** An adapter that fails is a gateway that could not be told. */
-	async function guarded(work: () => Promise<Told>): Promise<Told> {
-		try {
-			return await work();
-		} catch (error) {
-			log.error({ err: error }, 'a gateway adapter failed');
-			return { kind: 'unavailable', reason: 'An error of ours; see the log.' };
-		}
+	/** Whether another grant of the same device is valid at the same gateway. */
+	async function heldIn(grant: store.GrantRow): Promise<boolean> {
+		for (const { pass_id } of await store.sameDevice(db, grant)) if (await passNow(pass_id)) return true;
+		return false;
 	}
+
+	/** Whoever else is to be in under the same address, or name, may have been put out with it: that is told again. */
+	async function noteRevoked(grant: store.GrantRow): Promise<void> {
+		await database.transact(async (trx) => {
+			const now = clock.now();
+			const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
+			const to = {
+				state: 'revoked',
+				revoked_at: now,
+				asked_at: null,
+				last_error: null,
+				updated_at: now
+			} as const;
+			if (!(await store.changeGrant(trx, from, to))) return;
+			for (const other of await store.sameDevice(trx, grant)) {
+				await store.tellAnew(trx, other.id, now);
+				await jobs.schedule(trx, GRANT_JOB, other.id, now);
+			}
+		});
+		jobs.nudge();
+	}
+
+	const ask = (gateway: RegisteredGateway, work: (reach: Reach) => Promise<Told>) =>
+		askGateway(parts, gateway, work);
 
 	return {
 		async settle(id) {
@@ -233,27 +258,17 @@ export function createGrants(parts: GrantsParts): Grants {
 				grant.released_at === null && grant.state !== 'revoking' ? await passNow(grant.pass_id) : null;
 			return pass ? give(grant, gateway, pass) : take(grant, gateway);
 		},
-		async giveUp(sessionId) {
-			await database.transact(async (trx) => {
-				const session = await sessions.known(trx, sessionId);
-				if (!(await sessions.giveUp(trx, sessionId))) return;
-				if (session.payment_id === null)
-					throw new Error(`Session ${sessionId} waited for its gateway unpaid`);
-				await payments.refundUnprovisioned(trx, session.payment_id);
-				await release(trx, session.pass_id);
-			});
-			jobs.nudge();
-			return null;
-		},
+		giveUp: (sessionId) => giveUp(parts, sessionId),
 		async waiting(gateway, limit) {
 			const found: Waiting[] = [];
 			for (const grant of await store.waitingAt(db, gateway.id, limit)) {
 				const pass = await passNow(grant.pass_id);
 				if (!pass) continue;
 				const from = { id: grant.id, state: ['granting'], wanted: true } as const;
-				if (!(await store.changeGrant(db, from, { until_at: pass.untilMs }))) continue;
+				const untilMs = await endToTell(grant, pass);
+				if (!(await store.changeGrant(db, from, { until_at: untilMs }))) continue;
 				const { mac, user, login } = await guestOf(grant, pass);
-				found.push({ grantId: grant.id, mac, user, login, untilMs: pass.untilMs });
+				found.push({ grantId: grant.id, mac, user, login, untilMs });
 			}
 			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
 			for (const grant of await store.confirmedAt(db, lately, limit - found.length)) {
@@ -276,9 +291,13 @@ export function createGrants(parts: GrantsParts): Grants {
 		async confirm(gateway, grantId) {
 			const grant = await store.findGrant(db, grantId);
 			if (!grant || grant.gateway_id !== gateway.id || grant.until_at === null) return false;
-			const pass = await passNow(grant.pass_id);
-			if (!pass || grant.state !== 'granting') return false;
-			return noteGranted(grant, pass, grant.until_at);
+			const pass = grant.released_at === null ? await passNow(grant.pass_id) : null;
+			if (!pass) return false;
+			if (grant.state === 'granted') return true;
+			if (grant.state !== 'granting' || (await noteGranted(grant, pass, grant.until_at)) === null)
+				return false;
+			await jobs.wake(GRANT_JOB, grantId);
+			return true;
 		}
 	};
 }

@@ -65,7 +65,11 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 		// It came again as a stranger: the gateway has forgotten it, or never heard.
 		const to = { state: 'granting', visit_id: visitId, until_at: null, updated_at: now } as const;
 		const row = same
-			? await store.changeGrant(trx, { id: same.id, state: ['granting', 'granted'], wanted: true }, to)
+			? await store.changeGrant(
+					trx,
+					{ id: same.id, state: ['granting', 'granted'], wanted: true },
+					{ ...to, revision: same.revision + 1 }
+				)
 			: await store.insertGrant(trx, {
 					...to,
 					pass_id: passId,
@@ -74,6 +78,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 					granted_at: null,
 					released_at: null,
 					revoked_at: null,
+					asked_at: null,
 					last_error: null,
 					created_at: now
 				});
@@ -146,9 +151,14 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			if (!newest) return false;
 			const now = clock.now();
 			for (const { id, mac, gateway_id } of await store.openGrantsOf(trx, pass.pass_id)) {
-				if (mac === null || (mac === newest.mac && gateway_id === newest.gateway_id)) continue;
+				if (mac === newest.mac && gateway_id === newest.gateway_id) continue;
 				const to = { released_at: now, updated_at: now };
-				await store.changeGrant(trx, { id, state: ['granting', 'granted'] }, to);
+				const from = { id, state: ['granting', 'granted'], wanted: true } as const;
+				const released = await store.changeGrant(trx, from, to);
+				// A user is put out with whatever device, and may come in again with the new one.
+				if (released && mac === null) {
+					await grant(trx, pass.pass_id, { gatewayId: gateway_id, mac: null, visitId: null });
+				}
 			}
 			await store.releaseDevices(trx, { passId: pass.pass_id, exceptMac: newest.mac }, now);
 			await reserve(trx, pass, newest);

@@ -135,7 +135,7 @@ export const confirmedAt = (
  */
 export async function changeGrant(
 	queries: Queries,
-	from: { id: number; state: readonly GrantRow['state'][]; wanted?: true },
+	from: { id: number; state: readonly GrantRow['state'][]; wanted?: true; revision?: number },
 	to: Updateable<AccessGrantsTable>
 ): Promise<GrantRow | null> {
 	let query = queries
@@ -144,8 +144,56 @@ export async function changeGrant(
 		.where('id', '=', from.id)
 		.where('state', 'in', from.state);
 	if (from.wanted) query = query.where('released_at', 'is', null);
+	if (from.revision !== undefined) query = query.where('revision', '=', from.revision);
 	return (await query.returningAll().executeTakeFirst()) ?? null;
 }
+
+/** A gateway that may just have let a guest in has to put it out, unless it is (still, or again) to be in. */
+export async function revokeAgain(queries: Queries, id: number, now: number): Promise<void> {
+	await queries
+		.updateTable('access_grants')
+		.set({ state: 'revoking', asked_at: now, updated_at: now })
+		.where('id', '=', id)
+		.where((row) =>
+			row.or([
+				row('state', 'in', ['revoking', 'revoked', 'failed']),
+				row.and([row('state', 'in', ['granting', 'granted']), row('released_at', 'is not', null)])
+			])
+		)
+		.execute();
+}
+
+/** What a gateway was told of a guest, or is being told at this moment, does not count any more. */
+export async function tellAnew(queries: Queries, id: number, now: number): Promise<void> {
+	await queries
+		.updateTable('access_grants')
+		.set({ state: 'granting', until_at: null, revision: sql`revision + 1`, updated_at: now })
+		.where('id', '=', id)
+		.where('state', 'in', ['granting', 'granted'])
+		.where('released_at', 'is', null)
+		.execute();
+}
+
+/** Other grants that are to hold the same device in at the same gateway; where users are told: those of the same pass. */
+export function sameDevice(queries: Queries, grant: GrantRow): Promise<GrantRow[]> {
+	const others = queries
+		.selectFrom('access_grants')
+		.selectAll()
+		.where('id', '<>', grant.id)
+		.where('gateway_id', '=', grant.gateway_id)
+		.where('state', 'in', ['granting', 'granted'])
+		.where('released_at', 'is', null)
+		.orderBy('id')
+		.limit(MAX_SAME_DEVICE);
+	return (
+		grant.mac === null
+			? others.where('mac', 'is', null).where('pass_id', '=', grant.pass_id)
+			: others.where('mac', '=', grant.mac)
+	).execute();
+}
+
+/** Passes of one device at once. */
+const MAX_SAME_DEVICE = 20;
 
 /** Connections of a pass that its gateways have not reported as over. */
 export const openConnectionsOf = (queries: Queries, passId: number): Promise<{ id: number }[]> =>

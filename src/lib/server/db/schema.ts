@@ -490,6 +490,10 @@ export interface AccessGrantsTable {
 	/** When it was wanted no longer though the pass runs: another device took its place, or nobody could be let in. */
 	released_at: number | null;
 	revoked_at: number | null;
+	/** When its gateway was last asked to let it in and has not confirmed that: it may do so, or have done so. */
+	asked_at: number | null;
+	/** Goes up when it has to be told anew: what was told before does not count then. */
+	revision: Generated<number>;
 	attempts: Generated<number>;
 	last_error: string | null;
 	created_at: number;

@@ -144,6 +144,8 @@ export interface Guest {
 	mac: string | null;
 	/** What the gateway handed over with the device (`Entry.login`); empty when that is forgotten. */
 	login: Readonly<Record<string, string>>;
+	/** As many at once. */
+	maxDevices: number;
 }
 
 /**

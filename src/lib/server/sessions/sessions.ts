@@ -254,6 +254,8 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			pass_id: pass?.pass_id ?? row.id,
 			ended_at: null
 		} as const;
+		// Its devices are found by its pass, and time that was ordered for a pass that is over begins one of its own.
+		if (!pass && row.pass_id !== paid.pass_id) await store.change(trx, from, { pass_id: paid.pass_id });
 		const activatingUntil = pass ? null : await access.begin(trx, { ...row, pass_id: paid.pass_id });
 		if (activatingUntil !== null) {
 			const to = {

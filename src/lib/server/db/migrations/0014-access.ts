@@ -54,6 +54,8 @@ export const access: Migration = {
 				granted_at ${int},
 				released_at ${int},
 				revoked_at ${int},
+				asked_at ${int},
+				revision ${int} not null default 1,
 				attempts ${int} not null default 0,
 				last_error text,
 				created_at ${int} not null,
@@ -63,6 +65,7 @@ export const access: Migration = {
 				where state in ('granting', 'granted') and released_at is null`,
 			`create index access_grants_pass on access_grants (pass_id, id)`,
 			`create index access_grants_gateway on access_grants (gateway_id, state, id)`,
+			`create index access_grants_device on access_grants (gateway_id, mac) where state in ('granting', 'granted')`,
 
 			`create table access_devices (
 				id ${id},

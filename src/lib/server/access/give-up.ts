@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.ts';
+import type { Database, Tx } from '../db/database.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Payments } from '../payments/payments.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { GRANT_JOB } from './plan.ts';
+import * as store from './store.ts';
+
+export interface GiveUpParts {
+	database: Database;
+	clock: Clock;
+	jobs: Jobs;
+	sessions: Sessions;
+	payments: Payments;
+}
+
+/**
+ * No gateway let the buyer of a session in: the order is over, the money goes back, and whatever a gateway did without
+ * our hearing of it is taken back. Nothing happens to a session that does not wait (any more).
+ */
+export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<null> {
+	const { database, clock, jobs, sessions, payments } = parts;
+
+	async function release(trx: Tx, passId: number): Promise<void> {
+		const now = clock.now();
+		for (const { id } of await store.openGrantsOf(trx, passId)) {
+			const from = { id, state: ['granting', 'granted'] } as const;
+			await store.changeGrant(trx, from, { released_at: now, updated_at: now });
+			await jobs.schedule(trx, GRANT_JOB, id, now);
+		}
+	}
+
+	await database.transact(async (trx) => {
+		const session = await sessions.known(trx, sessionId);
+		if (!(await sessions.giveUp(trx, sessionId))) return;
+		if (session.payment_id === null) throw new Error(`Session ${sessionId} waited for its gateway unpaid`);
+		await payments.refundUnprovisioned(trx, session.payment_id);
+		await release(trx, session.pass_id);
+	});
+	jobs.nudge();
+	return null;
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../clock.ts';
+import type { Queries } from '../db/database.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
+import * as store from './store.ts';
+
+/** What a pass is at this moment. */
+export interface PassNow {
+	session: SessionRow;
+	/** When its time is over; for one that is about to begin: when it would be. */
+	untilMs: number;
+	/** The session that waits for its gateway. */
+	activating: SessionRow | null;
+}
+
+/** null when nothing of it is valid (any more). */
+export async function passNow(queries: Queries, clock: Clock, passId: number): Promise<PassNow | null> {
+	const now = clock.now();
+	const open = await store.openSessionsOf(queries, passId);
+	const running = open.filter(({ status, expires_at }) => status === 'active' && (expires_at ?? 0) > now);
+	const [session] = running;
+	const ends = running.map(({ expires_at }) => expires_at ?? 0);
+	if (session) return { session, untilMs: Math.max(...ends), activating: null };
+	const activating = open.find(({ status }) => status === 'activating');
+	if (!activating) return null;
+	return { session: activating, untilMs: now + activating.duration_seconds * 1000, activating };
+}
