@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
+import { createBinauth, type Binauth } from './binauth.ts';
 import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts } from './grants.ts';
 import type { Plan } from './plan.ts';
@@ -20,6 +21,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'handedOut' | 'confirm'
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
 	radius: Radius;
+	/** What a gateway asks that has nobody to ask but us. */
+	binauth: Binauth;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
@@ -58,6 +61,7 @@ export function createAccess(parts: AccessParts): Access {
 			return moved;
 		},
 		radius: createRadius(parts),
+		binauth: createBinauth(parts),
 		jobs: {
 			[GRANT_JOB]: grants.settle,
 			[ACTIVATING_JOB]: grants.giveUp,

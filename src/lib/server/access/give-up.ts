@@ -3,7 +3,7 @@ import type { Database, Tx } from '../db/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { GRANT_JOB } from './plan.ts';
+import { GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
 export interface GiveUpParts {

@@ -15,6 +15,8 @@ import type { GatewayFacts, GatewayStatus, Guest, Reach, Told, Teller } from './
 const MINUTE_MS = 60_000;
 /** Its clock is ours, but it counts in seconds. */
 const SLACK_MS = 2_000;
+/** Told ends lie so far behind the paid one at most: whole minutes, and the slack of a time that is about to begin. */
+const SURPLUS_MS = 2 * MINUTE_MS;
 /** It answers one call at a time, and says so. */
 const TRIES = 3;
 
@@ -72,7 +74,7 @@ const isOwn = ({ custom = '' }: Client, { user }: Guest) => custom.replaceAll('%
 
 function endsAt(client: Client, untilMs: number): boolean {
 	const endMs = Number(client.session_end) * 1000;
-	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + MINUTE_MS + SLACK_MS;
+	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + SURPLUS_MS;
 }
 
 async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<Told> {
