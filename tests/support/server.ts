@@ -61,6 +61,8 @@ export interface TestServer {
 	stop(): Promise<void>;
 	/** Starts it again with the same environment, data, port and clock; ends it first if it runs. */
 	restart(): Promise<void>;
+	/** Its time, in milliseconds since the epoch. */
+	now(): number;
 	/** Moves the server's clock forward, or back when negative, relative to where it is. */
 	advance(ms: number): Promise<void>;
 }
@@ -163,6 +165,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 			await end('SIGTERM');
 			await start();
 		},
+		now: () => Date.now() + clockOffsetMs,
 		async advance(ms) {
 			clockOffsetMs += ms;
 			// For later starts, and for the command line beside this server.

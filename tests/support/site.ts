@@ -2,7 +2,8 @@
  * A venue on one machine: a router (with the real openNDS, dnsmasq and Airtill on it), devices on its Wi-Fi, and the
  * internet behind it, each in a namespace of its own. Every name leads to the one server that the internet is.
  */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -47,10 +48,18 @@ export interface Site {
 	env: Record<string, string>;
 	/** A device joins the Wi-Fi. */
 	join(mac: string): Promise<Device>;
-	/** Starts openNDS with a configuration; answers when it runs. */
-	startOpennds(config: string): Promise<void>;
+	/** Puts a file of its configuration on the router, where it belongs. */
+	install(file: string, text: string): void;
+	/** Starts openNDS as it is configured; answers when it runs. */
+	startOpennds(): Promise<void>;
 	/** Ends it as the system does. */
 	stopOpennds(): Promise<void>;
+	/** It crashes. */
+	killOpennds(): Promise<void>;
+	/** The router's firewall starts anew: what openNDS had set there is gone. */
+	restartFirewall(): Promise<void>;
+	/** Runs the guard that belongs to the configuration. */
+	startGuard(): Promise<void>;
 	/** What it printed. */
 	openndsLog(): string;
 	ndsctl(...args: string[]): Promise<string>;
@@ -66,6 +75,8 @@ export async function startSite(chromium: string): Promise<Site> {
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-site-'));
 	const bin = path.join(folder, 'bin');
 	const etc = path.join(folder, 'opennds');
+	const lib = path.join(folder, 'lib');
+	cpSync('/usr/lib/opennds', lib, { recursive: true });
 	mkdirSync(bin);
 	mkdirSync(path.join(etc, 'htdocs'), { recursive: true });
 	writeFileSync(path.join(etc, 'htdocs/splash.css'), '');
@@ -89,11 +100,11 @@ export async function startSite(chromium: string): Promise<Site> {
 	};
 	try {
 		const [router, internet] = [await machine(), await machine()];
-		await setUpRouter(router, etc);
+		await setUpRouter(router, { etc, lib });
 		await setUpInternet(router, internet);
 		await startDhcp(router, folder, env);
 		return {
-			...openndsOf(router, etc, env),
+			...openndsOf(router, { etc, lib }, env),
 			request: (url) => request(router, url),
 			router,
 			internet,
@@ -113,9 +124,10 @@ export async function startSite(chromium: string): Promise<Site> {
 	}
 }
 
-async function setUpRouter(router: Machine, etc: string): Promise<void> {
+async function setUpRouter(router: Machine, { etc, lib }: Folders): Promise<void> {
 	for (const dir of ['/run', '/var/lib/misc']) await router.run('mount', '-t', 'tmpfs', 'tmpfs', dir);
 	await router.run('mount', '--bind', etc, '/etc/opennds');
+	await router.run('mount', '--bind', lib, '/usr/lib/opennds');
 	await router.run('ip', 'link', 'add', LAN, 'type', 'bridge');
 	await router.run('ip', 'addr', 'add', `${ROUTER_ADDRESS}/24`, 'dev', LAN);
 	await router.run('ip', 'link', 'set', LAN, 'up');
@@ -209,37 +221,75 @@ async function request(machine: Machine, url: string): Promise<Asked> {
 	return JSON.parse(await machine.run(process.execPath, ask, url)) as Asked;
 }
 
-function openndsOf(router: Machine, etc: string, env: Record<string, string>) {
+interface Folders {
+	/** /etc/opennds */
+	etc: string;
+	/** /usr/lib/opennds */
+	lib: string;
+}
+
+function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, string>) {
 	let log = '';
-	const openndsOn = () => router.processes().length;
+	let child: ChildProcess | null = null;
+	const iptables = (...args: string[]) => router.run('env', `PATH=${env['PATH'] ?? ''}`, 'iptables', ...args);
+	const ended = async () => {
+		await until(
+			'openNDS has ended',
+			async () => child === null || child.exitCode !== null || child.signalCode !== null
+		);
+		child = null;
+	};
 	return {
 		openndsLog: () => log,
 		ndsctl: async (...args: string[]) => (await router.try('ndsctl', ...args)).output,
-		async startOpennds(config: string) {
-			writeFileSync(path.join(etc, 'opennds.conf'), config);
-			const child = router.start('opennds', ['-f'], { env });
+		install(file: string, text: string) {
+			const folder = file.startsWith('/etc/opennds/')
+				? etc
+				: file.startsWith('/usr/lib/opennds/')
+					? lib
+					: null;
+			if (folder === null) throw new Error(`${file} has no place on the router of the test`);
+			writeFileSync(path.join(folder, path.basename(file)), text, { mode: 0o700 });
+		},
+		async startOpennds() {
+			const started = router.start('opennds', ['-f'], { env });
+			child = started;
 			const from = log.length;
-			for (const stream of [child.stdout, child.stderr]) {
+			for (const stream of [started.stdout, started.stderr]) {
 				stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
 			}
 			await until('openNDS runs', async () => {
-				if (child.exitCode !== null)
-					throw new Error(`openNDS ended (${child.exitCode}):\n${log.slice(from)}`);
+				if (started.exitCode !== null)
+					throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
 				return log.includes('openNDS is now running', from);
 			});
 		},
 		async stopOpennds() {
-			const before = openndsOn();
 			await router.try('ndsctl', 'stop');
-			await until('openNDS has ended', async () => openndsOn() < before);
+			await ended();
+		},
+		async killOpennds() {
+			child?.kill('SIGKILL');
+			await ended();
+		},
+		async restartFirewall() {
+			for (const table of ['filter', 'nat', 'mangle']) {
+				await iptables('-t', table, '-F');
+				await iptables('-t', table, '-X');
+			}
+		},
+		async startGuard() {
+			await router.run('env', `PATH=${env['PATH'] ?? ''}`, 'sh', '/etc/opennds/airtill-guard.sh');
 		}
 	};
 }
 
-/** Asks again until it is so. */
-export async function until(what: string, look: () => Promise<boolean>): Promise<void> {
+/** Asks again until it is so. @returns what was found */
+export async function until<T>(what: string, look: () => Promise<T | false>): Promise<T> {
 	const deadline = performance.now() + limitMs;
-	while (!(await look())) {
+	for (;;) {
+		const found = await look();
+		if (found !== false) return found;
 		if (performance.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}`);
 		await sleep(lookAgainMs);
 	}

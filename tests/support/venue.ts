@@ -12,6 +12,8 @@ import { opennds } from '../../src/lib/server/gateways/opennds.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const PORT = 3000;
 const pageLimitMs = 30_000;
+/** What phones look for the internet with. */
+export const PROBE = 'http://captive.apple.com/hotspot-detect.html';
 
 export interface Venue {
 	site: Site;
@@ -37,6 +39,10 @@ export interface Buyer {
 	page: Page;
 	/** Looks for the internet, as phones do, and buys 30 minutes on the page that comes; answers when they run. */
 	buy(): Promise<void>;
+	/** Pays for 30 minutes on a page of the gateway. */
+	pay(address: string): Promise<void>;
+	/** Ends the time on the page that is open. */
+	end(): Promise<void>;
 	text(): Promise<string>;
 	close(): Promise<void>;
 }
@@ -62,12 +68,29 @@ export async function startVenue(more: string[] = ['--ndsctl', '/usr/bin/ndsctl'
 		});
 		sql = await openSql(server.databaseUrl);
 		const gateway = await registerGateway(server, 'opennds', { loginHost: ROUTER_ADDRESS, more });
-		const parts = opennds.configFor(
+		for (const { file, text } of await printedConfig(server, gateway)) {
+			if (file.startsWith('/etc/opennds/') || file.startsWith('/usr/lib/opennds/')) site.install(file, text);
+		}
+		await site.startOpennds();
+		return { site, server, gateway, sql, stop, clients: () => clientsOf(site), open };
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}
+
+/** The files of the configuration that our command prints. */
+async function printedConfig(
+	server: TestServer,
+	gateway: Registered
+): Promise<{ file: string; text: string }[]> {
+	return opennds
+		.configFor(
 			{
 				loginHosts: [ROUTER_ADDRESS],
 				secret: gateway.secret,
-				credentials: {},
-				settings: { level: 1, ndsctl: '/usr/bin/ndsctl' }
+				credentials: { token: /Token[^\n]*:\n(\S+)/.exec(gateway.text)?.[1] },
+				settings: { level: 1, ndsctl: gateway.text.includes('ndsctl') ? '/usr/bin/ndsctl' : undefined }
 			},
 			{
 				origin: server.url,
@@ -76,14 +99,8 @@ export async function startVenue(more: string[] = ['--ndsctl', '/usr/bin/ndsctl'
 				gateway: { name: gateway.name, key: gateway.key, routerId: 3 },
 				router: null
 			}
-		);
-		const conf = parts.find(({ file }) => file === '/etc/opennds/opennds.conf')?.text ?? '';
-		await site.startOpennds(conf);
-		return { site, server, gateway, sql, stop, clients: () => clientsOf(site), open };
-	} catch (error) {
-		await stop();
-		throw error;
-	}
+		)
+		.flatMap(({ file, text }) => (file === null ? [] : [{ file, text }]));
 }
 
 async function clientsOf(site: Site): Promise<Client[]> {
@@ -101,18 +118,26 @@ async function open(device: Device): Promise<Buyer> {
 	});
 	const page = await browser.newPage();
 	page.setDefaultTimeout(pageLimitMs);
+	const pay = async (address: string) => {
+		await page.goto(address);
+		await page.waitForURL(/\/splash\//);
+		await page.getByRole('radio', { name: /^30 min/ }).check();
+		await page.getByLabel('Your mobile-money number').fill(numberEnding('008'));
+		await page.getByRole('button', { name: /^Pay/ }).click();
+		await page.waitForURL(/\/s\/[\w-]{24}/);
+	};
 	return {
 		page,
+		pay,
 		async buy() {
-			await page.goto('http://captive.apple.com/hotspot-detect.html');
-			await page.waitForURL(/\/splash\//);
-			await page.getByRole('radio', { name: /^30 min/ }).check();
-			await page.getByLabel('Your mobile-money number').fill(numberEnding('008'));
-			await page.getByRole('button', { name: /^Pay/ }).click();
-			await page.waitForURL(/\/s\/[\w-]{24}/);
+			await pay(PROBE);
 			await until('the purchase runs', async () =>
 				(await page.innerText('body')).includes('You are paid until')
 			);
+		},
+		async end() {
+			await page.getByText('End my time now').click();
+			await page.getByRole('button', { name: 'Yes, end it' }).click();
 		},
 		text: () => page.innerText('body'),
 		close: () => browser.close()
