@@ -1,5 +1,6 @@
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
+import { hydration } from './src/hydration/plugin.ts';
 import { language } from './src/language/plugin.ts';
 
 /** Packages that are needed at every start and work as a part of one file. */
@@ -16,7 +17,7 @@ const BUNDLED = [
 ];
 
 export default defineConfig(({ command }) => ({
-	plugins: [...language(), sveltekit()],
+	plugins: [...language(), hydration(), sveltekit()],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: {
 		target: ['chrome87', 'safari14', 'firefox78'],
@@ -35,7 +36,10 @@ export default defineConfig(({ command }) => ({
 									name: 'till',
 									test: /\/src\/lib\/(language\/|components\/(Tile|NetworkPicker|NumberField|Lines|LanguageSwitch)\.|(quote|duration|money|when|phone-hint|phone|network-guess|payment-methods)\.ts)/
 								},
-								{ name: 'frame', test: /node_modules\/(svelte|@sveltejs\/kit|devalue|esm-env|clsx)\// }
+								{
+									name: 'frame',
+									test: /node_modules\/(svelte|esm-env|clsx)\/|\/src\/hydration\/|@sveltejs\/kit\/src\/runtime\/client\/(entry|state\.svelte)\.js/
+								}
 							]
 						}
 					}

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { env } from 'node:process';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
@@ -6,9 +6,11 @@ import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/http/authmon.ts';
 import { fillRules } from '#lib/server/http/brand.ts';
+import { readAdapterSettings } from '#lib/server/http/adapter-settings.ts';
+import { answerApiEvent } from '#lib/server/http/api-event.ts';
+import { serveApi } from '#lib/server/http/api-server.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
-import { unknownRoute } from '#lib/server/http/endpoint.ts';
 import {
 	isApiPath,
 	isForeignForm,
@@ -16,6 +18,7 @@ import {
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/http/guard.ts';
+import { scriptLinks } from '#lib/server/http/script-links.ts';
 import { requestId } from '#lib/server/ids.ts';
 import type { Spoken } from '#lib/language/current.ts';
 import { directionOf, isLocale } from '#lib/language/locales.ts';
@@ -35,7 +38,8 @@ export const init: ServerInit = async () => {
 	process.once('sveltekit:shutdown', () => void app.stop());
 	process.once('SIGTERM', () => app.releaseWaiters());
 	process.once('SIGINT', () => app.releaseWaiters());
-	process.once('airtill:listening', (http: Server) => {
+	process.once('airtill:listening', (http: Server, pages: RequestListener) => {
+		serveApi(http, pages, app, readAdapterSettings(env));
 		answerBrokenRequests(http, app.config);
 		printWelcome(app, demo);
 		// From here on an error that ends the process goes where errors go, without what must not stand there.
@@ -56,9 +60,8 @@ export const handle: Handle = async ({ event, resolve }) => {
 		response = await answerAuthmon(event);
 	} else if (isForeignForm(event)) {
 		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
-	} else if (isApiPath(event.url.pathname) && (event.isDataRequest || event.route.id === null)) {
-		// What SvelteKit would answer in its own way (broken percent-encoding, `__data.json`) is JSON under /v1 too.
-		response = await unknownRoute(event);
+	} else if (isApiPath(event.url.pathname)) {
+		response = await inRequestLanguage(spoken, () => answerApiEvent(event));
 	} else {
 		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
 	}
@@ -79,10 +82,13 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 }
 
 function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
+	const scripts = scriptLinks();
 	return inRequestLanguage(spoken, () =>
 		resolve(event, {
+			preload: scripts.preload,
 			transformPageChunk: ({ html }) =>
-				fillRules(html, event.locals)
+				scripts
+					.addTo(fillRules(html, event.locals))
 					.replace('%airtill.lang%', spoken.locale)
 					.replace('%airtill.dir%', directionOf(spoken.locale))
 		})

@@ -45,10 +45,12 @@ function giveUp(error) {
 process.on('uncaughtException', giveUp);
 
 const { server } = await import('./server.js').catch(giveUp);
-answerAll(server.server);
 const http = server.server;
-if (http.listening) process.emit('airtill:listening', http);
-else http.once('listening', () => process.emit('airtill:listening', http));
+answerAll(http);
+// `server.attach` is what answers pages; the application puts the API before it.
+const tell = () => process.emit('airtill:listening', http, server.attach);
+if (http.listening) tell();
+else http.once('listening', tell);
 
 /** Time in which the rest of a refused body may still come. */
 const DISCARD_MS = 5_000;
@@ -66,55 +68,17 @@ function discardRest(request) {
 	request.once('close', () => clearTimeout(limit));
 }
 
-/** `/v1` and what lies below, however the two characters and the slashes before them are written. */
-const API_PATH = /^(\/+)(?:v|%76)(?:1|%31)(?=[/?#]|$)/;
-const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
-const UNRESERVED = /^[\w.~-]$/;
-
 /**
- * An address under /v1 in the one way of writing that the application compares with: in origin form, even when it
- * came as for a proxy (RFC 9112, 3.2.2), and without percent-encoding where none is needed (RFC 3986, 6.2.2.2).
- * @param {import('node:http').IncomingMessage} request
- */
-function normalise(request) {
-	const [start, host] = ABSOLUTE.exec(request.url) ?? ['', ''];
-	const target = request.url.slice(start.length);
-	if (!API_PATH.test(target)) return false;
-	if (host !== '') request.headers.host = host;
-	const [path, ...query] = target.replace(API_PATH, '$1v1').split('?');
-	const plain = path
-		.replace(/%([0-7][0-9a-f])/gi, (encoded, hex) => {
-			const character = String.fromCharCode(Number.parseInt(hex, 16));
-			return UNRESERVED.test(character) ? character : encoded;
-		})
-		.replace(/\/__route\.js$/, '/__route%2Ejs');
-	request.url = [plain, ...query].join('?');
-	return true;
-}
-
-/**
- * Under /v1 every request is answered by the API, as JSON. Some never reach it by themselves: a path that ends
- * in SvelteKit's own `/__route.js`, the method TRACE, which its Request refuses (both are passed on in a form that it
- * takes for an unknown path or method), a Host that is none, and an expectation that Node does not know, which may
- * be ignored (RFC 9110, 10.1.1).
+ * Requests that Node would answer by itself, and not in JSON: a missing Host header (asked for where the answer is
+ * made; for pages the adapter asks for it) and an expectation that Node does not know, which may be ignored (RFC 9110,
+ * 10.1.1). And what is left of a body is read away.
  * @param {import('node:http').Server} http
  */
 function answerAll(http) {
-	const listeners = http.listeners('request');
-	http.removeAllListeners('request');
-	// Asked for below, where the refusal is JSON; for pages the adapter asks for it.
 	http.requireHostHeader = false;
 	http.on('checkExpectation', (request, response) => http.emit('request', request, response));
-	http.on('request', (request, response) => {
-		if (normalise(request)) {
-			if (request.method === 'TRACE') request.method = 'UNKNOWN';
-			if (request.httpVersion === '1.0') request.headers.host ??= 'localhost';
-			if (!URL.canParse(`http://${request.headers.host ?? ''}`)) {
-				http.emit('clientError', new Error('Host'), request.socket);
-				return;
-			}
-		}
-		response.once('finish', () => discardRest(request));
-		for (const listener of listeners) listener.call(http, request, response);
+	http.prependListener('request', (request, response) => {
+		const hasBody = request.headers['content-length'] || request.headers['transfer-encoding'];
+		if (hasBody) response.once('finish', () => discardRest(request));
 	});
 }

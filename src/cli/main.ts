@@ -6,6 +6,7 @@ import { doctor } from './commands/doctor.ts';
 import { addGateway, rotateGateway } from './commands/gateway-register.ts';
 import { listGateways, removeGateway, showGateway } from './commands/gateways.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { routerAccess } from './commands/router-access.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { checkStatementFile } from './commands/statement.ts';
@@ -15,6 +16,7 @@ import { OutputClosed, plain, print } from './output.ts';
 const COMMANDS: readonly Command[] = [
 	importRoutersFile,
 	listRouters,
+	routerAccess,
 	createAccount,
 	inviteAccount,
 	createKey,

@@ -19,3 +19,14 @@ export const endsByItself = (kind: AccessKind): boolean => kind !== 'shared_pass
 /** Whether the user name is asked for beside the password. */
 export const asksUserName = (kind: AccessKind): boolean =>
 	kind === 'wpa_enterprise' || kind === 'portal_login';
+
+/** Whether the Wi-Fi itself takes the bought password, and lets nobody in without it. */
+export const isWifiPassword = (kind: AccessKind): boolean =>
+	kind === 'wpa_personal_per_client' || kind === 'wpa_enterprise';
+
+/**
+ * Whether the network has a password beside what is bought, or in its place, that guests are shown: on an open network
+ * there is none.
+ */
+export const hasNetworkPassword = (kind: AccessKind, security: 'wpa' | 'nopass'): boolean =>
+	security === 'wpa' && !isWifiPassword(kind);

@@ -13,6 +13,10 @@ export interface KioskRouter extends PricedRouter {
 	address: string | null;
 	ssid: string;
 	payment_methods: string[];
+	/** A user name is asked for, beside the password. */
+	signsIn: boolean;
+	/** What has to be known before paying. */
+	note: string | null;
 }
 
 /** `away`: the service cannot be asked. `unknown`: the address names no router. */
@@ -33,8 +37,6 @@ export interface KioskPurchase extends Pick<
 	code: string;
 	money: string;
 	ssid: string;
-	/** The Wi-Fi itself asks for no password; the page behind it does. */
-	open: boolean;
 	/** How long ago the payment was asked for. */
 	ageSeconds: number;
 	/** Where to look for a request that does not show on the phone. */
@@ -43,10 +45,24 @@ export interface KioskPurchase extends Pick<
 	lines: [string, string][];
 	/** Opens the purchase's page on the buyer's own phone. */
 	phoneQr: QrCode;
-	/** The password and the Wi-Fi's QR code, while the time runs. */
-	pass: { password: string; qr: QrCode } | null;
+	/** What lets the buyer in, while the time runs; `qr` null where no code helps. */
+	pass: KioskPass | null;
 	/** Paying again: what it costs, and the number that was asked, its middle hidden. */
 	again: { amount: number; money: string; duration: string; network: string; number: string } | null;
+}
+
+interface Typed {
+	label: string;
+	text: string;
+}
+
+export interface KioskPass {
+	user: Typed | null;
+	password: Typed;
+	network: Typed | null;
+	steps: string[];
+	qr: { code: QrCode; label: string; hint: string } | null;
+	note: string | null;
 }
 
 export type KioskErrors = Partial<Record<'time' | 'network' | 'phone' | 'form', string>>;

@@ -5,19 +5,30 @@ import type { PaymentState, PurchaseState, PurchaseWords, SessionState, Told } f
 
 /** Time that runs, and time that is over. */
 
-export function whileActive(payment: PaymentState | null, words: PurchaseWords): PurchaseState {
+export function whileActive(
+	session: SessionState,
+	payment: PaymentState | null,
+	words: PurchaseWords
+): PurchaseState {
 	return {
 		kind: 'active',
 		tone: 'good',
 		title:
 			words.until === null ? say.purchase_ready_title() : say.purchase_active_title({ until: words.until }),
-		text: say.purchase_active_text({ ssid: words.ssid }),
+		text: howTo(session.access?.kind, words.ssid),
 		next: say.purchase_active_next({ code: words.code }),
 		note: refund(payment, words)?.text ?? null,
 		action: 'none',
 		polls: false,
 		refreshSeconds: null
 	};
+}
+
+/** The first step on this phone. */
+function howTo(kind: string | undefined, ssid: string): string {
+	if (kind === 'portal_login') return say.purchase_active_sign_in({ ssid });
+	if (kind === 'wpa_enterprise') return say.purchase_active_user({ ssid });
+	return say.purchase_active_text({ ssid });
 }
 
 function afterwards(

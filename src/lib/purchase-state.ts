@@ -23,6 +23,8 @@ export interface SessionState {
 	status: string;
 	status_reason: string | null;
 	expires_at: string | null;
+	/** How the password works; the Wi-Fi's own where it is not said. */
+	access?: { kind: string };
 }
 
 export interface PaymentState {
@@ -178,7 +180,7 @@ export function purchaseState(
 		case 'activating':
 			return { ...gettingReady(words), note: refund(payment, words)?.text ?? null };
 		case 'active':
-			return whileActive(payment, words);
+			return whileActive(session, payment, words);
 		case 'expired':
 			return whileExpired(payment, words);
 		case 'ended':

@@ -61,6 +61,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				status: 'ended',
 				status_reason: 'client_ended',
 				password: null,
+				access: { ...session.access, qr: null, qr_joins: null },
 				ended_at: expect.stringMatching(INSTANT),
 				remaining_seconds: 0,
 				updated_at: ended.ended_at

@@ -39,8 +39,8 @@ export interface Place {
 	path(scene: Scene): string;
 	/** What a person does there before the page looks like this. */
 	act?(page: Page): Promise<void>;
-	/** Whose sign-in it needs. */
-	signedIn?: 'owner';
+	/** Into which of the two areas somebody signs in to see it. */
+	signedIn?: 'developer' | 'owner';
 }
 
 const OFFLINE_ROUTER = 17;
@@ -52,6 +52,7 @@ const purchase = (name: PurchaseName): Place => ({
 	name: `purchase: ${name}`,
 	path: ({ purchases }) => purchases[name]
 });
+const developed = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'developer' });
 const owned = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'owner' });
 
 /** Sends a form as it must not be sent. */
@@ -71,6 +72,7 @@ async function unfold(page: Page): Promise<void> {
 export const BUYING: readonly Place[] = [
 	at('list', '/'),
 	at('list, place not found', '/?place=Atlantis'),
+	{ ...at('list, languages open', '/'), act: (page) => page.locator('.languages summary').click() },
 	at('router', `/r/${ROUTER}`),
 	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
 	at('router, offline', `/r/${OFFLINE_ROUTER}`),
@@ -153,16 +155,40 @@ export const SIGNED_IN: readonly Place[] = [
 	at('sign in', '/developer/sign-in'),
 	at('sign up', '/developer/sign-up'),
 	at('forgot', '/developer/forgot'),
-	owned('keys', '/developer/keys'),
-	owned('keys, new', '/developer/keys/new'),
-	owned('payments', '/developer/payments'),
-	owned('requests', '/developer/requests'),
-	owned('webhooks', '/developer/webhooks'),
-	owned('webhooks, new', '/developer/webhooks/new'),
-	owned('account', '/developer/account')
+	developed('keys', '/developer/keys'),
+	developed('keys, new', '/developer/keys/new'),
+	developed('payments', '/developer/payments'),
+	developed('requests', '/developer/requests'),
+	developed('webhooks', '/developer/webhooks'),
+	developed('webhooks, new', '/developer/webhooks/new'),
+	developed('account', '/developer/account')
 ];
 
-export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...REFERENCE, ...SIGNED_IN];
+/** Asks what a price would mean, without changing it. */
+const askPrice = async (page: Page) => {
+	await page.getByLabel(/^New price/).fill('650');
+	await page.getByRole('button', { name: 'See what buyers would pay' }).click();
+	await page.getByRole('heading', { name: /^Change to/ }).waitFor();
+};
+
+/** An owner's phone, and what the owner prints. */
+export const OWNING: readonly Place[] = [
+	at('owner, sign in', '/owner/sign-in'),
+	owned('owner', '/owner'),
+	owned('owner: earnings', '/owner/earnings'),
+	owned('owner: payments', '/owner/payments'),
+	owned('owner: people', '/owner/people'),
+	owned('owner: look', '/owner/brand'),
+	owned('owner: routers', '/owner/routers'),
+	owned('owner: router', `/owner/routers/${ROUTER}`),
+	owned('owner: router, look', `/owner/routers/${ROUTER}/brand`),
+	owned('owner: price', `/owner/routers/${ROUTER}/price`),
+	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
+	at('poster', `/r/${ROUTER}/poster`),
+	at('poster, small', `/r/${ROUTER}/poster?size=a6&languages=ar,en,am`)
+];
+
+export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...OWNING, ...REFERENCE, ...SIGNED_IN];
 
 /** Starts an installation and brings a purchase into each state. */
 export async function startScene(): Promise<Scene> {
@@ -237,11 +263,11 @@ function demoPassword(server: TestServer): string {
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, scene: Scene, place: Place): Promise<void> {
 	await page.goto(scene.url + place.path(scene));
-	if (place.signedIn && new URL(page.url()).pathname === '/developer/sign-in') {
+	if (place.signedIn && new URL(page.url()).pathname === `/${place.signedIn}/sign-in`) {
 		await page.getByLabel('E-mail address').fill('owner@airtill.example');
 		await page.getByLabel('Password').fill(demoPassword(scene.server));
 		await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-		await page.waitForURL(/\/developer\/(?!sign-in)/);
+		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
 		await page.goto(scene.url + place.path(scene));
 	}
 	await place.act?.(page);

@@ -6,6 +6,7 @@ import {
 	inLanguage,
 	KIOSK,
 	MAIN,
+	OWNING,
 	REFERENCE,
 	SIGNED_IN,
 	visit,
@@ -41,6 +42,7 @@ async function look(page: Page, scene: Scene, place: Place): Promise<void> {
 for (const [name, places] of [
 	['buyer', BUYING],
 	['buyer at a kiosk', KIOSK],
+	['owner', OWNING],
 	['reader of the API reference', REFERENCE],
 	['developer', SIGNED_IN]
 ] as const) {

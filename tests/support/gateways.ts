@@ -1,6 +1,14 @@
 /** Registers a gateway by the command line, as an operator does, and reads what it prints. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createApp } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
+import { adapterOf } from '../../src/lib/server/gateways/registry.ts';
 import type { Kind } from '../simulators/gateway/gateway.ts';
+import type { AccessKind } from '../../src/lib/access-kind.ts';
 import { cli, type TestServer } from './server.ts';
+import type { World } from './world.ts';
 
 export interface Registered {
 	name: string;
@@ -43,4 +51,69 @@ export async function registerGateway(
 		key: /\/captive-portal\/([\w-]+)$/m.exec(stdout)?.[1] ?? '',
 		text: stdout
 	};
+}
+
+export interface RadiusGateway {
+	name: string;
+	key: string;
+	radiusSecret: string;
+	/** What its RADIUS server shows us. */
+	token: string;
+}
+
+/** Registers a gateway that asks RADIUS, on a router whose passwords are of that kind. */
+export async function registerRadius(
+	{ server, sql }: Pick<World, 'server' | 'sql'>,
+	options: {
+		kind: 'mikrotik' | 'coova' | 'hostapd';
+		access: AccessKind;
+		router: number;
+		nas?: string;
+		/** One to take over. */
+		radiusSecret?: string;
+	}
+): Promise<RadiusGateway> {
+	const file = path.join(server.dataDir, 'radius-secret');
+	if (options.radiusSecret !== undefined) writeFileSync(file, options.radiusSecret);
+	await sql.run('update routers set access_kind = ? where id = ?', options.access, options.router);
+	const name = gatewayName();
+	const { code, stdout, stderr } = await cli(
+		[
+			...['gateways', 'add', name, '--router', String(options.router), '--kind', options.kind],
+			...(options.kind === 'hostapd' ? [] : ['--login-host', '10.5.50.1']),
+			...(options.nas === undefined ? [] : ['--nas', options.nas]),
+			...(options.radiusSecret === undefined ? [] : ['--radius-secret-file', file])
+		],
+		{ env: { ...server.env, ORIGIN: server.url } }
+	);
+	if (code !== 0) throw new Error(`gateways add: ${stderr}`);
+	const printed = (pattern: RegExp) => pattern.exec(stdout)?.[1] ?? '';
+	return {
+		name,
+		key: printed(/\/captive-portal\/([\w-]+)$/m) || printed(/\/radius\/([\w-]+)/) || printed(/^Key +(\S+)$/m),
+		radiusSecret: options.radiusSecret ?? printed(/^RADIUS secret, .* again:\n(\S+)$/m),
+		token: printed(/^Token of the RADIUS server, .* again:\n(\S+)$/m)
+	};
+}
+
+/** The configuration of a registered gateway, as its adapter writes it from what is stored. */
+export async function printedConfig(
+	server: Pick<TestServer, 'env' | 'url' | 'port'>,
+	name: string
+): Promise<ConfigPart[]> {
+	const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }));
+	try {
+		const gateway = await app.gateways.byName(name);
+		if (!gateway) throw new Error(`There is no gateway ${name}`);
+		const router = await app.routers.known(app.database.db, gateway.routerId);
+		return adapterOf(gateway.kind).configFor(gateway, {
+			origin: server.url,
+			apiOrigin: server.url,
+			port: server.port,
+			gateway,
+			router: { ssid: router.ssid, accessKind: router.access_kind, networkPassword: null }
+		});
+	} finally {
+		await app.stop();
+	}
 }

@@ -1,60 +1,131 @@
 /**
- * Makes the README's picture (`npm run screenshots`, after a build): the way through a purchase on a phone, from
- * a sandbox of its own.
+ * Makes the README's pictures (`npm run screenshots`, after a build) from a sandbox of its own. With `-- --all FOLDER`
+ * it takes every page of a buyer and an owner instead, at the size of a phone, a tablet and a desk, light and dark, in
+ * English, Arabic and Amharic, into that folder: to be looked at.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
+import { BUYING, inLanguage, KIOSK, MAIN, OWNING, startScene, visit, type Place } from '../e2e/pages.ts';
 import { ensureBrowser } from './browser.js';
-import { startServer } from './server.ts';
 
-const folder = fileURLToPath(new URL('../screenshots/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const PHONE = { width: 360, height: 640 };
+const TABLET = { width: 800, height: 1280 };
+const DESK = { width: 1280, height: 800 };
+const SIZES = [PHONE, { width: 768, height: 1024 }, DESK];
 const GAP = 24;
 
-/** One picture for each step of a purchase. */
-async function purchase(page: Page, url: string): Promise<Buffer[]> {
-	const pictures: Buffer[] = [];
-	const take = async () => pictures.push(await page.screenshot());
-	await page.goto(url);
-	await page.locator('.leaflet-container').waitFor();
-	await take();
-	await page.goto(`${url}/r/3`);
-	await page.getByLabel('Your mobile-money number').fill('0772 123 456');
-	await take();
-	await page.getByRole('button', { name: /^Pay/ }).click();
-	await page.getByRole('heading', { name: 'Check your phone.' }).waitFor();
-	await take();
-	await page.getByRole('heading', { name: /^You are paid until/ }).waitFor();
-	await take();
-	return pictures;
+type Theme = 'light' | 'dark';
+
+interface Shot {
+	/** Name of the page in tests/e2e/pages.ts. */
+	page: string;
+	size?: typeof PHONE;
+	theme?: Theme;
+	locale?: string;
+	act?(page: Page): Promise<unknown>;
+	/** A part of the page instead of what a screen shows. */
+	part?: string;
 }
 
-/** Pictures side by side. */
-async function sideBySide(browser: Browser, pictures: readonly Buffer[]): Promise<Buffer> {
-	const width = pictures.length * (PHONE.width + GAP) + GAP;
-	const page = await browser.newPage({ viewport: { width, height: PHONE.height + 2 * GAP } });
-	const images = pictures.map(
-		(picture) => `<img width="${PHONE.width}" src="data:image/png;base64,${picture.toString('base64')}">`
-	);
-	await page.setContent(
-		`<body style="margin:0;padding:${GAP}px;display:flex;gap:${GAP}px;background:#dcdad2">${images.join('')}</body>`
-	);
-	return page.screenshot();
-}
+const typeNumber = (page: Page) => page.locator('#phone').fill('0772 123 456');
+const untilMapped = (page: Page) => page.locator('.leaflet-container .leaflet-marker-icon').first().waitFor();
 
-const server = await startServer();
+/** Each picture of the README: pages side by side. */
+const PICTURES: Readonly<Record<string, readonly Shot[]>> = {
+	purchase: [
+		{ page: 'list', act: untilMapped },
+		{ page: 'router', act: typeNumber },
+		{ page: 'purchase: waiting' },
+		{ page: 'purchase: active' }
+	],
+	entrances: [
+		{ page: 'splash' },
+		{ page: 'kiosk', size: TABLET },
+		{ page: 'poster', size: DESK, part: '.sheet' }
+	],
+	languages: [
+		{ page: 'router', locale: 'ar', act: typeNumber },
+		{ page: 'purchase: waiting', locale: 'am', theme: 'dark' },
+		{ page: 'purchase: declined', locale: 'fr' },
+		{ page: 'purchase: active', locale: 'sw', theme: 'dark' }
+	],
+	wide: [
+		{ page: 'list', size: DESK, act: untilMapped },
+		{ page: 'owner', theme: 'dark' }
+	]
+};
+
+const scene = await startScene();
 const browser = await chromium.launch({
 	executablePath: await ensureBrowser(),
 	args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
 });
-try {
-	const page = await browser.newPage({ viewport: PHONE, deviceScaleFactor: 2, colorScheme: 'light' });
-	const picture = await sideBySide(browser, await purchase(page, server.url));
+
+async function take({ page: name, size = PHONE, theme = 'light', locale, act, part }: Shot): Promise<Buffer> {
+	const place = [...BUYING, ...KIOSK, ...OWNING].find((one) => one.name === name);
+	if (!place) throw new Error(`There is no page called ${name}`);
+	const page = await browser.newPage({ viewport: size, deviceScaleFactor: 2, colorScheme: theme });
+	await visit(page, scene, locale ? inLanguage(place, locale) : place);
+	await act?.(page);
+	const picture = await (part ? page.locator(part) : page).screenshot();
+	await page.close();
+	return picture;
+}
+
+/** Pages beside each other, all as high as a phone. */
+async function sideBySide(browser: Browser, shots: readonly Shot[]): Promise<Buffer> {
+	const page = await browser.newPage();
+	const images: string[] = [];
+	for (const shot of shots) {
+		const picture = (await take(shot)).toString('base64');
+		images.push(`<img height="${PHONE.height}" src="data:image/png;base64,${picture}">`);
+	}
+	await page.setContent(
+		`<body style="margin:0"><div style="display:inline-flex;gap:${GAP}px;padding:${GAP}px;background:#dcdad2">${images.join('')}`
+	);
+	return page.locator('div').screenshot();
+}
+
+/** One page at one size, whole. */
+async function takeWhole(page: Page, place: Place, file: string): Promise<void> {
+	await visit(page, scene, place);
+	await page.screenshot({ path: file, fullPage: true });
+}
+
+async function takeAll(folder: string): Promise<void> {
+	const places = [
+		...BUYING,
+		...KIOSK,
+		...OWNING,
+		...['ar', 'am'].flatMap((locale) => MAIN.map((place) => inLanguage(place, locale)))
+	];
 	mkdirSync(folder, { recursive: true });
-	writeFileSync(`${folder}purchase.png`, picture);
+	for (const size of SIZES) {
+		for (const theme of ['light', 'dark'] as const) {
+			const page = await browser.newPage({ viewport: size, colorScheme: theme });
+			for (const place of places) {
+				const name = place.name.replace(/[^\w]+/g, '-').replace(/-$/, '');
+				await takeWhole(page, place, `${folder}/${size.width}-${theme}-${name}.png`);
+			}
+			await page.close();
+		}
+	}
+}
+
+const { values } = parseArgs({ options: { all: { type: 'string' } } });
+try {
+	if (values.all !== undefined) await takeAll(values.all);
+	else {
+		mkdirSync(FOLDER, { recursive: true });
+		for (const [name, shots] of Object.entries(PICTURES)) {
+			writeFileSync(`${FOLDER}${name}.png`, await sideBySide(browser, shots));
+		}
+	}
 } finally {
 	await browser.close();
-	await server.stop();
+	await scene.server.stop();
 }

@@ -83,6 +83,13 @@ describe.each(areas)('the translated sentences of %s', (area) => {
 	});
 });
 
+it('a line of French never begins with a mark that belongs to the word before it', () => {
+	const loose = areas.flatMap((area) =>
+		Object.entries(sentences(area, 'fr')).filter(([, sentence]) => /« |\u202f| [:;!?»]/.test(sentence))
+	);
+	expect(loose).toEqual([]);
+});
+
 describe('in the code', () => {
 	const texts = readdirSync(src, { recursive: true, encoding: 'utf8' })
 		.filter((file) => /\.(ts|svelte)$/.test(file) && !file.includes('language/generated'))

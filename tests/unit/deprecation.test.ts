@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { listRouters, type Route } from '../../src/lib/server/contract/routes.ts';
+import type { ApiRequest } from '../../src/lib/server/http/api-call.ts';
 import { endpoint } from '../../src/lib/server/http/endpoint.ts';
 
 const origin = 'https://airtill.example';
@@ -37,15 +38,33 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-async function call(route: Route, query = '?lat=0&lon=0'): Promise<Response> {
+async function call(
+	route: Route,
+	query = '?lat=0&lon=0'
+): Promise<{ status: number; headers: Headers; body: unknown }> {
 	const url = new URL(`${origin}/v1/routers${query}`);
-	const request = new Request(url, { headers: { authorization: `Bearer ${key}` } });
-	const handler = endpoint(route, async () => ({
+	const unused = () => {
+		throw new Error('Nothing asks for this');
+	};
+	const request: ApiRequest = {
+		app,
+		requestId: 'req_1',
+		method: 'GET',
+		pathname: url.pathname,
+		search: url.searchParams,
+		host: url.host,
+		origin,
+		signal: AbortSignal.abort(),
+		header: (name) => (name === 'authorization' ? `Bearer ${key}` : null),
+		getClientAddress: unused,
+		readBody: unused
+	};
+	const { answer } = endpoint(route, async () => ({
 		body: { data: [] },
 		headers: { link: `<${url}>; rel="next"` }
 	}));
-	const event = { request, url, params: {}, locals: { app, requestId: 'req_1', origin } };
-	return handler(event as unknown as Parameters<typeof handler>[0]);
+	const { status, headers, body } = await answer(request, {});
+	return { status, headers: new Headers(headers), body: JSON.parse(body) };
 }
 
 describe('a deprecated endpoint', () => {
@@ -73,7 +92,7 @@ describe('a deprecated endpoint', () => {
 		now = Date.parse('2028-01-01T00:00:00Z');
 		const gone = await call(retired);
 		expect(gone.status).toBe(404);
-		expect(await gone.json()).toMatchObject({ code: 'route_not_found' });
+		expect(gone.body).toMatchObject({ code: 'route_not_found' });
 		expect(gone.headers.has('sunset')).toBe(false);
 	});
 });

@@ -1,6 +1,11 @@
 /** The Wi-Fi code as a phone reads it: our SVG is drawn pixel by pixel and decoded by another library. */
 import jsQR from 'jsqr';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sessionBody } from '../../src/lib/server/sessions/body.ts';
+import type { SessionRow } from '../../src/lib/server/sessions/store.ts';
+import { wifiPassword } from '../../src/lib/server/ids.ts';
+import { wifiPasswordProblem } from '../../src/lib/wifi-password.ts';
 import { qrSvg } from '../../src/lib/server/wifi-qr-svg.ts';
 import { wifiQrText, type WifiSecurity } from '../../src/lib/wifi-qr.ts';
 
@@ -90,5 +95,84 @@ describe('the code itself', () => {
 			const [x, y] = [index % size, Math.floor(index / size)];
 			if (Math.min(x, y, size - 1 - x, size - 1 - y) < edge) expect(data[index * 4]).toBe(255);
 		}
+	});
+});
+
+describe('a bought password', () => {
+	it('needs no escape, is never all hex, and fits WPA', () => {
+		fc.assert(
+			fc.property(fc.integer({ min: 1, max: 50 }), (count) => {
+				for (let made = 0; made < count; made += 1) {
+					const password = wifiPassword();
+					expect(password).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
+					expect(password).toMatch(/[g-z]/);
+					expect(password).not.toMatch(/[ilo01\\;,:"%]/);
+					expect(wifiPasswordProblem(password)).toBeNull();
+				}
+			})
+		);
+	});
+});
+
+describe('an owner’s password', () => {
+	it.each([
+		['1234567', 'short'],
+		['12345678', null],
+		['x'.repeat(63), null],
+		['x'.repeat(64), 'long'],
+		['0aF9'.repeat(16), 'hex'],
+		['a; "b", \\ c:', null],
+		['motdepassé', 'characters'],
+		['tab\there', 'characters']
+	])('%j is %s', (text, problem) => {
+		expect(wifiPasswordProblem(text)).toBe(problem);
+	});
+
+	it('of any printable signs comes out of the code as it went in', () => {
+		const printable = fc
+			.array(fc.integer({ min: 0x20, max: 0x7e }), { minLength: 8, maxLength: 63 })
+			.map((codes) => String.fromCharCode(...codes));
+		fc.assert(
+			fc.property(printable, (password) => {
+				const text = wifiQrText({ ssid: 'مقهى "1"; 2', security: 'wpa', password });
+				expect(decoded(text)).toBe(text);
+				expect(read(text)).toEqual({ T: 'WPA', S: 'مقهى "1"; 2', P: password });
+			}),
+			{ numRuns: 50 }
+		);
+	});
+});
+
+describe('the code of each kind of access', () => {
+	const ssid = 'مقهى; "النيل"\\';
+	const row = (access_kind: SessionRow['access_kind']): SessionRow => ({
+		...{ id: 1, account_id: 1, router_id: 1, status: 'active', status_reason: null, duration: '1h' },
+		...{ duration_seconds: 3600, payment_method: 'mobile_money', phone: '+256772123456', amount_minor: 500 },
+		...{ currency: 'UGX', ssid, payment_id: 1, password_sealed: '', extends_session_id: null, pass_id: 1 },
+		...{ line_id: 1, access_kind, max_devices: 1, activating_until: null, payment_due_at: 0, starts_at: 0 },
+		...{ expires_at: 0, ended_at: null, created_at: 0, updated_at: 0 },
+		status: 'active'
+	});
+	const revealed = { password: 'k7mq-x2vd-9hta', security: 'wpa', networkPassword: 'shared; "one"' } as const;
+	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
+		const { qr, qr_joins } = sessionBody(row(kind), 0, { ...revealed, ...more }).access;
+		if (qr !== null) expect(decoded(qr)).toBe(qr);
+		return [qr === null ? null : read(qr), qr_joins];
+	};
+
+	it('holds the bought password where the Wi-Fi takes it', () => {
+		const password = { T: 'WPA', S: ssid, P: revealed.password };
+		expect(codeOf('wpa_personal_per_client')).toEqual([password, 'access']);
+		expect(codeOf('shared_password')).toEqual([password, 'access']);
+	});
+
+	it('only joins the network of a hotspot, with its own password or none', () => {
+		expect(codeOf('portal_login')).toEqual([{ T: 'WPA', S: ssid, P: 'shared; "one"' }, 'network']);
+		expect(codeOf('portal_login', { security: 'nopass' })).toEqual([{ T: 'nopass', S: ssid }, 'network']);
+		expect(codeOf('portal_login', { networkPassword: null })).toEqual([null, null]);
+	});
+
+	it('is none for an enterprise network', () => {
+		expect(codeOf('wpa_enterprise')).toEqual([null, null]);
 	});
 });

@@ -100,9 +100,22 @@ export const addGateway: Command = {
 			if ((await routerName(app, input.routerId)) === null) {
 				throw new CommandError(`--router: there is no router ${input.routerId}; see "routers list".`);
 			}
+			// A service elsewhere knows what its routers are.
+			const isOwn = app.config.remoteApi === null;
+			if (isOwn) await app.accessKinds.checkGateway(input.routerId, kind);
 			const gateway = await app.gateways.add(input);
+			const { settings } = gateway;
+			const elsewhere = settings.elsewhere === true;
+			const changed =
+				isOwn && (await app.accessKinds.noteGateway(input.routerId, { kind: gateway.kind, elsewhere }));
 			const lines = gatewayAddresses(gateway, publicAddress(app.config));
 			await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
+			if (changed) {
+				console.error(
+					`Router ${input.routerId} is portal_login from now on: buyers get a user name and a password for the ` +
+						`sign-in page. Where that is wrong: "routers access ${input.routerId} --kind KIND".`
+				);
+			}
 			return 0;
 		});
 	}

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
+import { ACCESS_KINDS } from '#lib/access-kind.ts';
 import { formatMoney, toMajor } from '#lib/money.ts';
 import type { Account } from '#lib/server/accounts/accounts.ts';
 import { hasRole } from '#lib/server/api-keys/api-keys.ts';
@@ -38,6 +39,9 @@ export const importRoutersFile: Command = {
 		`                 Fields: ${IMPORT_FIELDS.join(', ')}.`,
 		'                 ssid, lat and lon are needed. Without id a router is known by its network, position and',
 		'                 name. security: wpa (default) or nopass. status: online (default) or offline.',
+		`                 access_kind: ${ACCESS_KINDS.slice(0, 3).join(', ')}`,
+		`                 or ${ACCESS_KINDS.slice(3).join(', ')} (see "routers access"); default: the first one, on open`,
+		'                 networks portal_login. What is shared_password is sold once its password is set there.',
 		'                 What has no column keeps its value in routers that are there already.',
 		'  --price N      price per hour in units of CURRENCY, at most MAX_PRICE, for rows without a price in the file',
 		'  --owner EMAIL  the account they belong to, an owner or admin; default: the only owner there is',

@@ -1,4 +1,10 @@
-import { createAccess, createPlan, type Access } from './access/access.ts';
+import {
+	createAccess,
+	createAccessKinds,
+	createPlan,
+	type Access,
+	type AccessKinds
+} from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './api-keys/api-keys.ts';
@@ -61,6 +67,7 @@ export interface App {
 	gateways: Gateways;
 	visits: Visits;
 	access: Access;
+	accessKinds: AccessKinds;
 	places: Places;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
@@ -149,7 +156,11 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		database,
 		clock,
 		secrets,
-		onBound: (tokenHash) => access.visitBound(tokenHash)
+		access: {
+			bound: (tokenHash) => access.visitBound(tokenHash),
+			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
+			move: (tokenHash) => access.move(tokenHash)
+		}
 	});
 	const access: Access = createAccess({
 		database,
@@ -216,6 +227,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		gateways,
 		visits,
 		access,
+		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),
 		places: createPlaces(config, clock),
 		rateLimits,
 		requestLog,

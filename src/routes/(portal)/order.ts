@@ -1,4 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { endsByItself } from '#lib/access-kind.ts';
 import { link } from '#lib/language/current.ts';
 import * as m from '#lib/language/messages.js';
 import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
@@ -18,7 +19,9 @@ export const shownOf = (router: RouterBody) => ({
 	address: router.address,
 	ssid: router.ssid,
 	lat: router.lat,
-	lon: router.lon
+	lon: router.lon,
+	/** What has to be known before paying. */
+	note: endsByItself(router.access_kind) ? null : m.router_shared()
 });
 
 /**

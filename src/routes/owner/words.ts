@@ -1,7 +1,6 @@
 import { formatDuration } from '#lib/duration.ts';
 import { formatMoney } from '#lib/money.ts';
-import { currentLocale } from '#lib/language/current.ts';
-import { apart } from '#lib/language/intl.ts';
+import { apart, intlLocales, numberText } from '#lib/language/intl.ts';
 import type { Period } from '#lib/calendar.ts';
 
 /** Figures and moments as an owner reads them, in the language of the request. */
@@ -12,13 +11,13 @@ export function money(major: number, currency: string): string {
 	return apart(major < 0 ? `−${text}` : text);
 }
 
-export const count = (value: number): string => value.toLocaleString(currentLocale());
+export const count = (value: number): string => numberText(value);
 
 export const duration = (text: string): string => formatDuration(text);
 
-/** "21 November, 16:40"; in this year nobody asks for the year. */
+/** "21 Nov, 16:40"; in this year nobody asks for the year. */
 export const moment = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat(currentLocale(), {
+	new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
 		day: 'numeric',
 		month: 'short',
@@ -28,15 +27,15 @@ export const moment = (at: number, timeZone: string): string =>
 	}).format(at);
 
 const day = (date: string, options: Intl.DateTimeFormatOptions) =>
-	new Intl.DateTimeFormat(currentLocale(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
+	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
 
-/** A day, week or month by its first and last day: "Saturday, 21 November 2026", "16 – 22 November 2026", "November 2026". */
+/** A day, week or month by its first and last day: "Saturday 21 November 2026", "16 – 22 November 2026", "November 2026". */
 export function periodName(period: Period, start: string, end: string): string {
 	if (period === 'daily') {
 		return day(start, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 	}
 	if (period === 'monthly') return day(start, { month: 'long', year: 'numeric' });
-	const range = new Intl.DateTimeFormat(currentLocale(), {
+	const range = new Intl.DateTimeFormat(intlLocales(), {
 		timeZone: 'UTC',
 		day: 'numeric',
 		month: 'long',

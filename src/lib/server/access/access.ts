@@ -1,20 +1,25 @@
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
+import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
 import { createConnections } from './connections.ts';
-import { createGrants, type Grants, type GrantsParts } from './grants.ts';
+import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
+import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
 import { createRadius, type Radius } from './radius.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
 
 /**
  * Who may be online at which gateway, until when, with which devices: the noun between sessions (what was paid) and
  * gateways (what lets devices in).
  */
-export interface Access extends Pick<Grants, 'waiting' | 'handedOut' | 'confirm'> {
+export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
+	/** Guests that a gateway has fetched by `waiting` and not confirmed yet. */
+	handedOut(gateway: RegisteredGateway, limit: number): Promise<Pick<Waiting, 'grantId' | 'login'>[]>;
 	/** A purchase was made or opened on a visit: its device is let in where its pass has room for it. */
 	visitBound(purchaseTokenHash: string): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
@@ -23,13 +28,17 @@ export interface Access extends Pick<Grants, 'waiting' | 'handedOut' | 'confirm'
 	radius: Radius;
 	/** What a gateway asks that has nobody to ask but us. */
 	binauth: Binauth;
+	/** Where a device of a purchase stands; null where nothing of it is known. */
+	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
 
+export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.ts';
 export { createPlan, type Plan } from './plan.ts';
 export type { AccountingReport } from './accounting.ts';
 export type { Login, LoginAnswer } from './radius.ts';
+export type { DeviceState } from './states.ts';
 
 export interface AccessParts extends GrantsParts {
 	clock: Clock;
@@ -38,12 +47,12 @@ export interface AccessParts extends GrantsParts {
 }
 
 export function createAccess(parts: AccessParts): Access {
-	const { database, jobs, plan } = parts;
+	const { database, clock, jobs, plan } = parts;
 	const grants = createGrants(parts);
 	const connections = createConnections(parts);
 	return {
 		waiting: grants.waiting,
-		handedOut: grants.handedOut,
+		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
 		async visitBound(tokenHash) {
 			await database.transact(async (trx) => {
@@ -60,6 +69,7 @@ export function createAccess(parts: AccessParts): Access {
 			jobs.nudge();
 			return moved;
 		},
+		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		radius: createRadius(parts),
 		binauth: createBinauth(parts),
 		jobs: {

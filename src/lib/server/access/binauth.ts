@@ -59,7 +59,8 @@ export function createBinauth({ database, clock, jobs, visits }: BinauthParts): 
 				if (pass.kind !== 'runs') return null;
 				const { mac } = stay;
 				const maxDevices = pass.session.max_devices;
-				if (!(await takePlace(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices }, now))) return null;
+				if (!(await takePlace(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices }, now)))
+					return null;
 				// Nothing is heard of it until it is put out: till then it has its place.
 				const device = await network.deviceIn(trx, passId, mac);
 				if (device) await network.changeDevice(trx, device.id, { seen_at: pass.untilMs });

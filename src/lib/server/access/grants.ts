@@ -9,8 +9,8 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { giveUp } from './give-up.ts';
 import { askGateway } from './asking.ts';
+import { giveUp } from './give-up.ts';
 import { passNow as readPass, type PassNow } from './pass-now.ts';
 import * as store from './store.ts';
 import { GRANT_JOB } from './work.ts';
@@ -31,8 +31,6 @@ export interface Grants {
 	 * lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a guest from it.
 	 */
 	waiting(gateway: RegisteredGateway, limit: number): Promise<Waiting[]>;
-	/** Guests that were handed to a gateway by `waiting` and are not confirmed yet. */
-	handedOut(gateway: RegisteredGateway, limit: number): Promise<Pick<Waiting, 'grantId' | 'login'>[]>;
 	/** A gateway has let a guest in that it fetched. @returns false when that guest is not to be in (any more) */
 	confirm(gateway: RegisteredGateway, grantId: number): Promise<boolean>;
 }
@@ -171,7 +169,9 @@ export function createGrants(parts: GrantsParts): Grants {
 			state: ['granting', 'granted'],
 			wanted: true
 		} as const;
-		if (!(await store.changeGrant(db, asked, { asked_at: clock.now() }))) return clock.now();
+		const now = clock.now();
+		const asking = { state: 'granting', until_at: untilMs, asked_at: now, updated_at: now } as const;
+		if (!(await store.changeGrant(db, asked, asking))) return now;
 		const guest = await guestOf(grant, pass);
 		const told = await ask(gateway, (reach) => teller.grant(guest, untilMs, gateway, reach));
 		if (told.kind === 'impossible') return awaitFetch(grant, pass);
@@ -210,8 +210,10 @@ export function createGrants(parts: GrantsParts): Grants {
 			log.error({ gateway: gateway.name, grant: grant.id }, 'a guest could not be put out');
 			return null;
 		}
-		// What cannot be told ends when the gateway was told.
-		if (told.kind === 'impossible' && endsByItselfAt > now) return endsByItselfAt;
+		// What cannot be told ends when the gateway was told; one that has left may come back before.
+		if (told.kind === 'impossible' && endsByItselfAt > now) {
+			return teller ? Math.min(endsByItselfAt, now + MAX_BACKOFF_MS) : endsByItselfAt;
+		}
 		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;
 		if (!stays && lateAt > clock.now()) return lateAt;
 		await noteRevoked(grant);
@@ -278,15 +280,6 @@ export function createGrants(parts: GrantsParts): Grants {
 				found.push({ grantId: grant.id, mac, user, login, untilMs: grant.until_at });
 			}
 			return found;
-		},
-		async handedOut(gateway, limit) {
-			const grants = await store.handedOutAt(db, gateway.id, limit);
-			return Promise.all(
-				grants.map(async ({ id, visit_id }) => ({
-					grantId: id,
-					login: visit_id === null ? {} : await visits.loginOf(visit_id)
-				}))
-			);
 		},
 		async confirm(gateway, grantId) {
 			const grant = await store.findGrant(db, grantId);

@@ -100,7 +100,7 @@ export function requestPacket(
 const attribute = (type: number, value: Buffer) =>
 	Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
-export type Response = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
+export type DynamicAnswer = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
 
 /** The answer to a request; null where it is not one, or whoever sent it does not know the secret. */
 export function readResponse(
@@ -108,7 +108,7 @@ export function readResponse(
 	request: Buffer,
 	response: Buffer,
 	secret: string
-): Response | null {
+): DynamicAnswer | null {
 	const length = response.length < HEADER_BYTES ? 0 : response.readUInt16BE(2);
 	if (length < HEADER_BYTES || length > response.length || length > MAX_PACKET_BYTES) return null;
 	const packet = Buffer.from(response.subarray(0, length));

@@ -218,3 +218,21 @@ export async function releaseDevices(
 		.where('mac', '<>', exceptMac ?? '')
 		.execute();
 }
+
+/** Whether a gateway accounts for a connection of a device that has not ended. */
+export async function isConnected(
+	queries: Queries,
+	device: { passId: number; gatewayId: number; mac: string; since: number }
+): Promise<boolean> {
+	const row = await queries
+		.selectFrom('network_sessions')
+		.select('id')
+		.where('pass_id', '=', device.passId)
+		.where('gateway_id', '=', device.gatewayId)
+		.where('mac', '=', device.mac)
+		.where('stopped_at', 'is', null)
+		.where('seen_at', '>', device.since)
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Queries } from '../db/database.ts';
+import { preparedList } from '../db/prepared.ts';
 import type { BrandsTable } from '../db/schema.ts';
 
 /** A brand without the bytes of its logo. */
@@ -18,9 +19,13 @@ const COLUMNS = [
 	'updated_by'
 ] as const;
 
+const bySubject = preparedList((queries, subjects: readonly string[]) =>
+	queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects)
+);
+
 export async function find(queries: Queries, subjects: readonly string[]): Promise<BrandRow[]> {
 	if (subjects.length === 0) return [];
-	return queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects).execute();
+	return bySubject(queries, subjects);
 }
 
 /** Writes what is given of a brand, and leaves the rest as it is. */

@@ -9,8 +9,11 @@ import { GIVES_WAY, sqliteKysely } from './sqlite-driver.ts';
 import { nearestRouters } from './sqlite-nearest.ts';
 import { createWriting } from './writing.ts';
 
-/** Pages in memory, at most: routers of one neighbourhood lie all over the file, and each page is a system call. */
-const CACHE_KIB = 16_000;
+/**
+ * Pages in memory, at most: routers of one neighbourhood lie all over the file, and each page is a system call. Of
+ * 100,000 routers all fit, with their index.
+ */
+const CACHE_KIB = 32_000;
 
 /** How long the opening waits for another process that opens the same file; see sqlite-driver.ts for all else. */
 const OPEN_TIMEOUT_MS = 10_000;

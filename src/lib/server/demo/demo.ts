@@ -55,7 +55,7 @@ async function insertDemoRouters(app: App): Promise<void> {
 		if ((await countRouters(trx)) > 0) return;
 		const now = app.clock.now();
 		for (const [index, router] of DEMO_ROUTERS.entries()) {
-			await insertRouter(trx, {
+			const id = await insertRouter(trx, {
 				owner_account_id: owner.id,
 				external_id: `demo-${index + 1}`,
 				name: router.name,
@@ -73,6 +73,8 @@ async function insertDemoRouters(app: App): Promise<void> {
 				created_at: now,
 				updated_at: now
 			});
+			const { accessKind: kind, networkPassword = null } = router;
+			if (kind) await app.routers.setAccess(trx, id, { kind, networkPassword, maxDevices: 1 });
 		}
 	});
 }

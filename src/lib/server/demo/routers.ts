@@ -1,3 +1,5 @@
+import type { AccessKind } from '../../access-kind.ts';
+
 /**
  * Twenty-four invented routers in and around Kampala. Names, networks and positions are made up; prices are in
  * minor units per hour.
@@ -11,6 +13,9 @@ interface DemoRouter {
 	priceMinor: number;
 	security?: 'wpa' | 'nopass';
 	status?: 'online' | 'offline';
+	/** What the bought password is; that of the Wi-Fi itself, one for each buyer, when left out. */
+	accessKind?: AccessKind;
+	networkPassword?: string;
 	/** Networks; those of the installation when left out. */
 	methods?: string[];
 }
@@ -111,7 +116,8 @@ export const DEMO_ROUTERS: readonly DemoRouter[] = [
 		lat: 0.3572,
 		lon: 32.5808,
 		priceMinor: 200,
-		security: 'nopass'
+		security: 'nopass',
+		accessKind: 'portal_login'
 	},
 	{
 		name: 'Kawempe Hardware Stop',
@@ -127,7 +133,8 @@ export const DEMO_ROUTERS: readonly DemoRouter[] = [
 		ssid: 'Nakasero-Steps',
 		lat: 0.3204,
 		lon: 32.5789,
-		priceMinor: 600
+		priceMinor: 600,
+		accessKind: 'wpa_enterprise'
 	},
 	{
 		name: 'Railway Gardens',
@@ -144,7 +151,9 @@ export const DEMO_ROUTERS: readonly DemoRouter[] = [
 		ssid: 'Tailors-Row',
 		lat: 0.3027,
 		lon: 32.5598,
-		priceMinor: 250
+		priceMinor: 250,
+		accessKind: 'shared_password',
+		networkPassword: 'Tailors & Friends'
 	},
 	{
 		name: 'Rubaga View Rest House',
@@ -152,7 +161,9 @@ export const DEMO_ROUTERS: readonly DemoRouter[] = [
 		ssid: 'RubagaView',
 		lat: 0.3023,
 		lon: 32.5533,
-		priceMinor: 450
+		priceMinor: 450,
+		accessKind: 'portal_login',
+		networkPassword: 'rubaga-guests'
 	},
 	{
 		name: 'Nsambya Crossing',

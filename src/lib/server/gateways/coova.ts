@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { equalSecrets } from '../secrets.ts';
+import { coovaConfig } from './coova-config.ts';
 import { checkSize, clientIpOf, clientMacOf, field, problemOf, webAddressOf } from './fields.ts';
 import { EntryRefused, type EntryRequest, type EntryState, type Gateway } from './gateway.ts';
 import { registeredHost } from './login-hosts.ts';
@@ -48,7 +49,7 @@ export const coova: Gateway = {
 	finishes: () => 'navigate',
 	way: () => 'radius',
 	tell: null,
-	configFor: () => [],
+	configFor: coovaConfig,
 
 	parseEntry(request, facts) {
 		checkSize(request);

@@ -150,7 +150,8 @@ export interface Guest {
 
 /**
  * `done`: the gateway has it. `unavailable`: it could not be told now, or did not understand; `reason` is for people, in
- * a sentence. `impossible`: it cannot be told such a thing at all, and acts by itself when the time is over.
+ * a sentence. `impossible`: it cannot be told such a thing, at all or of a device that is not there, and acts by itself
+ * when the time is over.
  */
 export type Told = { kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
 

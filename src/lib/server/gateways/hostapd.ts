@@ -1,4 +1,5 @@
 import { EntryRefused, type Gateway } from './gateway.ts';
+import { hostapdConfig } from './hostapd-config.ts';
 
 /**
  * Access points that ask a RADIUS server themselves, without a portal of their own: hostapd and OpenWrt, and enterprise
@@ -13,7 +14,7 @@ export const hostapd: Gateway = {
 	finishes: () => 'waits',
 	way: () => 'radius',
 	tell: null,
-	configFor: () => [],
+	configFor: hostapdConfig,
 	parseEntry() {
 		throw new EntryRefused('missing', 'This kind sends no devices');
 	},

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkSize, clientIpOf, clientMacOf, decoded, field, problemOf, webAddressOf } from './fields.ts';
 import { EntryRefused, type EntryRequest, type Gateway, type GatewayFacts } from './gateway.ts';
 import { registeredHost } from './login-hosts.ts';
+import { mikrotikTeller } from './mikrotik-rest.ts';
 
 /**
  * MikroTik's hotspot (help.mikrotik.com, "HotSpot customisation"): its `login.html` sends the browser here with the
@@ -74,7 +75,7 @@ export const mikrotik: Gateway = {
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
 	way: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
-	tell: null,
+	tell: mikrotikTeller,
 	configFor: () => [],
 
 	parseEntry(request, facts) {

@@ -1,6 +1,7 @@
 import { normaliseMac } from '../../mac.ts';
 import { checkSize, clientMacOf, field, webAddressOf } from './fields.ts';
 import { EntryRefused, type Gateway } from './gateway.ts';
+import { unifiTeller } from './unifi-api.ts';
 
 /**
  * UniFi's external portal: `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<asked for>&ssid=<name>`, unsigned.
@@ -14,7 +15,7 @@ export const unifi: Gateway = {
 	defaultPort: null,
 	finishes: () => 'waits',
 	way: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
-	tell: null,
+	tell: unifiTeller,
 	configFor: () => [],
 
 	parseEntry(request) {

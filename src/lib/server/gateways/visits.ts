@@ -28,6 +28,8 @@ export interface Visits {
 	bind(id: string, purchaseToken: string): Promise<boolean>;
 	/** What the gateway handed over for a sign-in; empty when the visit is forgotten. For the service, by its row. */
 	loginOf(rowId: number): Promise<Readonly<Record<string, string>>>;
+	/** The device on which a purchase was last opened takes the place of its others. @returns false when there is none */
+	move(purchaseToken: string): Promise<boolean>;
 	/** A purchase goes on in the one that replaced it, and so do its visits. */
 	carry(fromToken: string, toToken: string): Promise<void>;
 	/** The device that a purchase lets online; null when it was made, and opened, elsewhere. */
@@ -63,6 +65,8 @@ export interface PurchaseVisit {
 	how: Finish['kind'];
 	/** Whether the browser has been sent to the gateway: on this visit, or on another one of this purchase lately. */
 	tried: 'here' | 'elsewhere' | null;
+	/** null where the gateway lets in without being told of devices. */
+	stands: Standing | null;
 }
 
 /** Time to choose, pay and come back. */
@@ -91,11 +95,26 @@ export interface VisitsParts {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;
-	/** A purchase, known by the hash of its token, was bound to a visit. */
-	onBound(tokenHash: string): Promise<void>;
+	access: VisitAccess;
 }
 
-export function createVisits({ database, clock, secrets, onBound }: VisitsParts): Visits {
+/** What visits need of whoever decides who may be online (access/). Purchases are known by the hash of their token. */
+export interface VisitAccess {
+	/** A purchase was bound to a visit. */
+	bound(tokenHash: string): Promise<void>;
+	/** Where a device stands at a gateway that has to be told of it; null where nothing of it is known. */
+	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<Standing | null>;
+	/** The device of the newest visit takes the place of the purchase's others. @returns false when there is none */
+	move(tokenHash: string): Promise<boolean>;
+}
+
+/**
+ * `letting-in`: the gateway is being told. `unanswered`: so too, but it could not be told so far. `online`: it has let the
+ * device in. `elsewhere`: all places of the pass are other devices'.
+ */
+export type Standing = 'letting-in' | 'unanswered' | 'online' | 'elsewhere';
+
+export function createVisits({ database, clock, secrets, access }: VisitsParts): Visits {
 	const { db } = database;
 	let sweptAt = -Infinity;
 
@@ -179,7 +198,7 @@ export function createVisits({ database, clock, secrets, onBound }: VisitsParts)
 			// Two purchases of one device: each keeps a visit of its own.
 			if (isOthers) await keep(row.gateway_id, entryOf(row), binding);
 			else await store.updateVisit(db, row.id, binding);
-			await onBound(binding.purchase_token_hash);
+			await access.bound(binding.purchase_token_hash);
 			return true;
 		},
 		async loginOf(rowId) {
@@ -188,7 +207,7 @@ export function createVisits({ database, clock, secrets, onBound }: VisitsParts)
 		},
 		async carry(fromToken, toToken) {
 			await store.moveVisits(db, sha256(fromToken), sha256(toToken));
-			await onBound(sha256(toToken));
+			await access.bound(sha256(toToken));
 		},
 		async ofPurchase(purchase) {
 			const found = await newestOf(purchase);
@@ -196,8 +215,14 @@ export function createVisits({ database, clock, secrets, onBound }: VisitsParts)
 			const { newest, gateway, triedAt } = found;
 			const lately = clock.now() - triedAt < TRIED_MS ? 'elsewhere' : null;
 			const tried = newest.tried_at === null ? lately : 'here';
-			return { gateway, entry: entryOf(newest), how: howOf(gateway), tried };
+			const entry = entryOf(newest);
+			const stands = await access.stateOf(sha256(purchase.token), {
+				gatewayId: gateway.id,
+				mac: newest.client_mac
+			});
+			return { gateway, entry, how: howOf(gateway), tried, stands };
 		},
+		move: (purchaseToken) => access.move(sha256(purchaseToken)),
 		async finish(purchase, access) {
 			const found = await newestOf(purchase);
 			if (!found) return null;
@@ -227,11 +252,15 @@ export function createVisits({ database, clock, secrets, onBound }: VisitsParts)
 					: newest;
 			// Addresses are given to another device later, and then they say nothing about the first one.
 			if (!paid || paid.client_ip !== clientIp || paid.purchase_token_hash === null) return null;
-			const isOnline =
-				howOf(gateway) === 'waits' ||
-				(paid.tried_at !== null && newest.created_at <= paid.tried_at) ||
-				entryOf(newest).state === 'online';
-			return isOnline ? paid.purchase_token_hash : null;
+			const signedIn =
+				(paid.tried_at !== null && newest.created_at <= paid.tried_at) || entryOf(newest).state === 'online';
+			if (signedIn) return paid.purchase_token_hash;
+			if (howOf(gateway) !== 'waits') return null;
+			// Something else lets it in: nobody hears of it.
+			if (adapterOf(gateway.kind).way(gateway) === 'elsewhere') return paid.purchase_token_hash;
+			const device = { gatewayId: gateway.id, mac: paid.client_mac };
+			const stands = await access.stateOf(paid.purchase_token_hash, device);
+			return stands === 'online' ? paid.purchase_token_hash : null;
 		},
 		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway)
 	};

@@ -21,7 +21,10 @@ export async function answerBinauth(event: RequestEvent<{ gateway: string }>): P
 		const token = gateway?.credentials.token;
 		const shown = event.request.headers.get('authorization') ?? '';
 		if (!gateway || token === undefined || !equalSecrets(shown, `Bearer ${token}`)) {
-			await limitAddress(event);
+			await limitAddress({
+				app: event.locals.app,
+				getClientAddress: () => event.getClientAddress()
+			});
 			return text('', gateway ? 403 : 404);
 		}
 		const bytes = await readBody(event.request, MAX_BODY_BYTES);

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { ProblemItem } from '../contract/problems.ts';
 import { validationFailed } from '../errors.ts';
 import { requestId } from '../ids.ts';
-import { problemResponse } from './problem.ts';
+import { problemAnswer } from './problem.ts';
 
 /**
  * Requests that Node's parser refuses never reach a route: what is not HTTP, an address and headers beyond
@@ -22,10 +22,7 @@ export function answerBrokenRequests(http: Server, config: Config): void {
 			socket.destroy(error);
 			return;
 		}
-		void refusal(itemOf(error.code), config.origin ?? 'http://localhost').then(
-			(text) => socket.end(text),
-			() => socket.destroy()
-		);
+		socket.end(refusal(itemOf(error.code), config.origin ?? 'http://localhost'));
 	});
 }
 
@@ -42,17 +39,16 @@ function itemOf(code: string | undefined): ProblemItem {
 }
 
 /** The whole answer as it goes over the connection, which ends with it. */
-async function refusal(item: ProblemItem, origin: string): Promise<string> {
+function refusal(item: ProblemItem, origin: string): string {
 	const id = requestId();
-	const response = problemResponse(validationFailed([item]), { origin, requestId: id });
-	const body = await response.text();
-	const headers = [
-		['content-type', response.headers.get('content-type')],
-		['cache-control', 'no-store'],
-		['x-content-type-options', 'nosniff'],
-		['x-request-id', id],
-		['content-length', Buffer.byteLength(body)],
-		['connection', 'close']
-	].map(([name, value]) => `${name}: ${value}\r\n`);
-	return `HTTP/1.1 ${response.status} Bad Request\r\n${headers.join('')}\r\n${body}`;
+	const { status, headers, body } = problemAnswer(validationFailed([item]), { origin, requestId: id });
+	const lines = Object.entries({
+		...headers,
+		'cache-control': 'no-store',
+		'x-content-type-options': 'nosniff',
+		'x-request-id': id,
+		'content-length': Buffer.byteLength(body),
+		connection: 'close'
+	}).map(([name, value]) => `${name}: ${value}\r\n`);
+	return `HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}\r\n${body}`;
 }

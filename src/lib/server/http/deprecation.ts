@@ -4,12 +4,18 @@ import type { Deprecation } from '../contract/routes.ts';
  * How an endpoint says that it will go away: `Deprecation` (RFC 9745, a structured date), `Sunset` (RFC 8594, an
  * HTTP-date) and links to the reason and to what replaces it (RFC 8288). From the sunset on its route is unknown.
  */
-export function announceDeprecation(headers: Headers, deprecation: Deprecation, origin: string): void {
-	const { since, sunset, successor } = deprecation;
-	headers.set('deprecation', `@${Math.floor(Date.parse(since) / 1000)}`);
-	headers.set('sunset', new Date(sunset).toUTCString());
-	headers.append('link', `<${origin}/docs/deprecations>; rel="deprecation"`);
-	if (successor !== null) headers.append('link', `<${successor}>; rel="successor-version"`);
+export function announceDeprecation(
+	headers: Record<string, string>,
+	{ since, sunset, successor }: Deprecation,
+	origin: string
+): void {
+	headers['deprecation'] = `@${Math.floor(Date.parse(since) / 1000)}`;
+	headers['sunset'] = new Date(sunset).toUTCString();
+	headers['link'] = [
+		...(headers['link'] === undefined ? [] : [headers['link']]),
+		`<${origin}/docs/deprecations>; rel="deprecation"`,
+		...(successor === null ? [] : [`<${successor}>; rel="successor-version"`])
+	].join(', ');
 }
 
 export const isPastSunset = (deprecation: Deprecation, now: number): boolean =>

@@ -1,4 +1,3 @@
-import type { RequestEvent, RequestHandler } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { hasRole, type Caller } from '../api-keys/api-keys.ts';
 import type { App } from '../app.ts';
@@ -6,10 +5,11 @@ import { methodsFor, type Route } from '../contract/routes.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Answer } from '../idempotency/idempotency.ts';
 import type { RememberBody } from '../sessions/sessions.ts';
+import type { ApiAnswer, ApiRequest } from './api-call.ts';
 import { announceDeprecation, isPastSunset } from './deprecation.ts';
 import { limitAddress, limitCaller, RateLimited } from './limits.ts';
 import { parse, parseIdempotencyKey, parseObject, parseQuery, readJson, readJsonText } from './parse.ts';
-import { problemResponse } from './problem.ts';
+import { problemAnswer } from './problem.ts';
 
 /**
  * Every endpoint of /v1 runs through here, in the order that fixes which error wins:
@@ -42,67 +42,78 @@ export interface Result<R extends Route> {
 	headers?: Record<string, string>;
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+/** One route of the contract and how it is answered. */
+export interface Endpoint {
+	route: Route;
+	/** @param params what stands in the path where the route has braces */
+	answer(request: ApiRequest, params: Params): Promise<ApiAnswer>;
+}
 
-/** A SvelteKit handler for one route of the contract. */
-export function endpoint<R extends Route>(
-	route: R,
-	handle: (call: Call<R>) => Promise<Result<R>>
-): RequestHandler {
+export type Params = Readonly<Record<string, string>>;
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function endpoint<R extends Route>(route: R, handle: (call: Call<R>) => Promise<Result<R>>): Endpoint {
 	const { deprecation } = route;
-	return async (event) => {
-		const isGone = deprecation !== undefined && isPastSunset(deprecation, event.locals.app.clock.now());
-		const response = await answer(event, async (caller) =>
-			isGone ? routeNotFound(event) : serve(event, caller, route, handle)
-		);
-		if (deprecation && !isGone) announceDeprecation(response.headers, deprecation, event.locals.origin);
-		return response;
+	return {
+		route,
+		async answer(request, params) {
+			const isGone = deprecation !== undefined && isPastSunset(deprecation, request.app.clock.now());
+			const answer = await answered(request, async (caller) =>
+				isGone ? routeNotFound(request) : serve(request, params, caller, route, handle)
+			);
+			if (deprecation && !isGone) announceDeprecation(answer.headers, deprecation, request.origin);
+			return answer;
+		}
 	};
 }
 
 /** One call of an authenticated caller: role, input, then the handler, once for each Idempotency-Key. */
 async function serve<R extends Route>(
-	event: RequestEvent,
+	request: ApiRequest,
+	params: Params,
 	caller: Caller,
 	route: R,
 	handle: (call: Call<R>) => Promise<Result<R>>
-): Promise<Response> {
+): Promise<ApiAnswer> {
 	authorise(caller, route);
-	const text = route.body ? await readJsonText(event.request) : '';
+	const text = route.body ? await readJsonText(request) : '';
 	// Before path and query: what is not JSON at all is told first, at every endpoint.
 	const json = route.body && readJson(text);
 	const call = {
-		app: event.locals.app,
+		app: request.app,
 		caller,
-		params: route.params && parse(route.params, event.params, 'path'),
-		query: route.query && parseQuery(route.query, event.url.searchParams),
+		params: route.params && parse(route.params, params, 'path'),
+		query: route.query && parseQuery(route.query, request.search),
 		body: route.body && parseObject(route.body, json),
-		search: event.url.searchParams,
+		search: request.search,
 		get host() {
-			return event.request.headers.get('host') ?? event.url.host;
+			return request.host;
 		},
-		signal: event.request.signal
+		get signal() {
+			return request.signal;
+		}
 	} as Call<R>;
-	const key = route.idempotent ? parseIdempotencyKey(event.request.headers) : null;
+	const key = route.idempotent ? parseIdempotencyKey(request) : null;
 	if (key === null) {
 		const { body, status, headers } = await handle(call);
-		return jsonResponse(wireAnswer(route, body, status), headers);
+		return jsonAnswer(wireAnswer(route, body, status), headers);
 	}
-	const request = {
+	const once = {
 		accountId: caller.accountId,
 		method: route.method,
 		path: route.path,
 		key,
 		body: text
 	};
-	const result = await event.locals.app.idempotency.once(request, async (remember) => {
+	const result = await request.app.idempotency.once(once, async (remember) => {
 		const { body, status } = await handle({
 			...call,
 			remember: (trx, effect, effectStatus) => remember(trx, wireAnswer(route, effect, effectStatus))
 		});
 		return wireAnswer(route, body, status);
 	});
-	return jsonResponse(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
+	return jsonAnswer(result, result.replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 
 /** An answer as it goes over the wire, and as it is remembered. */
@@ -112,23 +123,16 @@ function wireAnswer(route: Route, body: unknown, status: 200 | 201 = route.statu
 	return { status, location, body: JSON.stringify(body) };
 }
 
-function jsonResponse({ status, location, body }: Answer, headers: Record<string, string> = {}): Response {
-	return new Response(body, {
-		status,
-		headers: {
-			...JSON_HEADERS,
-			// Known here, so that the server needs not send it in chunks.
-			'content-length': String(Buffer.byteLength(body)),
-			...headers,
-			...(location === null ? {} : { location })
-		}
-	});
+function jsonAnswer({ status, location, body }: Answer, more: Record<string, string> = {}): ApiAnswer {
+	const headers: Record<string, string> = { 'content-type': JSON_TYPE, ...more };
+	if (location !== null) headers['location'] = location;
+	return { status, headers, body };
 }
 
 /** For every path and method under /v1 that the contract does not know; with the methods it does know. */
-export const unknownRoute: RequestHandler = (event) =>
-	answer(event, async () => {
-		if (isMalformed(event.url.pathname)) {
+export const answerUnknown = (request: ApiRequest): Promise<ApiAnswer> =>
+	answered(request, async () => {
+		if (isMalformed(request.pathname)) {
 			throw validationFailed([
 				{
 					in: 'path',
@@ -138,66 +142,62 @@ export const unknownRoute: RequestHandler = (event) =>
 				}
 			]);
 		}
-		const path = event.url.pathname
-			.replace(/\/{2,}/g, '/')
-			.replace(/^\/v1/, '')
-			.replace(/\/$/, '');
-		const allow = methodsFor(path);
-		const response = routeNotFound(event);
-		if (allow.length > 0) response.headers.set('allow', allow.join(', '));
-		return response;
+		const allow = methodsFor(pathBelow(request.pathname));
+		const answer = routeNotFound(request);
+		if (allow.length > 0) answer.headers['allow'] = allow.join(', ');
+		return answer;
 	});
 
-function routeNotFound(event: RequestEvent): Response {
-	const what = `${methodOf(event)} ${event.url.pathname}`;
-	return problemResponse(new AppError('route_not_found', `There is no ${what}.`), event.locals);
+/**
+ * The path below /v1 as the contract writes it: `{base_url}` ends in a slash and paths begin with one, so simple joins
+ * give `/v1//routers`. Such paths are served, not redirected, and one slash may stand at the end.
+ */
+export const pathBelow = (pathname: string): string =>
+	(pathname.includes('//') ? pathname.replace(/\/{2,}/g, '/') : pathname)
+		.slice('/v1'.length)
+		.replace(/\/$/, '');
+
+function routeNotFound(request: ApiRequest): ApiAnswer {
+	const what = `${request.method} ${request.pathname}`;
+	return problemAnswer(new AppError('route_not_found', `There is no ${what}.`), request);
 }
 
 /** Authenticates, runs, turns whatever happens into JSON, and notes it for the caller's request log. */
-async function answer(event: RequestEvent, run: (caller: Caller) => Promise<Response>): Promise<Response> {
+async function answered(
+	request: ApiRequest,
+	run: (caller: Caller) => Promise<ApiAnswer>
+): Promise<ApiAnswer> {
 	const startedAt = performance.now();
 	let caller: Caller | null = null;
-	let limits: Record<string, string> = {};
-	let response: Response;
+	let limits: Readonly<Record<string, string>> = {};
+	let answer: ApiAnswer;
 	try {
-		caller = await authenticate(event);
-		limits = await limitCaller(event, caller);
-		response = await run(caller);
+		caller = await authenticate(request);
+		limits = await limitCaller(request.app, caller);
+		answer = await run(caller);
 	} catch (error) {
 		if (error instanceof RateLimited) limits = error.headers;
-		response = errorResponse(event, error);
+		answer = errorAnswer(request, error);
 	}
-	for (const [name, value] of Object.entries(limits)) response.headers.set(name, value);
-	response.headers.set('cache-control', 'no-store');
-	if (caller) noteCall(event, caller, { status: response.status, startedAt });
-	return response;
+	Object.assign(answer.headers, limits);
+	if (caller) noteCall(request, caller, { status: answer.status, startedAt });
+	return answer;
 }
 
-/** The method as it was sent: TRACE comes in under another name (server-entry.js), which no client can send. */
-const methodOf = ({ request }: RequestEvent): string =>
-	request.method === 'UNKNOWN' ? 'TRACE' : request.method;
-
 function noteCall(
-	event: RequestEvent,
+	{ app, method, pathname, requestId }: ApiRequest,
 	{ accountId, keyId }: Caller,
 	{ status, startedAt }: { status: number; startedAt: number }
 ): void {
-	event.locals.app.requestLog.note({
-		accountId,
-		keyId,
-		method: methodOf(event),
-		pathname: event.url.pathname,
-		status,
-		durationMs: performance.now() - startedAt,
-		requestId: event.locals.requestId
-	});
+	const durationMs = performance.now() - startedAt;
+	app.requestLog.note({ accountId, keyId, method, pathname, status, durationMs, requestId });
 }
 
-async function authenticate(event: RequestEvent): Promise<Caller> {
+async function authenticate(request: ApiRequest): Promise<Caller> {
 	try {
-		return await event.locals.app.apiKeys.authenticate(event.request.headers.get('authorization'));
+		return await request.app.apiKeys.authenticate(request.header('authorization'));
 	} catch (error) {
-		if (error instanceof AppError) await limitAddress(event);
+		if (error instanceof AppError) await limitAddress(request);
 		throw error;
 	}
 }
@@ -214,27 +214,20 @@ function authorise(caller: Caller, route: Route): void {
 	}
 }
 
-function errorResponse(event: RequestEvent, error: unknown): Response {
+function errorAnswer(request: ApiRequest, error: unknown): ApiAnswer {
 	if (error instanceof AppError) {
-		const response = problemResponse(error, event.locals);
+		const answer = problemAnswer(error, request);
 		if (error.status === 401) {
 			const sent = error.code === 'invalid_api_key' ? ', error="invalid_token"' : '';
-			response.headers.set('www-authenticate', `Bearer realm="airtill"${sent}`);
+			answer.headers['www-authenticate'] = `Bearer realm="airtill"${sent}`;
 		}
-		if (error.code === 'idempotency_key_in_use') response.headers.set('retry-after', '1');
-		return response;
+		if (error.code === 'idempotency_key_in_use') answer.headers['retry-after'] = '1';
+		return answer;
 	}
-	if (isTooLarge(error)) {
-		return problemResponse(new AppError('body_too_large', 'The body is too large.'), event.locals);
-	}
-	event.locals.app.log.error({ err: error, request: event.locals.requestId }, 'request failed');
+	request.app.log.error({ err: error, request: request.requestId }, 'request failed');
 	const internal = new AppError('internal_error', 'Something failed on our side. Try again later.');
-	return problemResponse(internal, event.locals);
+	return problemAnswer(internal, request);
 }
-
-/** adapter-node's own limit (BODY_SIZE_LIMIT) shows as an error while the body is read. */
-const isTooLarge = (error: unknown) =>
-	typeof error === 'object' && error !== null && 'status' in error && error.status === 413;
 
 function isMalformed(path: string): boolean {
 	try {

@@ -23,10 +23,14 @@ const isRadiusPath = (path: string) => path.startsWith('/radius/');
  * proxy reports (adapter-node assumes https without a proxy, which a portal on plain http must not).
  */
 export function publicOrigin(event: RequestEvent, config: Config): string {
-	if (config.origin !== null) return config.origin;
+	return config.origin ?? originOf(event.request.headers.get('x-forwarded-proto'), event.url.host);
+}
+
+/** @param forwardedProto the header X-Forwarded-Proto */
+export function originOf(forwardedProto: string | null, host: string): string {
 	// Of several proxies the first one is the one that the browser talked to.
-	const [forwarded = ''] = (event.request.headers.get('x-forwarded-proto') ?? '').split(',');
-	return `${forwarded.trim().toLowerCase() === 'https' ? 'https' : 'http'}://${event.url.host}`;
+	const [forwarded = ''] = (forwardedProto ?? '').split(',');
+	return `${forwarded.trim().toLowerCase() === 'https' ? 'https' : 'http'}://${host}`;
 }
 
 /**
@@ -50,7 +54,7 @@ export function isForeignForm(event: RequestEvent): boolean {
 	return !URL.canParse(origin) || new URL(origin).host !== url.host;
 }
 
-const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 	'x-content-type-options': 'nosniff',
 	// The address of a purchase is its key: it must not travel to other sites, but our own forms need an Origin.
 	'referrer-policy': 'same-origin',

@@ -1,8 +1,10 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { Caller } from '../api-keys/api-keys.ts';
+import type { App } from '../app.ts';
 import { AppError } from '../errors.ts';
 import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
 import type { Decision } from '../rate-limits/window.ts';
+import type { ApiRequest } from './api-call.ts';
 
 /**
  * The rate limit as callers see it: the headers of draft-ietf-httpapi-ratelimit-headers and, while that is a
@@ -16,8 +18,8 @@ const WINDOW_SECONDS = WINDOW_MS / 1000;
  * @returns headers for the answer, whatever it becomes
  * @throws AppError `rate_limit_exceeded`, with the headers already set on it
  */
-export async function limitCaller(event: RequestEvent, caller: Caller): Promise<Record<string, string>> {
-	const { config, rateLimits, clock } = event.locals.app;
+export async function limitCaller(app: App, caller: Caller): Promise<Record<string, string>> {
+	const { config, rateLimits, clock } = app;
 	const limit = config.rateLimits[caller.plan];
 	const decision = await rateLimits.take(`key:${caller.keyId}`, limit);
 	const headers = limitHeaders(caller.plan, limit, decision, clock.now());
@@ -32,9 +34,9 @@ export async function limitCaller(event: RequestEvent, caller: Caller): Promise<
  * Counts a request without a valid key against its address, so that keys cannot be guessed at leisure.
  * @throws AppError `rate_limit_exceeded`
  */
-export async function limitAddress(event: RequestEvent): Promise<void> {
-	const { config, rateLimits } = event.locals.app;
-	const decision = await rateLimits.take(`address:${networkOf(event)}`, config.maxFailedKeys);
+export async function limitAddress(request: Pick<ApiRequest, 'app' | 'getClientAddress'>): Promise<void> {
+	const { config, rateLimits } = request.app;
+	const decision = await rateLimits.take(`address:${networkOf(request)}`, config.maxFailedKeys);
 	if (decision.admitted) return;
 	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
 }
@@ -71,7 +73,7 @@ function limitHeaders(
 }
 
 /** Requests that came around the proxy that names addresses (ADDRESS_HEADER) are counted together. */
-export function networkOf(event: RequestEvent): string {
+export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string {
 	try {
 		return network(event.getClientAddress());
 	} catch {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ITEM_CODES, type ProblemItem } from '../contract/problems.ts';
 import { AppError, validationFailed } from '../errors.ts';
+import type { ApiRequest } from './api-call.ts';
 
 /** Untyped input is parsed here, once, at the edge. Every problem names the field and the reason. */
 
@@ -83,22 +84,22 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
  * The text of a request's body that says it is JSON, and is not packed.
  * @throws AppError `unsupported_media_type | body_too_large | invalid_json`
  */
-export async function readJsonText(request: Request): Promise<string> {
-	const type = request.headers.get('content-type') ?? '';
+export async function readJsonText(request: ApiRequest): Promise<string> {
+	const type = request.header('content-type') ?? '';
 	if (!/^\s*application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type)) {
 		throw new AppError(
 			'unsupported_media_type',
 			'Send JSON with the header "Content-Type: application/json".'
 		);
 	}
-	const encoding = request.headers.get('content-encoding')?.trim() ?? '';
+	const encoding = request.header('content-encoding')?.trim() ?? '';
 	if (!/^(identity)?$/i.test(encoding)) {
 		throw new AppError(
 			'unsupported_media_type',
 			'Send the body as it is, without the header "Content-Encoding": nothing is unpacked here.'
 		);
 	}
-	return decodeUtf8(await readBody(request, MAX_BODY_BYTES));
+	return decodeUtf8(await request.readBody(MAX_BODY_BYTES));
 }
 
 /**
@@ -137,8 +138,7 @@ function decodeUtf8(bytes: Uint8Array): string {
  * @throws AppError `body_too_large`
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-	const tooLarge = () => new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
-	if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
+	if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
 	if (!request.body) return new Uint8Array();
 	const chunks: Uint8Array[] = [];
 	let length = 0;
@@ -147,19 +147,21 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 		const { done, value } = await reader.read().catch(unread);
 		if (done) break;
 		length += value.length;
-		if (length > maxBytes) throw tooLarge();
+		if (length > maxBytes) throw tooLarge(maxBytes);
 		chunks.push(value);
 	}
 	return Buffer.concat(chunks);
 }
 
-/**
- * A body whose sender went away, or did not keep to its own framing: its mistake, nothing for the log. A body that
- * is too large for adapter-node keeps its error.
- */
+export const tooLarge = (maxBytes: number) =>
+	new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
+/** A body whose sender went away, or did not keep to its own framing: its mistake, nothing for the log. */
+export const brokeOff = () => new AppError('invalid_json', 'The body broke off.');
+
+/** adapter-node's own limit (BODY_SIZE_LIMIT) shows as an error while the body is read. */
 function unread(error: unknown): never {
-	if (typeof error === 'object' && error !== null && 'status' in error) throw error;
-	throw new AppError('invalid_json', 'The body broke off.');
+	const isTooLarge = typeof error === 'object' && error !== null && 'status' in error && error.status === 413;
+	throw isTooLarge ? new AppError('body_too_large', 'The body is too large.') : brokeOff();
 }
 
 const IDEMPOTENCY_KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
@@ -168,8 +170,8 @@ const IDEMPOTENCY_KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
  * The `Idempotency-Key` of a request, bare or as a quoted string; null when there is none.
  * @throws AppError `validation_failed`
  */
-export function parseIdempotencyKey(headers: Headers): string | null {
-	const sent = headers.get('idempotency-key');
+export function parseIdempotencyKey(request: ApiRequest): string | null {
+	const sent = request.header('idempotency-key');
 	if (sent === null) return null;
 	const key = /^"(.*)"$/.exec(sent)?.[1] ?? sent;
 	if (IDEMPOTENCY_KEY.test(key)) return key;

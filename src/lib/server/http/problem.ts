@@ -1,10 +1,11 @@
 import { PROBLEMS } from '../contract/problems.ts';
 import type { AppError } from '../errors.ts';
+import type { ApiAnswer } from './api-call.ts';
 
-const PROBLEM_HEADERS = { 'content-type': 'application/problem+json' };
+const PROBLEM_TYPE = 'application/problem+json';
 
 /** The answer to an error: RFC 9457 with Airtill's members. `origin` is where the catalogue of codes is read. */
-export function problemResponse(error: AppError, context: { origin: string; requestId: string }): Response {
+export function problemAnswer(error: AppError, context: { origin: string; requestId: string }): ApiAnswer {
 	const { status, title, type }: { status: number; title: string; type?: string } = PROBLEMS[error.code];
 	const body = {
 		type: type ?? `${context.origin}/problems/${error.code}`,
@@ -16,5 +17,5 @@ export function problemResponse(error: AppError, context: { origin: string; requ
 		...(error.items ? { errors: error.items } : {}),
 		...error.extensions
 	};
-	return new Response(JSON.stringify(body), { status, headers: PROBLEM_HEADERS });
+	return { status, headers: { 'content-type': PROBLEM_TYPE }, body: JSON.stringify(body) };
 }

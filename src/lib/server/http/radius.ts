@@ -60,7 +60,10 @@ async function answered<S extends z.ZodType>(
 		const gateway = await gateways.byKey(event.params.gateway);
 		const token = gateway?.credentials.token;
 		if (!gateway || token === undefined || !shows(event, token)) {
-			await limitAddress(event);
+			await limitAddress({
+				app: event.locals.app,
+				getClientAddress: () => event.getClientAddress()
+			});
 			return empty(gateway ? 403 : 404);
 		}
 		const parsed = shape.safeParse(await bodyOf(event));

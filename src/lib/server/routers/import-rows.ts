@@ -1,3 +1,4 @@
+import { ACCESS_KINDS, type AccessKind } from '../../access-kind.ts';
 import { currencyExponent, toMinor } from '../../money.ts';
 import { sha256 } from '../secrets.ts';
 import { CsvFileError, readCsv } from '../csv.ts';
@@ -13,6 +14,7 @@ export const IMPORT_FIELDS = [
 	'lon',
 	'price',
 	'security',
+	'access_kind',
 	'status'
 ] as const;
 
@@ -22,7 +24,7 @@ export type ImportField = (typeof IMPORT_FIELDS)[number];
 export type ColumnMap = ReadonlyMap<ImportField, string>;
 
 type Stated = Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'> &
-	Partial<Pick<RouterRow, 'name' | 'address' | 'security' | 'status'>>;
+	Partial<Pick<RouterRow, 'name' | 'address' | 'security' | 'access_kind' | 'status'>>;
 
 /** One sound row of the file. */
 export interface ImportedRouter {
@@ -196,6 +198,10 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 	const lon = attempt(() => readDegrees(cell('lon'), 'longitude', 180));
 	const priceMinor = attempt(() => readPrice(cell('price'), settings));
 	const security = attempt(() => readWord(cell('security'), 'security', SECURITIES));
+	const accessKind = attempt(() => readWord(cell('access_kind'), 'access kind', ACCESS_KINDS));
+	if (security === 'nopass' && accessKind !== null && accessKind !== 'portal_login') {
+		reasons.push(`access kind "${accessKind}" on an open network: only portal_login works there`);
+	}
 	const status = attempt(() => readWord(cell('status'), 'status', STATUSES));
 	if (ssid === null || lat === null || lon === null || priceMinor === null) return null;
 
@@ -214,6 +220,7 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 			...(places.has('name') ? { name } : {}),
 			...(places.has('address') ? { address: address || null } : {}),
 			...(security ? { security } : {}),
+			...accessOf(security, accessKind),
 			...(status ? { status } : {})
 		}
 	};
@@ -253,6 +260,12 @@ function readPrice(text: string, settings: RowSettings): number {
 	const minor = parsePrice(text, settings);
 	if (minor === null) throw new RowError(`price "${text}": ${priceRule(settings)}`);
 	return minor;
+}
+
+/** Open networks know no other way than the sign-in of the hotspot. */
+function accessOf(security: 'wpa' | 'nopass' | null, kind: AccessKind | null): Pick<Stated, 'access_kind'> {
+	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : null);
+	return access_kind === null ? {} : { access_kind };
 }
 
 /** One of the known words, in any case; null for an empty cell. */

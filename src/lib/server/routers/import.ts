@@ -63,6 +63,7 @@ const STATED_COLUMNS = [
 	'address',
 	'ssid',
 	'security',
+	'access_kind',
 	'lat',
 	'lon',
 	'price_minor',
@@ -96,6 +97,7 @@ function rowOf(
 		security: known?.security ?? 'wpa',
 		status: known?.status ?? 'online',
 		...router.stated,
+		...accessOf(router, known),
 		payment_methods: known?.payment_methods ?? JSON.stringify(paymentMethods),
 		min_duration: MIN_DURATION,
 		max_duration: MAX_DURATION,
@@ -103,4 +105,11 @@ function rowOf(
 		updated_at: now,
 		disabled_at: null
 	};
+}
+
+/** Open networks know no other way than the sign-in of the hotspot, whatever was said of the router before. */
+function accessOf({ stated }: ImportedRouter, known: store.RouterRow | undefined) {
+	const isOpen = (stated.security ?? known?.security) === 'nopass';
+	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
+	return { access_kind: isOpen ? ('portal_login' as const) : kind };
 }

@@ -5,7 +5,8 @@ import { isoTime, type Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { BrandBody, RouterBody } from '../contract/schemas.ts';
 import type { Branding } from '../branding/branding.ts';
-import type { Database, Queries } from '../db/database.ts';
+import type { AccessKind } from '../../access-kind.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { Operators } from '../operators/registry.ts';
 import type { Secrets } from '../secrets.ts';
@@ -41,8 +42,16 @@ export interface Routers {
 	 * own. null where there is none, or it is not known.
 	 */
 	networkPassword(row: RouterRow): string | null;
+	/** Sets how bought passwords work on a router from the next order on; the rules are in access/kinds.ts. */
+	setAccess(trx: Tx, id: number, access: RouterAccess): Promise<void>;
 	/** Methods with which a router may be paid now. */
 	paymentMethods(row: RouterRow): string[];
+}
+
+export interface RouterAccess {
+	kind: AccessKind;
+	networkPassword: string | null;
+	maxDevices: number;
 }
 
 export interface RouterQuery {
@@ -62,6 +71,10 @@ export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number |
 export interface OwnedRouter extends RouterBody {
 	ownerAccountId: number;
 	disabled: boolean;
+	/** Whether the password of its network is known here, where it has one that guests are shown. */
+	networkPasswordKnown: boolean;
+	/** Devices that one pass lets online at a time. */
+	maxDevices: number;
 }
 
 export interface OwnedPage {
@@ -94,9 +107,17 @@ export class PriceMoved extends Error {
 /** What a router's network password is sealed for. */
 const networkPasswordContext = (id: number) => `router-network-password:${id}`;
 
-/** Whether time is sold on it now: not where no gateway of it is heard of, who paid would stay outside. */
-export const sells = (row: Pick<RouterRow, 'status' | 'silent_since' | 'disabled_at'>): boolean =>
-	row.status === 'online' && row.silent_since === null && row.disabled_at === null;
+/** Whether time is sold on it now. */
+export const sells = (row: RouterRow): boolean => row.disabled_at === null && isOpen(row);
+
+/**
+ * Not where no gateway of it is heard of, nor where the password that is to be revealed is not known: who paid would stay
+ * outside.
+ */
+const isOpen = (row: RouterRow): boolean =>
+	row.status === 'online' &&
+	row.silent_since === null &&
+	(row.access_kind !== 'shared_password' || row.network_password_sealed !== null);
 
 export interface RoutersParts {
 	database: Database;
@@ -132,7 +153,7 @@ export function createRouters(parts: RoutersParts): Routers {
 			distance: distance === null ? null : Math.round(distance),
 			price: toMajor(row.price_minor, row.currency),
 			currency: row.currency,
-			status: row.silent_since === null ? row.status : 'offline',
+			status: isOpen(row) ? 'online' : 'offline',
 			payment_methods: paymentMethods(row),
 			min_duration: row.min_duration,
 			max_duration: row.max_duration,
@@ -224,8 +245,7 @@ export function createRouters(parts: RoutersParts): Routers {
 			return {
 				data: page.map((row) => ({
 					...body(row, null, brands.get(row.id) ?? null),
-					ownerAccountId: row.owner_account_id,
-					disabled: row.disabled_at !== null
+					...forOwner(row)
 				})),
 				next: rows.length > limit && last ? last.id : null
 			};
@@ -235,8 +255,7 @@ export function createRouters(parts: RoutersParts): Routers {
 			if (row.owner_account_id !== accountId && role !== 'admin') throw noRouter();
 			return {
 				...(await alone(row)),
-				ownerAccountId: row.owner_account_id,
-				disabled: row.disabled_at !== null
+				...forOwner(row)
 			};
 		},
 		async known(queries, id) {
@@ -246,9 +265,25 @@ export function createRouters(parts: RoutersParts): Routers {
 		},
 		networkPassword: ({ id, network_password_sealed: sealed }) =>
 			sealed === null ? null : secrets.decrypt(sealed, networkPasswordContext(id)),
+		async setAccess(trx, id, { kind, networkPassword, maxDevices }) {
+			await store.update(trx, id, {
+				access_kind: kind,
+				network_password_sealed:
+					networkPassword === null ? null : secrets.encrypt(networkPassword, networkPasswordContext(id)),
+				max_devices: maxDevices,
+				updated_at: clock.now()
+			});
+		},
 		paymentMethods
 	};
 }
+
+const forOwner = (row: RouterRow) => ({
+	ownerAccountId: row.owner_account_id,
+	disabled: row.disabled_at !== null,
+	networkPasswordKnown: row.network_password_sealed !== null,
+	maxDevices: row.max_devices
+});
 
 const noRouter = () => new AppError('router_not_found', 'There is no router with this id.');
 

@@ -77,6 +77,7 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 				address: row.ref('excluded.address'),
 				ssid: row.ref('excluded.ssid'),
 				security: row.ref('excluded.security'),
+				access_kind: row.ref('excluded.access_kind'),
 				lat: row.ref('excluded.lat'),
 				lon: row.ref('excluded.lon'),
 				price_minor: row.ref('excluded.price_minor'),

@@ -80,6 +80,8 @@ export interface Sessions {
 	giveUp(trx: Tx, id: number): Promise<boolean>;
 	/** The password of a paid session, for the gateways of its router. */
 	passwordOf(row: SessionRow): string;
+	/** The owner's own password has changed: whoever was given it, and whose time is not over, gets the new one. */
+	sharePassword(trx: Tx, routerId: number, password: string): Promise<void>;
 	/** Sessions on the caller's routers, newest first, without passwords and full numbers. */
 	listForOwner(caller: Pick<Caller, 'accountId'>, query: OwnerQuery): Promise<OwnerPage>;
 	/** Job: makes the change that the clock demands, if it is time. Returns when to look again. */
@@ -443,6 +445,13 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			const password = opened(row);
 			if (password === null) throw new Error(`Session ${row.id} has no password`);
 			return password;
+		},
+		async sharePassword(trx, routerId, password) {
+			const now = clock.now();
+			for (const id of await store.sharingOf(trx, routerId)) {
+				const sealed = secrets.encrypt(password, passwordContext(id));
+				await store.reseal(trx, id, { password_sealed: sealed, updated_at: now });
+			}
 		},
 		async listForOwner(caller, { group, limit, after }) {
 			const now = clock.now();

@@ -93,6 +93,33 @@ export async function hasPendingPayment(queries: Queries, id: number): Promise<b
 	return row !== undefined;
 }
 
+/** Paid sessions of a router whose time is not over, and whose password is the owner's own. */
+export async function sharingOf(queries: Queries, routerId: number): Promise<number[]> {
+	const rows = await queries
+		.selectFrom('sessions')
+		.select('id')
+		.where('router_id', '=', routerId)
+		.where('access_kind', '=', 'shared_password')
+		.where('status', 'in', ['activating', 'active'])
+		.orderBy('id')
+		.execute();
+	return rows.map(({ id }) => id);
+}
+
+/** Another password for a session that has one. */
+export async function reseal(
+	queries: Queries,
+	id: number,
+	to: { password_sealed: string; updated_at: number }
+): Promise<void> {
+	await queries
+		.updateTable('sessions')
+		.set(to)
+		.where('id', '=', id)
+		.where('password_sealed', 'is not', null)
+		.execute();
+}
+
 export async function newestActive(queries: Queries): Promise<SessionRow | null> {
 	const row = await queries
 		.selectFrom('sessions')

@@ -1,4 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
+import { asksUserName, endsByItself } from '#lib/access-kind.ts';
+import * as m from '#lib/language/messages.js';
 import type { ShownBrand } from '#lib/brand.ts';
 import type { KioskRouter, Till } from '#lib/kiosk-till.ts';
 import { phoneHint } from '#lib/phone-hint.ts';
@@ -33,7 +35,8 @@ export const shownAtKiosk = ({
 	currency,
 	min_duration,
 	max_duration,
-	payment_methods
+	payment_methods,
+	access_kind
 }: RouterBody): KioskRouter => ({
 	id,
 	name,
@@ -43,7 +46,9 @@ export const shownAtKiosk = ({
 	currency,
 	min_duration,
 	max_duration,
-	payment_methods
+	payment_methods,
+	signsIn: asksUserName(access_kind),
+	note: endsByItself(access_kind) ? null : m.router_shared()
 });
 
 /** Whether the kiosk can sell now, and what. */

@@ -5,10 +5,10 @@ import { formatMobile } from '#lib/phone.ts';
 import { hideMiddle } from '#lib/phone-hint.ts';
 import { waitingHint } from '#lib/purchase-state.ts';
 import { qrCode } from '#lib/server/wifi-qr-svg.ts';
-import { wifiQrText } from '#lib/wifi-qr.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
 import { priceAgain } from '../../s/[token]/retry.ts';
 import { shownOf, type Purchase } from '../../s/[token]/view.ts';
+import { wayIn } from '../../s/[token]/way-in.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 
@@ -34,15 +34,11 @@ export function kioskPurchase(event: RequestEvent, token: string, purchase: Purc
 		ssid,
 		notes: [...(note === null ? [] : [note]), ...notes],
 		money: formatMoney(session.amount, session.currency),
-		open: router.security === 'nopass',
 		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
 		hint: waitingHint(),
 		lines: shortLines(purchase),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
-		pass: pass && {
-			password: pass.password,
-			qr: qrCode(wifiQrText({ ssid, security: router.security, password: pass.password }))
-		},
+		pass: pass && wayIn(pass.session, 'kiosk'),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
 }

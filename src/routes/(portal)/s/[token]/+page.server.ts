@@ -9,15 +9,15 @@ import { apiClient, ApiProblem } from '#lib/server/api-client.ts';
 import { showBrand } from '#lib/server/http/brand.ts';
 import { qrCode } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
-import { wifiQrText } from '#lib/wifi-qr.ts';
 import { orCalmly } from '../../calm.ts';
 import { addForm, addTime } from './add-time.ts';
-import { adoptVisit, goOnline } from './go-online.ts';
+import { adoptVisit, deviceOf, goOnline, watchText } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { shownOf } from './view.ts';
+import { wayIn } from './way-in.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
@@ -48,14 +48,17 @@ export const load: PageServerLoad = async (event) => {
 	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
 	const address = pageAddress(event.locals.origin, event.params.token);
 	const asked = waiting?.payment ?? part.payment;
+	const device = pass && (await deviceOf(event, router.id));
 
+	// A gateway that is told lets the device in without a sign-in: what it does stands below.
+	const isTold = device?.how === 'waits' && device.stands !== null;
 	return {
-		state,
+		state: isTold ? { ...state, text: '' } : state,
 		brand: showBrand(event, router),
 		added,
-		watch,
+		watch: watchText(watch, device),
 		code,
-		router: { id: router.id, name: router.name, open: router.security === 'nopass' },
+		router: { id: router.id, name: router.name },
 		ssid: apart(session.ssid),
 		isWaiting: waiting !== null,
 		money: formatMoney(asked?.amount ?? session.amount, session.currency),
@@ -65,18 +68,18 @@ export const load: PageServerLoad = async (event) => {
 		ageSeconds: asked ? Math.max(0, (now.getTime() - Date.parse(asked.created_at)) / 1000) : 0,
 		hintAfterSeconds: HINT_AFTER_SECONDS,
 		pass: pass && {
-			password: pass.password,
-			qr: qrCode(wifiQrText({ ssid: session.ssid, security: router.security, password: pass.password })),
+			way: wayIn(pass.session, device ? 'gateway' : 'page'),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
-		online: pass && (await goOnline(event, router.id)),
+		online: device && goOnline(event, device, apart(session.ssid)),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd
 			? { ...addForm(purchase, part, purchases.newToken()), hint: phoneHint(config.defaultRegion) }
 			: null,
+		endText: session.access.kind === 'shared_password' ? m.purchase_end_text_shared() : m.purchase_end_text(),
 		offersAdd: canAdd,
 		asksMore,
 		move: pass && {
@@ -91,6 +94,13 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
+
+	/** The device on which the purchase was last opened takes the place of the others. */
+	move: async (event) => {
+		const { token } = event.params;
+		await event.locals.app.visits.move(token);
+		redirect(303, link(`/s/${token}?moved`));
+	},
 
 	/** Ends running time, and what was added to it, before its end. Asked twice, it has ended once. */
 	end: async (event) => {

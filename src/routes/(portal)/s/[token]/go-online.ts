@@ -1,21 +1,35 @@
 import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { gatewayProblem } from '#lib/gateway-words.ts';
 import { link } from '#lib/language/current.ts';
+import * as m from '#lib/language/messages.js';
+import { SLOW_SECONDS, SOON_SECONDS } from '#lib/purchase-seconds.ts';
 
 /** Time to read or copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
+/** After a move the password has been seen. */
+const MOVED_SECONDS = 2;
 
-/** What the page of a paid purchase says about going online on this device. */
+/** What the page of a paid purchase says about going online on this device: its words come with it. */
 export interface GoOnline {
-	/** `offer`: it can be signed in. `tried`: it was already. `refused`: the gateway said no. */
-	state: 'offer' | 'tried' | 'refused' | 'online' | 'waits';
-	problem: string | null;
+	tone: 'good' | 'plain' | 'bad';
+	title: string | null;
+	texts: string[];
 	/** Where a link, or the page by itself, goes. */
 	address: string;
+	link: { text: string; quiet: boolean } | null;
 	/** Seconds until it goes there by itself; null when it does not. */
 	automaticSeconds: number | null;
+	/** The way not to go by itself. */
+	stay: string | null;
+	/** The button by which this device takes the place of the others. */
+	move: string | null;
+	/** While the gateway is being told there will be news: then a page without script asks again after so long. */
+	refreshSeconds: number | null;
 }
 
 type Event = RequestEvent<{ token: string }>;
+type Visits = Event['locals']['app']['visits'];
+type PurchaseVisit = NonNullable<Awaited<ReturnType<Visits['ofPurchase']>>>;
 
 /** `?visit=` of who found this purchase by its code at a gateway: from now on it lets that visit's device online. */
 export async function adoptVisit(event: Event): Promise<void> {
@@ -26,21 +40,74 @@ export async function adoptVisit(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/** For a purchase whose time runs, at its router. @returns null for one that came through no gateway of it */
-export async function goOnline(event: Event, routerId: number): Promise<GoOnline | null> {
-	const { token } = event.params;
-	const visit = await event.locals.app.visits.ofPurchase({ token, routerId });
-	if (!visit) return null;
-	const { entry, how, tried } = visit;
+/** The device on which a purchase was last opened, for one whose time runs. @returns null when it came through no gateway */
+export const deviceOf = (event: Event, routerId: number): Promise<PurchaseVisit | null> =>
+	event.locals.app.visits.ofPurchase({ token: event.params.token, routerId });
+
+/** Changes whenever the page has something new to show, what its gateway has done included. */
+export const watchText = (watch: string, visit: PurchaseVisit | null): string =>
+	`${watch} ${visit?.stands ?? ''}`.trim();
+
+const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
+
+/** What is said of a device whose purchase runs, at its router. */
+export function goOnline(event: Event, { entry, how, tried, stands }: PurchaseVisit, ssid: string): GoOnline {
 	const asked = event.url.searchParams;
-	const page = link(`/s/${token}`);
-	const told = { problem: entry.problem, address: `${page}/online`, automaticSeconds: null };
+	const page = link(`/s/${event.params.token}`);
+	const here = { ...NOTHING, tone: 'plain', address: page } as const;
+	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
 	// A gateway that refuses sends the browser to us with a new visit, which has not been tried.
-	const isBack = asked.has('online') && tried === 'here';
-	if (entry.state === 'online' || (how === 'navigate' && isBack)) return { ...told, state: 'online' };
-	if (how === 'waits') return { ...told, state: 'waits', address: page };
-	if (entry.problem !== null && tried !== 'here') return { ...told, state: 'refused' };
-	if (tried !== null) return { ...told, state: 'tried' };
+	const isBack = how === 'navigate' && asked.has('online') && tried === 'here';
+	if (stands === 'online' || entry.state === 'online' || isBack) {
+		return { ...here, tone: 'good', title: m.splash_is_online(), texts: [m.splash_is_online_text()] };
+	}
+	if (stands === 'elsewhere') {
+		const texts = [m.splash_elsewhere_text()];
+		return { ...here, title: m.splash_elsewhere_title(), texts, move: m.splash_elsewhere_move() };
+	}
+	if (how === 'waits') return { ...here, ...waiting(stands) };
+	if (asked.has('moved')) return { ...signIn, ...offer(MOVED_SECONDS) };
+	if (entry.problem !== null && tried !== 'here') {
+		return {
+			...signIn,
+			tone: 'bad',
+			title: m.splash_refused_title({ ssid }),
+			texts: [gatewayProblem(entry.problem), m.splash_go_refused()],
+			link: { text: m.splash_go_again(), quiet: entry.problem === 'too-many-devices' },
+			move: entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
+		};
+	}
+	if (tried !== null) {
+		const again = { text: m.splash_go_again(), quiet: true };
+		return { ...signIn, title: null, texts: [m.splash_go_tried()], link: again };
+	}
 	const stays = asked.has('stay') || event.request.method === 'POST';
-	return { ...told, state: 'offer', automaticSeconds: stays ? null : AUTOMATIC_SECONDS };
+	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS) };
 }
+
+/** The gateway lets the device in by itself. */
+function waiting(stands: PurchaseVisit['stands']) {
+	const again = { text: m.splash_waits_again(), quiet: true };
+	switch (stands) {
+		case 'letting-in':
+			return {
+				title: m.splash_letting_title(),
+				texts: [m.splash_letting_text()],
+				refreshSeconds: SOON_SECONDS
+			};
+		case 'unanswered': {
+			const texts = [m.splash_unanswered_text()];
+			return { title: m.splash_unanswered_title(), texts, link: again, refreshSeconds: SLOW_SECONDS };
+		}
+		default:
+			return { title: m.splash_waits_title(), texts: [m.splash_waits_text()], link: again };
+	}
+}
+
+const offer = (seconds: number | null) => ({
+	title: m.splash_go_title(),
+	texts: [seconds === null ? m.splash_go_manual() : m.splash_go_automatic({ seconds: String(seconds) })],
+	link: { text: m.splash_go_link(), quiet: false },
+	automaticSeconds: seconds,
+	stay: seconds === null ? null : m.splash_go_stay()
+});

@@ -1,3 +1,4 @@
+import type { AccessKind } from '#lib/access-kind.ts';
 import { formatDuration } from '#lib/duration.ts';
 import { link } from '#lib/language/current.ts';
 import { apart, intlLocales } from '#lib/language/intl.ts';
@@ -46,6 +47,7 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 			[m.receipt_place(), router.name],
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
 			[m.receipt_wifi(), apart(purchase.session.ssid)],
+			[m.receipt_access(), accessText(purchase.session.access.kind)],
 			[m.receipt_code(), apart(code)]
 		],
 		parts: parts.flatMap((part, index) => [
@@ -55,6 +57,20 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 		total: kept.length > 1 ? [m.receipt_total(), sum(kept)] : null,
 		asOf: m.receipt_made({ moment: when(now.toISOString()) })
 	};
+}
+
+/** What was bought, as it can be held against somebody. */
+function accessText(kind: AccessKind): string {
+	switch (kind) {
+		case 'wpa_personal_per_client':
+			return m.receipt_access_own();
+		case 'wpa_enterprise':
+			return m.receipt_access_user();
+		case 'portal_login':
+			return m.receipt_access_login();
+		case 'shared_password':
+			return m.receipt_access_shared();
+	}
 }
 
 /** Day and time in full: a receipt is read later, too. */

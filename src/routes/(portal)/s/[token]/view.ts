@@ -15,7 +15,8 @@ export type Purchase = PurchaseView;
 
 /** Time that runs: one session, or several that follow each other under one password. */
 export interface Pass {
-	password: string;
+	/** One of its sessions, with the password and what it is good for. */
+	session: SessionBody;
 	remainingSeconds: number;
 	totalSeconds: number;
 	/** With so much left the page warns. */
@@ -81,7 +82,7 @@ function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
 	if (!first || !last || first.password === null) return null;
 	const totalSeconds = (moment(last.expires_at) - moment(first.starts_at)) / 1000;
 	return {
-		password: first.password,
+		session: first,
 		remainingSeconds: Math.max(0, Math.ceil((moment(last.expires_at) - now.getTime()) / 1000)),
 		totalSeconds,
 		warnSeconds: warnSeconds(totalSeconds),

@@ -26,10 +26,12 @@ export function posterWords(locale: Locale, router: RouterBody): PosterWords {
 		price: m.poster_per_hour({ money }, said),
 		scan: m.poster_scan({}, said),
 		network: m.poster_network({}, said),
-		steps: [
-			m.poster_step_open({}, said),
-			m.poster_step_pay({}, said),
-			router.security === 'nopass' ? m.poster_step_join_open({}, said) : m.poster_step_join({}, said)
-		]
+		steps: [m.poster_step_open({}, said), m.poster_step_pay({}, said), joinStep(router.access_kind, said)]
 	};
+}
+
+function joinStep(kind: RouterBody['access_kind'], said: { locale: Locale }): string {
+	if (kind === 'portal_login') return m.poster_step_sign_in({}, said);
+	if (kind === 'wpa_enterprise') return m.poster_step_user({}, said);
+	return m.poster_step_join({}, said);
 }

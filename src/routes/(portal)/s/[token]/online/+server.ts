@@ -21,11 +21,14 @@ export const GET: RequestHandler = async (event) => {
 		const found = await purchases.find(apiClient(event), token);
 		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
 		if (!found || !shown?.pass) return goTo(page);
+		// The sign-in would let more devices in than the pass has room for: first it has to be moved.
+		const device = await visits.ofPurchase({ token, routerId: found.router.id });
+		if (device?.stands === 'elsewhere') return goTo(page);
 		const finish = await visits.finish(
 			{ token, routerId: found.router.id },
 			{
 				user: loginUser(shown.pass.last.pass_id),
-				password: shown.pass.password,
+				password: shown.pass.session.password ?? '',
 				landing: `${event.locals.origin}${page}?online`
 			}
 		);

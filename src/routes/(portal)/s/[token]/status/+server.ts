@@ -1,4 +1,5 @@
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { deviceOf, watchText } from '../go-online.ts';
 import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';
 
@@ -17,7 +18,9 @@ export const GET: RequestHandler = async (event) => {
 		const found = await purchases.wait(apiClient(event), event.params.token, wait);
 		if (!found) return answer({ state: null }, 404);
 		if (found.successor !== null) return answer({ state: 'replaced' });
-		return answer({ state: shownOf(found, new Date(clock.now()), config.reportTimezone).watch });
+		const { pass, watch } = shownOf(found, new Date(clock.now()), config.reportTimezone);
+		const device = pass && (await deviceOf(event, found.router.id));
+		return answer({ state: watchText(watch, device) });
 	} catch (problem) {
 		if (problem instanceof ApiLimited) {
 			return answer({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });

@@ -1,9 +1,15 @@
 import { ownRouter, requireOwner } from '#lib/server/http/owner.ts';
 import * as m from '#lib/language/messages.js';
+import { accessWords } from '../../../access-words.ts';
 import { money } from '../../../words.ts';
 import type { PageServerLoad } from './$types';
 
-/** /owner/routers/{id}: its price, its poster, its addresses. */
+function doneText(done: string | null, price: string): string | null {
+	if (done === 'price') return m.owner_price_done({ money: price });
+	return done === 'wifi' ? m.owner_wifi_done() : null;
+}
+
+/** /owner/routers/{id}: its price, what buyers get, its poster, its addresses. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
@@ -18,9 +24,10 @@ export const load: PageServerLoad = async (event) => {
 			disabled: router.disabled,
 			price
 		},
+		access: accessWords(router),
 		/** As they are given to people: without a language, so that each phone speaks its own. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,
-		done: event.url.searchParams.get('done') === 'price' ? m.owner_price_done({ money: price }) : null
+		done: doneText(event.url.searchParams.get('done'), price)
 	};
 };

@@ -1,0 +1,45 @@
+import type { Queries } from '../db/database.ts';
+import * as store from './store.ts';
+
+/**
+ * Where a device stands at its gateway. `letting-in`: the gateway is being told of it. `unanswered`: so too, but it could
+ * not be told so far. `online`: the gateway has it. `elsewhere`: all places of the pass are other devices'.
+ */
+export type DeviceState = 'letting-in' | 'unanswered' | 'online' | 'elsewhere';
+
+export interface Device {
+	gatewayId: number;
+	/** `aa:bb:cc:dd:ee:ff` */
+	mac: string | null;
+}
+
+/** A gateway tells of a connection every minute; after three of them without a word it is not believed any more. */
+const CONNECTION_FRESH_MS = 3 * 60 * 1000;
+
+/**
+ * Where a device of a purchase stands.
+ * @returns null where nothing of it is known: no time runs, or the gateway lets it in without being told of devices
+ */
+export async function deviceState(
+	queries: Queries,
+	tokenHash: string,
+	{ gatewayId, mac }: Device,
+	now: number
+): Promise<DeviceState | null> {
+	const pass = (await store.passesOfPurchase(queries, tokenHash)).at(-1);
+	if (!pass || mac === null) return null;
+	const isConnected = await store.isConnected(queries, {
+		passId: pass.pass_id,
+		gatewayId,
+		mac,
+		since: now - CONNECTION_FRESH_MS
+	});
+	if (isConnected) return 'online';
+	const inside = (await store.openGrantsOf(queries, pass.pass_id)).filter(
+		(grant) => grant.mac !== null && grant.released_at === null && grant.state !== 'revoking'
+	);
+	const own = inside.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
+	if (!own) return inside.length >= pass.max_devices ? 'elsewhere' : null;
+	if (own.state === 'granted') return (own.until_at ?? 0) > now ? 'online' : 'letting-in';
+	return own.attempts > 0 ? 'unanswered' : 'letting-in';
+}

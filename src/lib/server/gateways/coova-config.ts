@@ -1,0 +1,45 @@
+import { freeRadius } from './freeradius.ts';
+import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+
+/** Configuration of CoovaChilli: /etc/chilli/config of Debian's and OpenWrt's package, and the RADIUS server behind it. */
+export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
+	const [own = '10.1.0.1'] = facts.loginHosts;
+	const [address = own, port = '3990'] = own.split(':');
+	const portal = site.origin ?? site.apiOrigin;
+	const lines = [
+		`# ${site.gateway.name}: devices without internet are sent to ${portal}. Holds secrets: mode 600.`,
+		'# HS_WANIF, HS_LANIF and HS_NETWORK are those of this very router.',
+		`HS_UAMLISTEN=${address}`,
+		`HS_UAMPORT=${port}`,
+		`HS_NASID=airtill-${site.gateway.name}`,
+		`HS_UAMSECRET=${facts.secret ?? ''}`,
+		`HS_UAMFORMAT=${portal}/splash/${site.gateway.key}`,
+		`HS_UAMHOMEPAGE=`,
+		'# What may be reached before a sign-in: the portal alone, never the pages by which phones look for the internet.',
+		`HS_UAMALLOW=${new URL(portal).hostname}`,
+		'# The RADIUS server: its address as this router reaches it.',
+		'HS_RADIUS=127.0.0.1',
+		'HS_RADIUS2=127.0.0.1',
+		`HS_RADSECRET=${facts.credentials.radiusSecret ?? ''}`,
+		'# Where it takes Disconnect-Requests, so that a pass that is ended ends at once.',
+		`HS_COAPORT=${facts.settings.nasPort ?? 3799}`,
+		'HS_COANOIPCHECK=on',
+		'HS_INTERIM=60'
+	];
+	const parts: ConfigPart[] = [
+		{ title: 'CoovaChilli', file: '/etc/chilli/config', text: `${lines.join('\n')}\n` },
+		...freeRadius(facts, site)
+	];
+	const announced = dhcpOption(site);
+	return announced ? [...parts, announced] : parts;
+}
+
+/** RFC 8910, where the portal has the https that it asks for. */
+export function dhcpOption({ origin, gateway }: ConfigSite): ConfigPart | null {
+	if (origin === null || !origin.startsWith('https:')) return null;
+	return {
+		title: 'DHCP option 114: phones open the portal by themselves',
+		file: '/etc/dnsmasq.d/airtill',
+		text: `dhcp-option=114,${origin}/captive-portal/${gateway.key}\n`
+	};
+}

@@ -1,0 +1,95 @@
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
+import type { QrCode } from '#lib/qr.ts';
+import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import { qrCode } from '#lib/server/wifi-qr-svg.ts';
+
+/** Something to type, to be copied. */
+export interface Copied {
+	label: string;
+	text: string;
+	/** On its button. */
+	copy: string;
+}
+
+/** What lets a buyer in, in the words that fit the kind of access: made here, so that they weigh on no browser. */
+export interface WayIn {
+	/** null where none is asked for. */
+	user: Copied | null;
+	password: Copied;
+	/** The password of the network itself, where another one is signed in with. */
+	network: Copied | null;
+	/** What to do, in this order. */
+	steps: string[];
+	/** null where no code helps. `hint` says what it does. */
+	qr: { code: QrCode; label: string; hint: string } | null;
+	/** What has to be known about the end; null where it comes by itself. */
+	note: string | null;
+}
+
+/** `gateway`: the page, on a device that a gateway sent: it has joined the network already. */
+type Place = 'page' | 'gateway' | 'kiosk';
+
+/** @param session an active one of the account that asks: it has a password */
+export function wayIn({ access, password, ssid: name }: SessionBody, place: Place): WayIn {
+	if (password === null) throw new Error('There is no password to show');
+	const ssid = apart(name);
+	const { kind, username, network_password, qr } = access;
+	return {
+		user: username === null ? null : copied(m.purchase_user_label(), username, m.purchase_user_copy()),
+		password: copied(passwordLabel(access, ssid), password, m.purchase_password_copy()),
+		network:
+			network_password === null
+				? null
+				: copied(m.purchase_network_label(), network_password, m.purchase_network_copy()),
+		steps: stepsOf(access, ssid, place),
+		qr:
+			qr === null
+				? null
+				: { code: qrCode(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid) },
+		note: kind === 'shared_password' ? m.purchase_shared_end() : null
+	};
+}
+
+const copied = (label: string, text: string, copy: string): Copied => ({ label, text, copy });
+
+function passwordLabel({ kind }: SessionBody['access'], ssid: string): string {
+	switch (kind) {
+		case 'wpa_personal_per_client':
+			return m.purchase_password_of({ ssid });
+		case 'shared_password':
+			return m.purchase_shared_label({ ssid });
+		default:
+			return m.purchase_password_for({ ssid });
+	}
+}
+
+const hintOf = ({ qr_joins }: SessionBody['access'], ssid: string) =>
+	qr_joins === 'network' ? m.purchase_qr_network({ ssid }) : m.purchase_qr_scan();
+
+function stepsOf(
+	{ kind, qr, network_password }: SessionBody['access'],
+	ssid: string,
+	place: Place
+): string[] {
+	switch (kind) {
+		case 'wpa_enterprise':
+			return [
+				// The name of the network stands above; there is less room than on a page.
+				...(place === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
+				m.purchase_enterprise_methods(),
+				m.purchase_enterprise_certificate()
+			];
+		case 'portal_login':
+			if (place === 'gateway') return [];
+			// Neither open, nor with a password that is known.
+			if (qr === null) return [m.purchase_network_ask({ ssid })];
+			if (place === 'kiosk') return [m.kiosk_password_sign_in({ ssid })];
+			return [
+				network_password === null ? m.purchase_network_open({ ssid }) : m.purchase_network_shared({ ssid })
+			];
+		default:
+			// The page says so above, with what to do on this phone.
+			return place === 'kiosk' ? [m.kiosk_password_join({ ssid })] : [];
+	}
+}

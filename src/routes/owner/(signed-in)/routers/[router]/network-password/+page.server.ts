@@ -1,0 +1,52 @@
+import { fail, redirect } from '@sveltejs/kit';
+import { hasNetworkPassword } from '#lib/access-kind.ts';
+import { link } from '#lib/language/current.ts';
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
+import { AccessInputError } from '#lib/server/access/access.ts';
+import { readFields } from '#lib/server/http/form.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
+import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/wifi-password.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** Why a text cannot be the password; null when it can. The rules of access/kinds.ts decide again, in the same way. */
+function problemOf(text: string): string | null {
+	switch (wifiPasswordProblem(text)) {
+		case null:
+			return null;
+		case 'hex':
+			return m.owner_wifi_hex();
+		case 'characters':
+			return m.owner_wifi_characters();
+		default:
+			return m.owner_wifi_length({ min: String(MIN_WIFI_PASSWORD), max: String(MAX_WIFI_PASSWORD) });
+	}
+}
+
+const pageOf = (id: number) => link(`/owner/routers/${id}`);
+
+/** /owner/routers/{id}/network-password: the password of the Wi-Fi itself, where guests are shown one. */
+export const load: PageServerLoad = async (event) => {
+	const router = await ownRouter(event, await requireOwner(event));
+	if (!hasNetworkPassword(router.access_kind, router.security)) redirect(303, pageOf(router.id));
+	return { id: router.id, name: router.name, ssid: apart(router.ssid), max: MAX_WIFI_PASSWORD };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const router = await ownRouter(event, await requireActiveOwner(event));
+		if (!hasNetworkPassword(router.access_kind, router.security)) redirect(303, pageOf(router.id));
+		const { field } = await readFields(event.request);
+		const networkPassword = field('password');
+		const problem = problemOf(networkPassword);
+		if (problem !== null) return fail(400, { problem, typed: networkPassword });
+		try {
+			await event.locals.app.accessKinds.set(router.id, { networkPassword });
+		} catch (refused) {
+			// It became a router of another kind in between: its page says which.
+			if (!(refused instanceof AccessInputError)) throw refused;
+			redirect(303, pageOf(router.id));
+		}
+		redirect(303, `${pageOf(router.id)}?done=wifi`);
+	}
+};

@@ -1,0 +1,47 @@
+import { hasNetworkPassword, type AccessKind } from '#lib/access-kind.ts';
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
+
+/** What a router says of its kind of access to its owner. */
+export interface AccessWords {
+	title: string;
+	text: string;
+	/** Whether the end cannot be enforced: the text says so, and is set off. */
+	open: boolean;
+	/** What is known of the network's own password; null where guests are shown none. */
+	network: string | null;
+}
+
+interface Shown {
+	access_kind: AccessKind;
+	security: 'wpa' | 'nopass';
+	ssid: string;
+	networkPasswordKnown: boolean;
+}
+
+export function accessWords(router: Shown): AccessWords {
+	const { access_kind: kind, security } = router;
+	return {
+		...kindWords(kind, apart(router.ssid)),
+		open: kind === 'shared_password',
+		network: hasNetworkPassword(kind, security) ? networkText(router) : null
+	};
+}
+
+function kindWords(kind: AccessKind, ssid: string): { title: string; text: string } {
+	switch (kind) {
+		case 'wpa_personal_per_client':
+			return { title: m.owner_access_own_title(), text: m.owner_access_own_text({ ssid }) };
+		case 'wpa_enterprise':
+			return { title: m.owner_access_user_title(), text: m.owner_access_user_text({ ssid }) };
+		case 'portal_login':
+			return { title: m.owner_access_login_title(), text: m.owner_access_login_text({ ssid }) };
+		case 'shared_password':
+			return { title: m.owner_access_shared_title(), text: m.owner_access_shared_text({ ssid }) };
+	}
+}
+
+function networkText({ access_kind: kind, networkPasswordKnown }: Shown): string {
+	if (networkPasswordKnown) return m.owner_wifi_known();
+	return kind === 'shared_password' ? m.owner_wifi_missing() : m.owner_wifi_ask();
+}

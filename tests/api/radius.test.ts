@@ -1,0 +1,221 @@
+/** The endpoints that FreeRADIUS' rlm_rest calls, on both databases; tests/gateways has FreeRADIUS itself. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loginUser } from '../../src/lib/login-user.ts';
+import { problemOf } from '../../src/lib/server/gateways/fields.ts';
+import { createSecrets } from '../../src/lib/server/secrets.ts';
+import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
+import { DATABASES, eventually, SECRET, useWorld } from '../support/world.ts';
+
+const [ROUTER, OTHER_ROUTER, PERSONAL_ROUTER] = [3, 4, 5];
+const [FIRST, SECOND] = ['02:00:00:00:03:01', '02-00-00-00-03-02'];
+
+const messageOf = ({ attributes }: RadiusAnswer) => String(attributes['reply:Reply-Message']?.value);
+const secondsOf = ({ attributes }: RadiusAnswer) => Number(attributes['reply:Session-Timeout']?.value);
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database, env: { RATE_LIMIT_FAILED_KEYS: '50' } });
+	let gateway: RadiusGateway;
+	let calls: RadiusCalls;
+	let personal: RadiusCalls;
+
+	beforeAll(async () => {
+		gateway = await registerRadius(world(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
+		calls = radiusCalls(world().server.url, gateway);
+		const other = { kind: 'hostapd', access: 'wpa_personal_per_client', router: PERSONAL_ROUTER } as const;
+		personal = radiusCalls(world().server.url, await registerRadius(world(), other));
+	});
+
+	async function buy(router = ROUTER, duration = '1h') {
+		const { session } = await world().buy({ router_id: router, duration });
+		return { session, user: loginUser(session.id), password: session.password ?? '' };
+	}
+	const macCalls = (mac: string) => personal.authorize(mac, mac);
+	const passwords = ({ attributes }: RadiusAnswer) => attributes['reply:Tunnel-Password:0']?.value ?? [];
+
+	it('a pass is answered with its password, unexpanded, and the time left until its end', async () => {
+		const { session, user, password } = await buy();
+		const first = await calls.authorize(user, FIRST);
+		expect(first.status).toBe(200);
+		expect(first.attributes['control:Cleartext-Password']).toEqual({
+			value: password,
+			op: ':=',
+			do_xlat: false
+		});
+		expect(secondsOf(first)).toBeGreaterThan(3500);
+		await world().server.advance(30 * 60_000);
+		// A new login does not renew it.
+		await calls.postAuth(user, FIRST);
+		expect(secondsOf(await calls.authorize(user.toUpperCase(), FIRST))).toBeLessThanOrEqual(1800);
+		for (const attribute of Object.values(first.attributes)) {
+			expect(attribute.op).toBe(':=');
+			if (typeof attribute.value !== 'number') expect(attribute.do_xlat).toBe(false);
+		}
+		expect(String(first.attributes['reply:Class']?.value)).toBe(
+			`pass-${session.id}-${Math.round(Date.parse(session.expires_at ?? '') / 1000)}`
+		);
+	});
+
+	it('asking takes no place: a login that was right does', async () => {
+		const { user } = await buy();
+		await calls.authorize(user, FIRST);
+		await calls.authorize(user, FIRST);
+		expect((await calls.authorize(user, SECOND)).status).toBe(200);
+		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
+		for (const refused of [await calls.authorize(user, SECOND), await calls.postAuth(user, SECOND)]) {
+			expect(refused.status).toBe(401);
+			expect(problemOf(messageOf(refused))).toBe('too-many-devices');
+		}
+	});
+
+	it('of many devices at once exactly one gets the place', async () => {
+		const { user, session } = await buy();
+		const macs = Array.from({ length: 8 }, (_, index) => `02:00:00:00:04:0${index}`);
+		const answers = await Promise.all(macs.map((mac) => calls.postAuth(user, mac)));
+		expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(401)]);
+		expect(
+			await world().sql.count(
+				'select count(*) from access_devices where pass_id = ? and released_at is null',
+				session.id
+			)
+		).toBe(1);
+	});
+
+	it('a device that is not heard of gives way after three intervals', async () => {
+		const { user } = await buy();
+		await calls.postAuth(user, FIRST);
+		await world().server.advance(150_000);
+		expect(await calls.account('interim', 'gives-way', { user, mac: FIRST })).toBe(204);
+		await world().server.advance(150_000);
+		expect((await calls.authorize(user, SECOND)).status).toBe(401);
+		await world().server.advance(31_000);
+		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
+	});
+
+	it('who has no time there is refused in words that gateways hand back', async () => {
+		expect((await calls.authorize('s999999')).status).toBe(404);
+		expect((await calls.authorize('')).status).toBe(404);
+		expect((await calls.authorize(FIRST, FIRST)).status).toBe(404);
+		const elsewhere = await buy(OTHER_ROUTER);
+		expect((await calls.authorize(elsewhere.user)).status).toBe(404);
+		const unpaid = await world().api.createSession({ router_id: ROUTER });
+		expect((await calls.authorize(loginUser(unpaid.id))).status).toBe(404);
+		const ended = await buy();
+		await world().api.endSession(ended.session.id);
+		const short = await buy(ROUTER, '30m');
+		await world().server.advance(30 * 60_000 + 1);
+		for (const { user } of [ended, short]) {
+			for (const refused of [await calls.authorize(user, FIRST), await calls.postAuth(user, FIRST)]) {
+				expect(refused.status).toBe(401);
+				expect(problemOf(messageOf(refused))).toBe('time-over');
+			}
+		}
+	});
+
+	it('reports in any order leave the same books', async () => {
+		const { user, session } = await buy();
+		const report = { user, mac: FIRST, nas_address: '10.0.0.1', nas_identifier: 'ap' };
+		await calls.account('stop', 'any-order', { ...report, in: '9', cause: 'User-Request', lasted: '60' });
+		await calls.account('interim', 'any-order', { ...report, in: '5', delay: '20' });
+		await Promise.all([1, 2, 3].map(() => calls.account('start', 'any-order', { ...report, delay: '60' })));
+		const rows = await world().sql.all(
+			'select * from network_sessions where acct_session_id = ?',
+			'any-order'
+		);
+		expect(rows).toHaveLength(1);
+		expect(rows[0]).toMatchObject({ pass_id: session.id, bytes_in: 9, stop_cause: 'User-Request' });
+		expect(rows[0]?.['stopped_at']).not.toBeNull();
+		// It left no device in a place.
+		expect((await calls.authorize(user, SECOND)).status).toBe(200);
+	});
+
+	it('a name that a gateway uses again is another connection, and one that restarts has none', async () => {
+		const { user, session } = await buy();
+		const report = { user, mac: FIRST, nas_address: '10.0.0.2', nas_identifier: 'ap' };
+		await calls.account('start', '00000001', report);
+		await calls.account('stop', '00000001', report);
+		await world().server.advance(60_000);
+		await calls.account('start', '00000001', report);
+		const mine = 'select * from network_sessions where pass_id = ? order by id';
+		const rows = await world().sql.all(mine, session.id);
+		expect(rows.map(({ stopped_at: at }) => at === null)).toEqual([false, true]);
+		expect((await calls.authorize(user, SECOND)).status).toBe(401);
+		await calls.account('on', '', { nas_address: '10.0.0.2', nas_identifier: 'another' });
+		expect((await calls.authorize(user, SECOND)).status).toBe(401);
+		await calls.account('on', '', { nas_address: '10.0.0.2', nas_identifier: 'ap' });
+		expect((await world().sql.all(mine, session.id)).map(({ stop_cause: cause }) => cause)[1]).toBe(
+			'NAS-Reboot'
+		);
+		expect((await calls.authorize(user, SECOND)).status).toBe(200);
+	});
+
+	it('a pass is found by Class where the user name says nothing, at its own router only', async () => {
+		const { session } = await buy();
+		const className = `0x${Buffer.from(`pass-${session.id}-1900000000`).toString('hex')}`;
+		await calls.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
+		await personal.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
+		const rows = await world().sql.all(
+			'select pass_id, told_until from network_sessions where acct_session_id = ? order by id',
+			'by-class'
+		);
+		expect(rows).toEqual([
+			{ pass_id: session.id, told_until: 1_900_000_000_000 },
+			{ pass_id: null, told_until: null }
+		]);
+	});
+
+	it('an access point gets the password of the device it knows, else of every pass with room', async () => {
+		const [phone, laptop] = ['02-00-00-00-05-01', '020000000502'];
+		const first = await buy(PERSONAL_ROUTER);
+		const alone = await macCalls(phone);
+		expect(alone.attributes['control:Auth-Type']?.value).toBe('Accept');
+		expect(passwords(alone)).toEqual([first.password]);
+		expect(alone.attributes['reply:User-Name']?.value).toBe(first.user);
+		// Nobody has typed anything yet.
+		expect((await personal.postAuth(phone, phone)).status).toBe(204);
+		const second = await buy(PERSONAL_ROUTER, '2h');
+		const both = await macCalls(phone);
+		expect(passwords(both)).toEqual([second.password, first.password]);
+		expect(both.attributes['reply:User-Name']).toBeUndefined();
+		expect(secondsOf(both)).toBeLessThanOrEqual(3600);
+		// The report of one that came in by name makes it known.
+		await personal.account('start', 'phone', { user: first.user, mac: phone });
+		expect(passwords(await macCalls(phone))).toEqual([first.password]);
+		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
+		await personal.account('start', 'laptop', { user: laptop, mac: laptop });
+		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
+		expect((await macCalls('02:00:00:00:05:03')).status).toBe(404);
+	});
+
+	it('only the RADIUS server of the gateway is answered, and guesses are limited', async () => {
+		const { user } = await buy();
+		const body = JSON.stringify({ user, mac: '' });
+		const status = async (answer: Promise<Response>) => (await answer).status;
+		expect(await status(calls.send('authorize', body, 'Bearer wrong'))).toBe(403);
+		expect(await status(calls.send('authorize', body, gateway.token))).toBe(403);
+		const stranger = radiusCalls(world().server.url, { ...gateway, key: 'A'.repeat(24) });
+		expect(await status(stranger.send('authorize', body))).toBe(404);
+		expect(await status(calls.send('authorize', '{}'))).toBe(400);
+		expect(await status(calls.send('authorize', 'not json'))).toBe(400);
+		expect(await status(calls.send('authorize', JSON.stringify({ user: 'x'.repeat(300), mac: '' })))).toBe(
+			400
+		);
+		expect(await status(calls.send('authorize', ' '.repeat(20_000)))).toBe(400);
+		let last = 403;
+		for (let guess = 0; guess < 60 && last === 403; guess += 1) {
+			last = await status(calls.send('authorize', body, `Bearer guess-${guess}`));
+		}
+		expect(last).toBe(429);
+		// Who shows the token is not held up by them.
+		expect((await calls.authorize(user)).status).toBe(200);
+		expect(world().server.stderr()).not.toContain(gateway.token);
+	});
+
+	it('a change that could not be made is not answered, so that it comes again', async () => {
+		const { user, session } = await buy();
+		const sealed = createSecrets(SECRET).encrypt('x', 'another context');
+		await world().sql.run('update sessions set password_sealed = ? where id = ?', sealed, session.id);
+		expect((await calls.authorize(user)).status).toBe(500);
+		await eventually('it is logged', async () => world().server.stderr().includes('a RADIUS request failed'));
+	});
+});
