@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { ensureBrowser } from './browser.js';
 import { numberEnding } from './api.ts';
 import { registerGateway, type Registered } from './gateways.ts';
-import { startServer, type TestServer } from './server.ts';
+import { cli, startServer, type TestServer } from './server.ts';
 import { ROUTER_ADDRESS, startSite, until, type Device, type Site } from './site.ts';
 import { openSql, type Sql } from './sql.ts';
-import { opennds } from '../../src/lib/server/gateways/opennds.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const PORT = 3000;
@@ -84,23 +83,12 @@ async function printedConfig(
 	server: TestServer,
 	gateway: Registered
 ): Promise<{ file: string; text: string }[]> {
-	return opennds
-		.configFor(
-			{
-				loginHosts: [ROUTER_ADDRESS],
-				secret: gateway.secret,
-				credentials: { token: /Token[^\n]*:\n(\S+)/.exec(gateway.text)?.[1] },
-				settings: { level: 1, ndsctl: gateway.text.includes('ndsctl') ? '/usr/bin/ndsctl' : undefined }
-			},
-			{
-				origin: server.url,
-				apiOrigin: server.url,
-				port: PORT,
-				gateway: { name: gateway.name, key: gateway.key, routerId: 3 },
-				router: null
-			}
-		)
-		.flatMap(({ file, text }) => (file === null ? [] : [{ file, text }]));
+	const { code, stdout, stderr } = await cli(['gateways', 'config', gateway.name], server);
+	if (code !== 0) throw new Error(`gateways config: ${stderr}`);
+	const parts = stdout.split(/^=== \d+\. .*?(?:\((\/[^()]+)\))?$/m).slice(1);
+	return parts.flatMap((file, index) =>
+		index % 2 === 0 && file ? [{ file, text: `${(parts[index + 1] ?? '').trim()}\n` }] : []
+	);
 }
 
 async function clientsOf(site: Site): Promise<Client[]> {

@@ -30,6 +30,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	binauth: Binauth;
 	/** Where a device of a purchase stands; null where nothing of it is known. */
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
+	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
+	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
@@ -54,6 +56,7 @@ export function createAccess(parts: AccessParts): Access {
 		waiting: grants.waiting,
 		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
+		pendingAt: (gatewayId) => store.pendingAt(database.db, gatewayId),
 		async visitBound(tokenHash) {
 			await database.transact(async (trx) => {
 				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass);
