@@ -34,9 +34,7 @@ export async function limitCaller(app: App, caller: Caller): Promise<Record<stri
  * Counts a request without a valid key against its address, so that keys cannot be guessed at leisure.
  * @throws AppError `rate_limit_exceeded`
  */
-export async function limitAddress(
-	request: Pick<ApiRequest, 'app' | 'getClientAddress'>
-): Promise<void> {
+export async function limitAddress(request: Pick<ApiRequest, 'app' | 'getClientAddress'>): Promise<void> {
 	const { config, rateLimits } = request.app;
 	const decision = await rateLimits.take(`address:${networkOf(request)}`, config.maxFailedKeys);
 	if (decision.admitted) return;
