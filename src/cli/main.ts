@@ -3,6 +3,8 @@ import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
+import { configureGateway } from './commands/gateway-config.ts';
+import { testGateway } from './commands/gateway-test.ts';
 import { addGateway, rotateGateway } from './commands/gateway-register.ts';
 import { listGateways, removeGateway, showGateway } from './commands/gateways.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
@@ -25,6 +27,8 @@ const COMMANDS: readonly Command[] = [
 	addGateway,
 	listGateways,
 	showGateway,
+	configureGateway,
+	testGateway,
 	rotateGateway,
 	removeGateway,
 	listReviews,

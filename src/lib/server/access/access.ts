@@ -21,6 +21,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
 	radius: Radius;
+	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
+	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
 	/** Where a device of a purchase stands; null where nothing of it is known. */
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Handlers of the durable jobs. */
@@ -46,6 +48,7 @@ export function createAccess(parts: AccessParts): Access {
 	return {
 		waiting: grants.waiting,
 		confirm: grants.confirm,
+		pendingAt: (gatewayId) => store.pendingAt(database.db, gatewayId),
 		async visitBound(tokenHash) {
 			await database.transact(async (trx) => {
 				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass);

@@ -162,6 +162,33 @@ export function sameDevice(queries: Queries, grant: GrantRow): Promise<GrantRow[
 	).execute();
 }
 
+/** What a gateway has yet to do, and why it has not. */
+export async function pendingAt(queries: Queries, gatewayId: number) {
+	const rows = await queries
+		.selectFrom('access_grants')
+		.select(({ fn }) => ['state', fn.countAll<number | string>().as('count')])
+		.where('gateway_id', '=', gatewayId)
+		.where('state', 'in', ['granting', 'revoking', 'failed'])
+		.groupBy('state')
+		.execute();
+	const newest = await queries
+		.selectFrom('access_grants')
+		.select('last_error')
+		.where('gateway_id', '=', gatewayId)
+		.where('state', 'in', ['granting', 'revoking'])
+		.where('last_error', 'is not', null)
+		.orderBy('updated_at', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	const count = (state: GrantRow['state']) => Number(rows.find((row) => row.state === state)?.count ?? 0);
+	return {
+		granting: count('granting'),
+		revoking: count('revoking'),
+		failed: count('failed'),
+		lastError: newest?.last_error ?? null
+	};
+}
+
 /** Passes of one device at once. */
 const MAX_SAME_DEVICE = 20;
 

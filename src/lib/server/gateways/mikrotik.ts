@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkSize, clientIpOf, clientMacOf, decoded, field, problemOf, webAddressOf } from './fields.ts';
 import { EntryRefused, type EntryRequest, type Gateway, type GatewayFacts } from './gateway.ts';
 import { registeredHost } from './login-hosts.ts';
+import { mikrotikConfig } from './mikrotik-config.ts';
 import { mikrotikTeller } from './mikrotik-rest.ts';
 
 /**
@@ -76,7 +77,7 @@ export const mikrotik: Gateway = {
 	finishes: () => 'navigate',
 	way: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
 	tell: mikrotikTeller,
-	configFor: () => [],
+	configFor: mikrotikConfig,
 
 	parseEntry(request, facts) {
 		checkSize(request);

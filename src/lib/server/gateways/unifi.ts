@@ -1,6 +1,7 @@
 import { normaliseMac } from '../../mac.ts';
 import { checkSize, clientMacOf, field, webAddressOf } from './fields.ts';
 import { EntryRefused, type Gateway } from './gateway.ts';
+import { unifiConfig } from './unifi-config.ts';
 import { unifiTeller } from './unifi-api.ts';
 
 /**
@@ -16,7 +17,7 @@ export const unifi: Gateway = {
 	finishes: () => 'waits',
 	way: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
 	tell: unifiTeller,
-	configFor: () => [],
+	configFor: unifiConfig,
 
 	parseEntry(request) {
 		checkSize(request);

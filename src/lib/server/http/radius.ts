@@ -55,13 +55,15 @@ async function answered<S extends z.ZodType>(
 	shape: S,
 	work: (gateway: Gateway, body: z.output<S>) => Promise<Response>
 ): Promise<Response> {
-	const { app } = event.locals;
-	const { gateways, log } = app;
+	const { gateways, log } = event.locals.app;
 	try {
 		const gateway = await gateways.byKey(event.params.gateway);
 		const token = gateway?.credentials.token;
 		if (!gateway || token === undefined || !shows(event, token)) {
-			await limitAddress({ app, getClientAddress: () => event.getClientAddress() });
+			await limitAddress({
+				app: event.locals.app,
+				getClientAddress: () => event.getClientAddress()
+			});
 			return empty(gateway ? 403 : 404);
 		}
 		const parsed = shape.safeParse(await bodyOf(event));

@@ -1,0 +1,89 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { UsageError, parseCommand, positionals, type Command } from '../command.ts';
+import { CommandError } from '../errors.ts';
+import { knownGateway } from '../known-gateway.ts';
+import { print } from '../output.ts';
+import { routerOfGateway } from '../router-of-gateway.ts';
+import { withConfiguredApp } from '../services.ts';
+
+export const configureGateway: Command = {
+	name: 'gateways config',
+	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL]',
+	summary: 'Print the ready configuration of a gateway, with its values filled in.',
+	help: [
+		'Every file and every step that this very gateway needs. It holds secrets: keep it from other eyes.',
+		'',
+		'  --part NUMBER      that part alone, as it belongs into its file',
+		'  --out FOLDER       write the files into a folder (readable by you alone), print the steps',
+		'  --api-origin URL   where the RADIUS server reaches this installation; default: http://127.0.0.1 and its port'
+	].join('\n'),
+	async run(args, context) {
+		const { values, positionals: words } = parseCommand(args, {
+			part: { type: 'string' },
+			out: { type: 'string' },
+			'api-origin': { type: 'string' }
+		});
+		const [name = ''] = positionals(words, ['NAME']);
+		const apiOrigin = originOf(values['api-origin']);
+		if (values.part !== undefined && values.out !== undefined) {
+			throw new UsageError('Use --part or --out, not both.');
+		}
+		return withConfiguredApp(context, async (app) => {
+			const gateway = await knownGateway(app, name);
+			const { origin, port } = app.config;
+			const parts = adapterOf(gateway.kind).configFor(gateway, {
+				origin,
+				apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
+				port,
+				gateway,
+				router: await routerOfGateway(app, gateway.routerId)
+			});
+			if (origin === null) {
+				console.error('ORIGIN is not set: put the address of this machine in place of THIS-MACHINE.');
+			}
+			if (values.part !== undefined) await print(partOf(parts, values.part).text.replace(/\n$/, ''));
+			else if (values.out !== undefined) await write(parts, resolve(context.folder, values.out));
+			else await print(parts.map(written).join('\n\n'));
+			return 0;
+		});
+	}
+};
+
+function originOf(text: string | undefined): string | null {
+	if (text === undefined) return null;
+	if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+		throw new UsageError('--api-origin takes an address, e.g. https://portal.example.');
+	}
+	return new URL(text).origin;
+}
+
+function partOf(parts: readonly ConfigPart[], number: string): ConfigPart {
+	const part = /^\d{1,3}$/.test(number) ? parts[Number(number) - 1] : undefined;
+	if (!part) throw new CommandError(`--part: there are the parts 1 to ${parts.length}.`);
+	return part;
+}
+
+const written = ({ title, file, text }: ConfigPart, index: number) =>
+	[`=== ${index + 1}. ${title}${file === null ? '' : ` (${file})`}`, '', text.replace(/\n$/, '')].join('\n');
+
+/** Under the names of the files, with the number of the part where two are the same. */
+async function write(parts: readonly ConfigPart[], folder: string): Promise<void> {
+	await mkdir(folder, { recursive: true, mode: 0o700 });
+	const taken = new Set<string>();
+	for (const [index, part] of parts.entries()) {
+		if (part.file === null) {
+			await print(`${written(part, index)}\n`);
+			continue;
+		}
+		const plainName = basename(part.file);
+		const name = taken.has(plainName) ? `${index + 1}-${plainName}` : plainName;
+		taken.add(name);
+		const file = join(folder, name);
+		await writeFile(file, part.text, { mode: 0o600 });
+		await chmod(file, 0o600);
+		await print(`${file}  belongs to ${part.file}`);
+	}
+}

@@ -1,0 +1,408 @@
+/**
+ * Gateways that are told who may be online: what a buyer gets, whatever happens to the gateway, its answers and our
+ * processes; and that nobody stays in who is not to.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RouterOs } from '../simulators/gateway/routeros.ts';
+import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
+import { numberEnding, type Session } from '../support/api.ts';
+import {
+	buyAtUniFi,
+	connectRouterOs,
+	connectUniFi,
+	newMac,
+	ROUTER_OS_ROUTER,
+	UNIFI_KEY,
+	visitOf,
+	type Bought
+} from '../support/consoles.ts';
+import { cli } from '../support/server.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** A lease of a job, and its next look. */
+const LEASE = 16 * SECOND;
+const ACTIONS = /^POST .*\/actions$/;
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const world = useWorld({ database: kind });
+	let unifi: UniFiConsole;
+	let hotspot: RouterOs;
+
+	beforeAll(async () => {
+		unifi = await connectUniFi(world());
+		hotspot = await connectRouterOs(world());
+	});
+	afterEach(() => {
+		unifi.heal();
+		hotspot.heal();
+		unifi.clockOffsetMs = 0;
+	});
+	afterAll(() => Promise.all([unifi.stop(), hotspot.stop()]));
+
+	async function row(id: number): Promise<Record<string, unknown>> {
+		const [found] = await world().sql.all('select * from sessions where id = ?', id);
+		return found ?? {};
+	}
+	const becomes = (id: number, status: Session['status']) =>
+		eventually(`session ${id} is ${status}`, async () => (await row(id))['status'] === status);
+	const grants = (id: number) =>
+		world().sql.all('select * from access_grants where pass_id = ? order by id', id);
+	const noted = (id: number, state: string) =>
+		eventually(`the grant is ${state}`, async () => (await grants(id))[0]?.['state'] === state);
+	const isIn = ({ mac }: Pick<Bought, 'mac'>) => eventually(`${mac} is in`, async () => unifi.isIn(mac));
+	const isOut = ({ mac }: Pick<Bought, 'mac'>) => eventually(`${mac} is out`, async () => !unifi.isIn(mac));
+	const tried = (match: RegExp, times = 1) => {
+		const before = unifi.asked.length;
+		return eventually(
+			`the console was asked ${times} times`,
+			async () => unifi.asked.slice(before).filter((line) => match.test(line)).length >= times
+		);
+	};
+	const payment = async (sessionId: number) => {
+		const [found] = await world().sql.all('select * from payments where session_id = ?', sessionId);
+		return found ?? {};
+	};
+	const serverNow = () => Date.now() + Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	/** A device on the Wi-Fi of the console that has bought, and is in. */
+	async function inside(): Promise<Bought> {
+		const mac = newMac();
+		unifi.join(mac);
+		const bought = await buyAtUniFi(world(), mac);
+		await becomes(bought.sessionId, 'active');
+		return bought;
+	}
+	const end = async (sessionId: number) => {
+		expect((await world().admin.send('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(200);
+	};
+	/** Pays at the hotspot, whose users are told. */
+	async function buyAtHotspot(more: { extends_session_id?: number } = {}): Promise<Session> {
+		const { api } = world();
+		const session = await api.createSession({
+			router_id: ROUTER_OS_ROUTER,
+			phone: numberEnding('008'),
+			...more
+		});
+		await api.getPayment((await api.pay(session)).id, 20);
+		await becomes(session.id, 'active');
+		return api.getSession(session.id);
+	}
+
+	describe('a device that a console is told of', () => {
+		it('waits paid while the console is down, and its time begins when it is in', async () => {
+			const mac = newMac();
+			unifi.join(mac);
+			unifi.fail('down');
+			const bought = await buyAtUniFi(world(), mac);
+			expect(await row(bought.sessionId)).toMatchObject({ status: 'activating', starts_at: null });
+			await tried(/sites/, 2);
+			const healedAt = serverNow();
+			unifi.heal();
+			await becomes(bought.sessionId, 'active');
+			expect(unifi.isIn(mac)).toBe(true);
+			const { starts_at: startsAt, expires_at: expiresAt } = await row(bought.sessionId);
+			expect(Number(startsAt)).toBeGreaterThanOrEqual(healedAt);
+			expect(Number(expiresAt) - Number(startsAt)).toBe(HOUR);
+			// Whole minutes, and never fewer than were paid.
+			expect(unifi.minutesOf(mac)).toBe(61);
+			expect(await payment(bought.sessionId)).toMatchObject({ status: 'success', applied: 1 });
+			expect(await grants(bought.sessionId)).toMatchObject([
+				{ state: 'granted', mac, last_error: null, attempts: 0, asked_at: null }
+			]);
+			expect(unifi.grantsOf(mac)).toBe(1);
+		});
+
+		it.each([
+			['unauthorised', 'The console refused its API key.'],
+			['error', 'The console answered with status 500.']
+		] as const)(
+			'a console that answers %s is told again, with a reason for people',
+			async (fault, reason) => {
+				const mac = newMac();
+				unifi.join(mac);
+				unifi.fail(fault);
+				const bought = await buyAtUniFi(world(), mac);
+				await eventually('the reason is noted', async () => {
+					const [grant] = await grants(bought.sessionId);
+					return grant?.['last_error'] === reason;
+				});
+				expect(await world().sql.count('select count(*) from gateways where trouble = ?', reason)).toBe(1);
+				expect(world().server.stdout()).not.toContain(UNIFI_KEY);
+				unifi.heal();
+				await becomes(bought.sessionId, 'active');
+				await eventually(
+					'the trouble is over',
+					async () =>
+						(await world().sql.count('select count(*) from gateways where trouble is not null')) === 0
+				);
+			}
+		);
+
+		it('a device that is not on the Wi-Fi is let in as soon as it is', async () => {
+			const mac = newMac();
+			const bought = await buyAtUniFi(world(), mac);
+			await tried(/clients/, 1);
+			expect((await row(bought.sessionId))['status']).toBe('activating');
+			unifi.join(mac);
+			await becomes(bought.sessionId, 'active');
+			await isIn(bought);
+		});
+
+		it('after ten minutes the money goes back, and what a lost answer let in is put out', async () => {
+			const { server, sql, owner } = world();
+			const earned = async () => (await owner.send('GET', '/v1/owner/earnings')).text;
+			const before = await earned();
+			const mac = newMac();
+			unifi.join(mac);
+			unifi.fail('lost', { match: ACTIONS });
+			const bought = await buyAtUniFi(world(), mac);
+			await isIn(bought);
+			await server.advance(9 * MINUTE);
+			await tried(ACTIONS);
+			expect((await row(bought.sessionId))['status']).toBe('activating');
+			await server.advance(MINUTE + SECOND);
+			await becomes(bought.sessionId, 'cancelled');
+			unifi.heal();
+			expect(await row(bought.sessionId)).toMatchObject({
+				status_reason: 'provisioning_failed',
+				password_sealed: null,
+				starts_at: null
+			});
+			await isOut(bought);
+			await eventually('the money is back', async () => {
+				await server.advance(5 * SECOND);
+				return (await payment(bought.sessionId))['status'] === 'refunded';
+			});
+			expect(await payment(bought.sessionId)).toMatchObject({
+				applied: 0,
+				refund_reason: 'provisioning_failed'
+			});
+			expect(
+				await sql.count(
+					'select count(*) from refunds where payment_id = ?',
+					Number((await payment(bought.sessionId))['id'])
+				)
+			).toBe(1);
+			expect(await earned()).toBe(before);
+			expect(unifi.isIn(mac)).toBe(false);
+		});
+
+		it('is out within five seconds of its end', async () => {
+			const bought = await inside();
+			const left = Number((await row(bought.sessionId))['expires_at']) - serverNow();
+			await world().server.advance(left - 2 * SECOND);
+			expect(unifi.isIn(bought.mac)).toBe(true);
+			await isOut(bought);
+			const late = serverNow() - Number((await row(bought.sessionId))['expires_at']);
+			expect(late).toBeGreaterThanOrEqual(0);
+			expect(late).toBeLessThan(5 * SECOND);
+			await becomes(bought.sessionId, 'expired');
+		});
+
+		it('is out when it is ended, also where the console is down at first', async () => {
+			const bought = await inside();
+			unifi.fail('down', { times: 2 });
+			await end(bought.sessionId);
+			await isOut(bought);
+			await noted(bought.sessionId, 'revoked');
+			expect(unifi.grantsOf(bought.mac)).toBe(1);
+		});
+
+		it('one that has left and comes back after its end is put out', async () => {
+			const bought = await inside();
+			unifi.leave(bought.mac);
+			await end(bought.sessionId);
+			await tried(/clients/);
+			unifi.join(bought.mac);
+			await world().server.advance(MINUTE + SECOND);
+			await isOut(bought);
+		});
+
+		it('one that comes again as a stranger is told again', async () => {
+			const bought = await inside();
+			unifi.forget(bought.mac);
+			const visit = await visitOf(bought.person, bought.mac);
+			await bought.person.raw(`${bought.path}?visit=${visit}`);
+			await isIn(bought);
+			expect(await grants(bought.sessionId)).toHaveLength(1);
+		});
+
+		it('a second device stays out, unless the router allows two', async () => {
+			const { sql } = world();
+			const first = await inside();
+			const other = newMac();
+			unifi.join(other);
+			await first.person.raw(`${first.path}?visit=${await visitOf(first.person, other)}`);
+			await tried(/./, 0);
+			expect(unifi.isIn(other)).toBe(false);
+			expect(await grants(first.sessionId)).toHaveLength(1);
+
+			await sql.run('update routers set max_devices = 2 where id = 3');
+			const second = await inside();
+			await sql.run('update routers set max_devices = 1 where id = 3');
+			await second.person.raw(`${second.path}?visit=${await visitOf(second.person, other)}`);
+			await isIn({ mac: other });
+			await end(second.sessionId);
+			await isOut(second);
+			await isOut({ mac: other });
+		});
+
+		it('that two passes hold in stays in until the last is over', async () => {
+			const first = await inside();
+			const second = await buyAtUniFi(world(), first.mac);
+			await becomes(second.sessionId, 'active');
+			await end(first.sessionId);
+			await noted(first.sessionId, 'revoked');
+			await noted(second.sessionId, 'granted');
+			expect(unifi.isIn(first.mac)).toBe(true);
+			await end(second.sessionId);
+			await isOut(first);
+		});
+
+		it('a clock that is ten minutes off costs nobody anything, and is measured', async () => {
+			unifi.clockOffsetMs = 10 * MINUTE;
+			const bought = await inside();
+			expect(unifi.minutesOf(bought.mac)).toBe(61);
+			const [gateway] = await world().sql.all("select clock_offset_ms from gateways where name = 'console'");
+			const expected = unifi.clockOffsetMs + Date.now() - serverNow();
+			expect(Math.abs(Number(gateway?.['clock_offset_ms']) - expected)).toBeLessThan(5 * SECOND);
+		});
+	});
+
+	describe('nothing is lost when the process dies', () => {
+		it('between the payment and the grant', async () => {
+			const { server } = world();
+			const mac = newMac();
+			unifi.join(mac);
+			unifi.fail('down');
+			const bought = await buyAtUniFi(world(), mac);
+			await server.kill();
+			unifi.heal();
+			await server.restart();
+			await server.advance(LEASE);
+			await becomes(bought.sessionId, 'active');
+			expect(unifi.grantsOf(mac)).toBe(1);
+			expect(await payment(bought.sessionId)).toMatchObject({ status: 'success', applied: 1 });
+		});
+
+		it('between the grant and its note', async () => {
+			const { server } = world();
+			const mac = newMac();
+			unifi.join(mac);
+			unifi.fail('held', { match: ACTIONS, times: 1 });
+			const bought = await buyAtUniFi(world(), mac);
+			await eventually('the grant is on its way', async () => unifi.held === 1);
+			await server.kill();
+			await unifi.release();
+			expect(unifi.isIn(mac)).toBe(true);
+			await server.restart();
+			const startedAt = serverNow();
+			await server.advance(LEASE);
+			await becomes(bought.sessionId, 'active');
+			expect(await grants(bought.sessionId)).toHaveLength(1);
+			// The buyer lost nothing of the time in which we were away.
+			expect(Number((await row(bought.sessionId))['starts_at'])).toBeGreaterThanOrEqual(startedAt);
+		});
+
+		it('before the revoke', async () => {
+			const { server } = world();
+			const bought = await inside();
+			unifi.fail('down');
+			await end(bought.sessionId);
+			await server.kill();
+			unifi.heal();
+			await server.restart();
+			await server.advance(LEASE);
+			await isOut(bought);
+		});
+	});
+
+	it('a grant that happens after the revoke is taken back', async () => {
+		const bought = await inside();
+		unifi.forget(bought.mac);
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		await bought.person.raw(`${bought.path}?visit=${await visitOf(bought.person, bought.mac)}`);
+		await eventually('the grant is on its way', async () => unifi.held === 1);
+		const before = unifi.asked.length;
+		await end(bought.sessionId);
+		// We give up waiting for the answer, and tell the console that the device is to be out.
+		await eventually('it was put out', async () =>
+			unifi.asked.slice(before).some((line) => line.endsWith('/clients'))
+		);
+		await unifi.release();
+		expect(unifi.isIn(bought.mac)).toBe(true);
+		await world().server.advance(MINUTE);
+		await isOut(bought);
+		await noted(bought.sessionId, 'revoked');
+	});
+
+	it('an end that comes while the gateway is being told is not forgotten', async () => {
+		const bought = await inside();
+		unifi.forget(bought.mac);
+		unifi.fail('slow', { match: ACTIONS, times: 1 });
+		const visit = await visitOf(bought.person, bought.mac);
+		const asked = tried(ACTIONS);
+		await bought.person.raw(`${bought.path}?visit=${visit}`);
+		await asked;
+		await end(bought.sessionId);
+		await noted(bought.sessionId, 'revoked');
+		expect(unifi.isIn(bought.mac)).toBe(false);
+	});
+
+	describe('a user that a hotspot is told of', () => {
+		it('signs in with the bought password, on one device, until it is ended', async () => {
+			const session = await buyAtHotspot();
+			const user = `s${session.id}`;
+			const password = session.password ?? '';
+			expect(hotspot.signIn(user, 'wrong', '02:00:00:00:00:01')).toBe('invalid username or password');
+			expect(hotspot.signIn(user, password, '02:00:00:00:00:01')).toBe('online');
+			expect(hotspot.signIn(user, password, '02:00:00:00:00:02')).toContain('no more sessions');
+			await world().api.endSession(session.id);
+			await eventually(
+				'the user is gone',
+				async () => hotspot.user(user) === null && !hotspot.isOnline(user)
+			);
+			expect(hotspot.signIn(user, password, '02:00:00:00:00:01')).toBe('invalid username or password');
+			expect(hotspot.asked.filter((line) => line === 'PUT /rest/ip/hotspot/user')).toHaveLength(1);
+		});
+
+		it('added time goes on top of what is used', async () => {
+			const session = await buyAtHotspot();
+			const user = `s${session.id}`;
+			expect(hotspot.signIn(user, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
+			hotspot.pass(30 * MINUTE);
+			await world().server.advance(30 * MINUTE);
+			const added = await buyAtHotspot({ extends_session_id: session.id });
+			expect(added.password).toBe(session.password);
+			const limit = () => Number(hotspot.user(user)?.['limit-uptime']?.replace('s', ''));
+			await eventually('the hotspot knows', async () => limit() >= 2 * 3_600);
+			hotspot.pass(85 * MINUTE);
+			expect(hotspot.isOnline(user)).toBe(true);
+			await world().api.endSession(session.id);
+			await eventually('the user is gone', async () => hotspot.user(user) === null);
+		});
+
+		it('is told once, whatever happened to the answers', async () => {
+			hotspot.fail('lost', { match: /^PUT .*user$/, times: 1 });
+			const session = await buyAtHotspot();
+			expect(hotspot.signIn(`s${session.id}`, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
+			await world().api.endSession(session.id);
+			await eventually('the user is gone', async () => hotspot.user(`s${session.id}`) === null);
+		});
+	});
+
+	it('a gateway that is removed keeps nobody waiting for ever', async () => {
+		const { server } = world();
+		const granted = await inside();
+		const mac = newMac();
+		const waiting = await buyAtUniFi(world(), mac);
+		expect((await row(waiting.sessionId))['status']).toBe('activating');
+		expect(await cli(['gateways', 'remove', 'console'], server)).toMatchObject({ code: 0 });
+		await server.advance(10 * MINUTE + SECOND);
+		await becomes(waiting.sessionId, 'cancelled');
+		expect((await payment(waiting.sessionId))['refund_reason']).toBe('provisioning_failed');
+		expect((await row(granted.sessionId))['status']).toBe('active');
+	});
+});
