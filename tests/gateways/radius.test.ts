@@ -36,7 +36,7 @@ let personal: Nas & { gateway: RadiusGateway };
 beforeAll(async () => {
 	const [first, second, third] = [
 		await registerRadius(world(), {
-			kind: 'coova',
+			kind: 'mikrotik',
 			access: 'portal_login',
 			router: HOTSPOT.router,
 			nas: '127.0.0.2'
