@@ -26,10 +26,6 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
 	radius: Radius;
-	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
-	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
-	/** Where a device of a purchase stands; null where nothing of it is known. */
-	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** What a gateway asks that has nobody to ask but us. */
 	binauth: Binauth;
 	/** Where a device of a purchase stands; null where nothing of it is known. */
