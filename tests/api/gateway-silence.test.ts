@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../support/api.ts';
+import { connectRouterOs, connectUniFi, ROUTER_OS_ROUTER, UNIFI_ROUTER } from '../support/consoles.ts';
 import { registerGateway } from '../support/gateways.ts';
 import { cli, startServer } from '../support/server.ts';
 import { connect, hear, later, minute, minutes } from '../support/watch.ts';
@@ -148,6 +149,47 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await status()).toBe('online');
 		});
 	});
+
+	it.each([
+		['RouterOS', connectRouterOs, ROUTER_OS_ROUTER, 'hotspot'],
+		['a UniFi console', connectUniFi, UNIFI_ROUTER, 'console']
+	] as const)(
+		'%s, which is told of guests, is asked each minute how it is',
+		async (_, start, router, name) => {
+			const api = await start(world);
+			const noted = async () => {
+				const [row] = await world.sql.all('select * from gateways where name = ?', name);
+				return row ?? {};
+			};
+			try {
+				// Not judged before it has answered once.
+				api.fail('down');
+				await later(world, minute);
+				await minutes(world, 4);
+				expect(await status(router)).toBe('online');
+				expect(await noted()).toMatchObject({ seen_at: null, silent_since: null });
+				expect((await noted())['trouble']).not.toBeNull();
+
+				api.heal();
+				await minutes(world, 1);
+				expect(await noted()).toMatchObject({ silent_since: null, trouble: null });
+				expect((await noted())['seen_at']).not.toBeNull();
+				// Its clock stands still here while ours was moved on by six minutes.
+				expect(Math.abs(Number((await noted())['clock_offset_ms']) + 6 * minute)).toBeLessThan(30_000);
+
+				api.fail('down');
+				await minutes(world, 2);
+				expect(await status(router)).toBe('online');
+				await minutes(world, 1);
+				expect(await status(router)).toBe('offline');
+				api.heal();
+				await minutes(world, 1);
+				expect(await status(router)).toBe('online');
+			} finally {
+				await api.stop();
+			}
+		}
+	);
 
 	it('checks go on after a crash, and what was found is not forgotten', async () => {
 		const name = await polling();

@@ -66,7 +66,9 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
 		const news: GatewayNews = {};
 		const { seenAt, silentSince, clockOffsetMs: known } = gateway;
-		if (seenAt === null || silentSince !== null || clock.now() - seenAt > NOTE_EVERY_MS) news.seen = true;
+		// Also where it lies in the future: the clock was set back.
+		const isNoted = seenAt !== null && Math.abs(clock.now() - seenAt) <= NOTE_EVERY_MS;
+		if (!isNoted || silentSince !== null) news.seen = true;
 		if (clockOffsetMs !== null && (known === null || Math.abs(known - clockOffsetMs) >= SAME_OFFSET_MS)) {
 			news.clockOffsetMs = clockOffsetMs;
 		}
