@@ -7,7 +7,14 @@ import { CsvFileError } from '#lib/server/csv.ts';
 /** The command could not do its work, for a reason that the message explains. */
 export class CommandError extends Error {}
 
-const EXPECTED = [AccessInputError, CommandError, ConfigError, CsvFileError, GatewayInputError, NewerDatabaseError];
+const EXPECTED = [
+	AccessInputError,
+	CommandError,
+	ConfigError,
+	CsvFileError,
+	GatewayInputError,
+	NewerDatabaseError
+];
 
 /** Of Node's own error codes those that the world can cause; its others mean a bug in the call. */
 const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);

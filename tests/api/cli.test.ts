@@ -587,6 +587,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'ok disk',
 				'ok operator',
 				'ok reviews',
+				'ok gateways',
 				'ok address',
 				'ok callbacks',
 				'ok mail',

@@ -137,7 +137,8 @@ describe('a connection is ended', () => {
 		// The same purchase, opened on the other device.
 		const entered = await person.post(`/splash/${gateway.key}`, hotspot(second));
 		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})/.exec(`${entered.path} ${entered.html}`)?.[1] ?? '';
-		const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }));
+		const clock = { now: () => Date.now() + offsetMs() };
+		const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }), { clock });
 		try {
 			expect(await app.visits.bind(visit, token)).toBe(true);
 			expect(await app.access.move(sha256(token))).toBe(true);

@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/login-user.ts';
 import { createSecrets } from '../../src/lib/server/secrets.ts';
-import { startNas, type StandInNas } from '../simulators/radius-nas.ts';
 import {
 	peap,
 	radclient,
@@ -33,12 +32,11 @@ let radius: FreeRadius;
 let hotspot: Nas & { gateway: RadiusGateway };
 let enterprise: Nas & { gateway: RadiusGateway };
 let personal: Nas & { gateway: RadiusGateway };
-let standIn: StandInNas;
 
 beforeAll(async () => {
 	const [first, second, third] = [
 		await registerRadius(world(), {
-			kind: 'coova',
+			kind: 'mikrotik',
 			access: 'portal_login',
 			router: HOTSPOT.router,
 			nas: '127.0.0.2'
@@ -71,7 +69,6 @@ beforeAll(async () => {
 	personal = at(third, PERSONAL.address);
 });
 afterAll(() => radius?.stop());
-afterAll(() => standIn?.stop());
 
 const buy = async (router: number, duration = '1h') => {
 	const { session } = await world().buy({ router_id: router, duration });

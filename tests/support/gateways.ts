@@ -1,10 +1,7 @@
 /** Registers a gateway by the command line, as an operator does, and reads what it prints. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createApp } from '../../src/lib/server/app.ts';
-import { loadConfig } from '../../src/lib/server/config.ts';
 import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
-import { adapterOf } from '../../src/lib/server/gateways/registry.ts';
 import type { Kind } from '../simulators/gateway/gateway.ts';
 import type { AccessKind } from '../../src/lib/access-kind.ts';
 import { cli, type TestServer } from './server.ts';
@@ -96,24 +93,18 @@ export async function registerRadius(
 	};
 }
 
-/** The configuration of a registered gateway, as its adapter writes it from what is stored. */
+/** What `airtill gateways config NAME` prints, part by part. */
 export async function printedConfig(
-	server: Pick<TestServer, 'env' | 'url' | 'port'>,
+	server: Pick<TestServer, 'env' | 'url'>,
 	name: string
 ): Promise<ConfigPart[]> {
-	const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }));
-	try {
-		const gateway = await app.gateways.byName(name);
-		if (!gateway) throw new Error(`There is no gateway ${name}`);
-		const router = await app.routers.known(app.database.db, gateway.routerId);
-		return adapterOf(gateway.kind).configFor(gateway, {
-			origin: server.url,
-			apiOrigin: server.url,
-			port: server.port,
-			gateway,
-			router: { ssid: router.ssid, accessKind: router.access_kind, networkPassword: null }
-		});
-	} finally {
-		await app.stop();
-	}
+	const { code, stdout, stderr } = await cli(['gateways', 'config', name], {
+		env: { ...server.env, ORIGIN: server.url }
+	});
+	if (code !== 0) throw new Error(`gateways config: ${stderr}`);
+	return stdout.split(/^=== \d+\. /m).flatMap((part) => {
+		const [head = '', ...lines] = part.split('\n');
+		const [, title = head, file = null] = /^(.*?)(?: \((\S+)\))?$/.exec(head) ?? [];
+		return head === '' ? [] : [{ title, file, text: `${lines.join('\n').trim()}\n` }];
+	});
 }

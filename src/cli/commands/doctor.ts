@@ -4,6 +4,7 @@ import { checkBasemap } from '../checks/basemap.ts';
 import { checkDatabase } from '../checks/database.ts';
 import { checkDisk } from '../checks/disk.ts';
 import { fail, ok, warn, type Finding } from '../checks/finding.ts';
+import { checkGateways } from '../checks/gateways.ts';
 import { checkMail } from '../checks/mail.ts';
 import { checkOperators } from '../checks/operators.ts';
 import { parseCommand, positionals, type Command, type Context } from '../command.ts';
@@ -14,7 +15,7 @@ export const doctor: Command = {
 	name: 'doctor',
 	parameters: '',
 	summary:
-		'Check configuration, database, clock, disk, secret, operators, addresses, mail and map; say what to do.',
+		'Check configuration, database, clock, disk, secret, operators, gateways, addresses, mail and map; say what to do.',
 	help: 'One line for each check: ok, warn or FAIL, what was found, and what to do. The exit code is 1 after a FAIL.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
@@ -39,8 +40,10 @@ async function* examine({ env }: Context): AsyncGenerator<Finding> {
 	yield ok('configuration', `${mode} mode, ${currency}, ${defaultRegion}, ${reportTimezone}`);
 	const isUsable = yield* checkDatabase(config);
 	yield* checkDisk(config);
-	if (isUsable) yield* checkOperators(config);
-	else yield warn('operator', 'not checked', 'first correct what failed above');
+	if (isUsable) {
+		yield* checkOperators(config);
+		yield* checkGateways(config);
+	} else yield warn('operator', 'not checked', 'first correct what failed above');
 	yield* checkAddresses(config);
 	yield* checkMail(config);
 	yield* checkBasemap(config);

@@ -1,3 +1,7 @@
+import { isoTime } from '#lib/server/clock.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { gatewayState } from '#lib/server/usage/usage.ts';
 import { gatewayAddresses, publicAddress } from '../gateway-text.ts';
 import { parseCommand, positionals, type Command } from '../command.ts';
 import { knownGateway } from '../known-gateway.ts';
@@ -9,14 +13,17 @@ export const listGateways: Command = {
 	name: 'gateways list',
 	parameters: '',
 	summary: 'List the gateways.',
-	help: 'Ordered by name: name, kind, router, sign-in hosts.',
+	help: 'Ordered by name: name, kind, router, when it was last heard of, how it stands, sign-in hosts.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
 		return withConfiguredApp(context, async (app) => {
-			await print(line(['NAME', 'KIND', 'ROUTER', 'SIGN-IN HOSTS']));
-			for (const { name, kind, routerId, loginHosts } of await app.gateways.list()) {
+			await print(line(['NAME', 'KIND', 'ROUTER', 'LAST HEARD', 'STATE', 'SIGN-IN HOSTS']));
+			for (const gateway of await app.gateways.list()) {
+				const { name, kind, routerId, seenAt, loginHosts } = gateway;
 				const router = (await routerName(app, routerId)) ?? 'gone';
-				await print(line([name, kind, `${routerId} ${plain(router)}`, loginHosts.join(', ')]));
+				const heard = seenAt === null ? 'never' : isoTime(seenAt);
+				const place = `${routerId} ${plain(router)}`;
+				await print(line([name, kind, place, heard, stateText(gateway), loginHosts.join(', ')]));
 			}
 			return 0;
 		});
@@ -53,5 +60,14 @@ export const removeGateway: Command = {
 	}
 };
 
-const WIDTHS = [24, 9, 36, 0];
+/** How a gateway stands, in a few words; `gateways test` says more. */
+function stateText(gateway: RegisteredGateway): string {
+	const { silentSince, trouble } = gateway;
+	const state = gatewayState(gateway, adapterOf(gateway.kind).way(gateway));
+	if (state === 'silent') return `silent since ${isoTime(silentSince)}`;
+	if (trouble !== null) return 'trouble';
+	return { heard: 'well', new: 'never heard', unwatched: 'not watched' }[state];
+}
+
+const WIDTHS = [24, 9, 36, 24, 12, 0];
 const line = (cells: string[]) => cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');

@@ -39,9 +39,11 @@ import { createRequestLog, type RequestLog } from './request-log/request-log.ts'
 import { createReviews, type Reviews } from './reviews/reviews.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './secrets.ts';
+import { createSilence } from './silence/silence.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './sessions/sessions.ts';
 import { createTestPayments, type TestPayments } from './test-payments/test-payments.ts';
+import { createUsage, type Usage } from './usage/usage.ts';
 import { createDelivery } from './webhooks/delivery.ts';
 import { createFanOut } from './webhooks/fan-out.ts';
 import { mailNotices } from './webhooks/notices.ts';
@@ -68,6 +70,7 @@ export interface App {
 	visits: Visits;
 	access: Access;
 	accessKinds: AccessKinds;
+	usage: Usage;
 	places: Places;
 	rateLimits: RateLimits;
 	requestLog: RequestLog;
@@ -175,6 +178,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		routers,
 		reach
 	});
+	const silence = createSilence({ database, clock, log, gateways, reach });
+	const usage = createUsage({ database, clock, config, gateways });
 	const mailer = createMailer(config);
 	const signIn = createSignIn({
 		database,
@@ -228,6 +233,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		visits,
 		access,
 		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),
+		usage,
 		places: createPlaces(config, clock),
 		rateLimits,
 		requestLog,
@@ -244,13 +250,20 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
 		},
 		startJobs() {
-			jobs.start({ ...payments.jobs, ...access.jobs, [SESSION_JOB]: (id) => sessions.settleDue(id) });
+			jobs.start({
+				...payments.jobs,
+				...access.jobs,
+				...silence.jobs,
+				...usage.jobs,
+				[SESSION_JOB]: (id) => sessions.settleDue(id)
+			});
 			delivery.start();
 		},
 		releaseWaiters: () => changes.stop(),
 		async stop() {
 			changes.stop();
 			sandbox?.stop();
+			silence.stop();
 			await Promise.all([jobs.stop(), delivery.stop()]);
 			await signIn.stop();
 			await requestLog.stop();

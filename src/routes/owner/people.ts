@@ -1,6 +1,7 @@
 import { timeLeftText } from '#lib/when.ts';
 import * as m from '#lib/language/messages.js';
 import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
+import { sessionUse } from './usage.ts';
 import { duration, moment, money } from './words.ts';
 
 /** Somebody who bought time, as an owner sees them: never with the whole number, never with the password. */
@@ -11,9 +12,15 @@ export interface Person {
 	bought: string;
 	when: string;
 	isOnline: boolean;
+	/** Whether the device is connected, and the data it used; null where that is not known. */
+	use: string | null;
 }
 
-export function personOf(user: OwnerUserBody, timeZone: string): Person {
+export function personOf(
+	user: OwnerUserBody,
+	timeZone: string,
+	use?: Parameters<typeof sessionUse>[0]
+): Person {
 	const over = user.ended_at ?? user.expires_at;
 	const isOnline = user.group === 'active';
 	return {
@@ -29,6 +36,7 @@ export function personOf(user: OwnerUserBody, timeZone: string): Person {
 			: user.status === 'ended'
 				? m.owner_ended_early({ time: moment(Date.parse(over), timeZone) })
 				: m.owner_over_since({ time: moment(Date.parse(over), timeZone) }),
-		isOnline
+		isOnline,
+		use: sessionUse(use, isOnline)
 	};
 }

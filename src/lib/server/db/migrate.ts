@@ -14,6 +14,7 @@ import { passes } from './migrations/0011-passes.ts';
 import { gateways } from './migrations/0012-gateways.ts';
 import { branding } from './migrations/0013-branding.ts';
 import { access } from './migrations/0014-access.ts';
+import { silence } from './migrations/0015-silence.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -36,7 +37,8 @@ const MIGRATIONS: readonly Migration[] = [
 	passes,
 	gateways,
 	branding,
-	access
+	access,
+	silence
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -32,6 +32,7 @@ export interface Schema {
 	access_grants: AccessGrantsTable;
 	access_devices: AccessDevicesTable;
 	network_sessions: NetworkSessionsTable;
+	network_usage: NetworkUsageTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
 	sandbox_instructions: SandboxInstructionsTable;
@@ -445,6 +446,14 @@ export interface GatewaysTable {
 	clock_offset_ms: Generated<number | null>;
 	/** Why it could last not be told something, for people; null when it could. */
 	trouble: Generated<string | null>;
+	/** When it was last looked whether it is silent. */
+	checked_at: Generated<number | null>;
+	/** `seen_at` as that check found it. */
+	checked_seen_at: Generated<number | null>;
+	/** How many checks in a row found nothing newer, though something was expected. */
+	quiet_checks: Generated<number>;
+	/** Devices that it last said it has online; null where it does not say. */
+	online_count: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
 }
@@ -539,6 +548,20 @@ export interface NetworkSessionsTable {
 	disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
 	disconnect_attempts: Generated<number>;
 	last_error: string | null;
+	/** How much of `bytes_in` and `bytes_out` stands in network_usage. */
+	booked_in: Generated<number>;
+	booked_out: Generated<number>;
+}
+
+/** Data that went through a router on one day of the installation's reports. */
+export interface NetworkUsageTable {
+	router_id: number;
+	/** YYYY-MM-DD */
+	day: string;
+	/** From devices. */
+	bytes_in: number;
+	/** To devices. */
+	bytes_out: number;
 }
 
 export interface SandboxChargesTable {

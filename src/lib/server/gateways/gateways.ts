@@ -24,6 +24,8 @@ export interface Gateways {
 	byName(name: string): Promise<RegisteredGateway | null>;
 	byId(id: number): Promise<RegisteredGateway | null>;
 	ofRouter(queries: Queries, routerId: number): Promise<RegisteredGateway[]>;
+	/** Those of several routers; of many gateways only the first. */
+	ofRouters(routerIds: readonly number[]): Promise<RegisteredGateway[]>;
 	/** Notes what was just learnt of a gateway; `trouble: null` says that all is well. */
 	note(id: number, news: GatewayNews): Promise<void>;
 	/** By the key in its portal address. */
@@ -53,6 +55,8 @@ export interface RegisteredGateway extends GatewayFacts {
 	clockOffsetMs: number | null;
 	/** Why it could last not be told something; null when it could. */
 	trouble: string | null;
+	/** Devices that it last said it has online; null where it does not say. */
+	onlineCount: number | null;
 	createdAt: number;
 }
 
@@ -61,11 +65,15 @@ export interface GatewayNews {
 	seen?: true;
 	clockOffsetMs?: number;
 	trouble?: string | null;
+	/** Devices that it has online; null where it does not say. */
+	online?: number | null;
 }
 
 /** More than one installation has; a list beyond it would be read by nobody. */
 const MAX_LISTED = 1_000;
 const MAX_TROUBLE = 500;
+/** A gateway that talks all the time is noted once in this time. */
+const SEEN_AGAIN_MS = 10_000;
 
 const hostList = z.array(z.string());
 const settingsShape = z.object({
@@ -113,6 +121,7 @@ export function openGateway(row: store.GatewayRow, secrets: Secrets): Registered
 		silentSince: row.silent_since,
 		clockOffsetMs: row.clock_offset_ms,
 		trouble: row.trouble,
+		onlineCount: row.online_count,
 		createdAt: row.created_at
 	};
 }
@@ -186,12 +195,23 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		byId: async (id) => opened(await store.findGateway(db, 'id', id)),
 		ofRouter: async (queries, routerId) =>
 			(await store.gatewaysOfRouter(queries, routerId)).map((row) => openGateway(row, secrets)),
-		async note(id, { seen, clockOffsetMs, trouble }) {
-			await store.noteGateway(db, id, {
-				...(seen && { seen_at: clock.now(), silent_since: null }),
+		ofRouters: async (routerIds) =>
+			routerIds.length === 0
+				? []
+				: (await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)).map((row) => openGateway(row, secrets)),
+		async note(id, { seen, clockOffsetMs, trouble, online }) {
+			const row = await store.findGateway(db, 'id', id);
+			if (!row) return;
+			const now = clock.now();
+			const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_AGAIN_MS;
+			const news = {
+				...(seen && !(isFresh && row.silent_since === null) && { seen_at: now, silent_since: null }),
 				...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
-				...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE) ?? null })
-			});
+				...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE) ?? null }),
+				...(online === undefined ? {} : { online_count: online })
+			};
+			await store.noteGateway(db, row, news);
+			if (seen && row.silent_since !== null) await store.hearRouter(db, row.router_id);
 		},
 		byKey: async (key) =>
 			GATEWAY_KEY_PATTERN.test(key) ? opened(await store.findGateway(db, 'key_hash', sha256(key))) : null,

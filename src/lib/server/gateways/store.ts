@@ -39,13 +39,39 @@ export const gatewaysOfRouter = (queries: Queries, routerId: number): Promise<Ga
 		.limit(MAX_OF_ROUTER)
 		.execute();
 
+export const gatewaysOfRouters = (
+	queries: Queries,
+	routerIds: readonly number[],
+	limit: number
+): Promise<GatewayRow[]> =>
+	queries
+		.selectFrom('gateways')
+		.selectAll()
+		.where('router_id', 'in', routerIds)
+		.orderBy('router_id')
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Writes what is new of a gateway, and nothing where all of it is known. */
 export async function noteGateway(
 	queries: Queries,
-	id: number,
-	news: Updateable<GatewaysTable>
+	row: GatewayRow,
+	news: Partial<Pick<GatewayRow, 'seen_at' | 'silent_since' | 'clock_offset_ms' | 'trouble' | 'online_count'>>
 ): Promise<void> {
-	if (Object.keys(news).length === 0) return;
-	await queries.updateTable('gateways').set(news).where('id', '=', id).execute();
+	const known = new Map<string, unknown>(Object.entries(row));
+	if (Object.entries(news).every(([name, value]) => known.get(name) === value)) return;
+	await queries.updateTable('gateways').set(news).where('id', '=', row.id).execute();
+}
+
+/** One of its gateways is heard of: it is sold again. */
+export async function hearRouter(queries: Queries, routerId: number): Promise<void> {
+	await queries
+		.updateTable('routers')
+		.set({ silent_since: null })
+		.where('id', '=', routerId)
+		.where('silent_since', 'is not', null)
+		.execute();
 }
 
 export const updateGateway = (

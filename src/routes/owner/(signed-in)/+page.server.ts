@@ -2,6 +2,7 @@ import { requireOwner } from '#lib/server/http/owner.ts';
 import * as m from '#lib/language/messages.js';
 import { figuresOf, type Figures } from '../figures.ts';
 import { personOf } from '../people.ts';
+import { silentText, useLine } from '../usage.ts';
 import { money } from '../words.ts';
 import type { PageServerLoad } from './$types';
 
@@ -11,7 +12,7 @@ const FEW = 5;
 /** /owner: what came in today, this week and this month, who is online, and the routers. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
-	const { earnings, sessions, routers, config } = event.locals.app;
+	const { earnings, sessions, routers, config, usage } = event.locals.app;
 	const today = earnings.today();
 	const now = { from: today, to: today };
 	const [daily, weekly, monthly, online, owned] = await Promise.all([
@@ -20,6 +21,10 @@ export const load: PageServerLoad = async (event) => {
 		earnings.summary(actor, { period: 'monthly', ...now }),
 		sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
 		routers.owned(actor.accountId, { afterId: 0, limit: FEW })
+	]);
+	const [uses, routerUses] = await Promise.all([
+		usage.ofSessions(online.data.map((user) => user.session_id)),
+		usage.ofRouters(owned.data.map(({ id }) => id))
 	]);
 	const named = [
 		[daily, m.owner_today()],
@@ -30,14 +35,16 @@ export const load: PageServerLoad = async (event) => {
 		figures: named.flatMap(([body, name]): Figures[] =>
 			body.data.map((bucket) => figuresOf(body, bucket, name))
 		),
-		online: online.data.map((user) => personOf(user, config.reportTimezone)),
+		online: online.data.map((user) => personOf(user, config.reportTimezone, uses.get(user.session_id))),
 		counts: online.counts,
 		routers: owned.data.map(({ id, name, price, currency, status, disabled }) => ({
 			id,
 			name,
 			price: money(price, currency),
 			status,
-			disabled
+			disabled,
+			use: useLine(routerUses.get(id)),
+			silent: silentText(routerUses.get(id), config.reportTimezone)
 		})),
 		moreRouters: owned.next !== null
 	};

@@ -15,7 +15,7 @@ const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 /** A purchase as the kiosk shows it. The password goes only where it is shown: to the screen that paid for it. */
 export function kioskPurchase(event: RequestEvent, token: string, purchase: Purchase): KioskPurchase {
 	const { clock, config } = event.locals.app;
-	const { router, session, payment, code } = purchase;
+	const { session, payment, code } = purchase;
 	const now = new Date(clock.now());
 	const { state, pass, notes, watch } = shownOf(purchase, now, config.reportTimezone);
 	const { kind, tone, title, text, next, note, action, polls } = state;

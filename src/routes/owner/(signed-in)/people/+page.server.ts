@@ -11,7 +11,7 @@ const PAGE_SIZE = 50;
 /** /owner/people?group=active|expired: who is online, and whose time is over. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
-	const { sessions, cursors, config } = event.locals.app;
+	const { sessions, cursors, config, usage } = event.locals.app;
 	const group = event.url.searchParams.get('group') === 'expired' ? 'expired' : 'active';
 	const cursor = event.url.searchParams.get('cursor');
 	const filters = ['owner/people', actor.accountId, group];
@@ -23,11 +23,12 @@ export const load: PageServerLoad = async (event) => {
 		throw problem;
 	}
 	const page = await sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after });
+	const uses = await usage.ofSessions(page.data.map((user) => user.session_id));
 	const here = link(`/owner/people?group=${group}`);
 	return {
 		group,
 		counts: page.counts,
-		people: page.data.map((user) => personOf(user, config.reportTimezone)),
+		people: page.data.map((user) => personOf(user, config.reportTimezone, uses.get(user.session_id))),
 		isFirst: after === null,
 		here,
 		next: page.next && `${here}&cursor=${cursors.encode(page.next, filters)}`

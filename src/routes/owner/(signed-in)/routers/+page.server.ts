@@ -1,5 +1,6 @@
 import { requireOwner } from '#lib/server/http/owner.ts';
 import { link } from '#lib/language/current.ts';
+import { silentText, useLine } from '../../usage.ts';
 import { money } from '../../words.ts';
 import type { PageServerLoad } from './$types';
 
@@ -10,14 +11,18 @@ export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const wanted = event.url.searchParams.get('after') ?? '';
 	const afterId = /^\d{1,15}$/.test(wanted) ? Number(wanted) : 0;
-	const page = await event.locals.app.routers.owned(actor.accountId, { afterId, limit: PAGE_SIZE });
+	const { routers, usage, config } = event.locals.app;
+	const page = await routers.owned(actor.accountId, { afterId, limit: PAGE_SIZE });
+	const uses = await usage.ofRouters(page.data.map(({ id }) => id));
 	return {
 		routers: page.data.map(({ id, name, price, currency, status, disabled }) => ({
 			id,
 			name,
 			price: money(price, currency),
 			status,
-			disabled
+			disabled,
+			use: useLine(uses.get(id)),
+			silent: silentText(uses.get(id), config.reportTimezone)
 		})),
 		isFirst: afterId === 0,
 		next: page.next === null ? null : link(`/owner/routers?after=${page.next}`)

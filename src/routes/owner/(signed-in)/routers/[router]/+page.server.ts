@@ -1,6 +1,7 @@
 import { ownRouter, requireOwner } from '#lib/server/http/owner.ts';
 import * as m from '#lib/language/messages.js';
 import { accessWords } from '../../../access-words.ts';
+import { routerUse } from '../../../usage.ts';
 import { money } from '../../../words.ts';
 import type { PageServerLoad } from './$types';
 
@@ -13,6 +14,8 @@ function doneText(done: string | null, price: string): string | null {
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
+	const { usage, config } = event.locals.app;
+	const uses = await usage.ofRouters([router.id]);
 	const price = money(router.price, router.currency);
 	return {
 		router: {
@@ -25,6 +28,7 @@ export const load: PageServerLoad = async (event) => {
 			price
 		},
 		access: accessWords(router),
+		use: routerUse(uses.get(router.id), config.reportTimezone),
 		/** As they are given to people: without a language, so that each phone speaks its own. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,

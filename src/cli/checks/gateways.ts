@@ -1,0 +1,87 @@
+import type { App } from '#lib/server/app.ts';
+import { isoTime } from '#lib/server/clock.ts';
+import type { Config } from '#lib/server/config.ts';
+import type { GatewayCredentials } from '#lib/server/gateways/gateway.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { plain } from '../output.ts';
+import { withApp } from '../services.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
+
+/** A gateway whose clock is off by more refuses to be told (RFC 5176), or ends sessions at the wrong time. */
+const CLOCK_OFF_MS = 30_000;
+/** Longer lists are read by nobody. */
+const MAX_NAMED = 5;
+
+/** Whether the gateways on routers are heard of, and have what they need. */
+export async function* checkGateways(config: Config): AsyncGenerator<Finding> {
+	// Its routers, and what stands on them, are another installation's.
+	if (config.remoteApi) return;
+	const [gateways, open] = await withApp(config, async (app) => {
+		const listed = await app.gateways.list();
+		return [listed, await openRouters(app)] as const;
+	});
+	const findings = gateways.flatMap((gateway) => [...findingsOf(gateway)]);
+	yield* findings;
+	if (gateways.length === 0) yield ok('gateways', 'none is registered');
+	else if (findings.length === 0) {
+		yield ok('gateways', gateways.length === 1 ? 'it is well' : `all ${gateways.length} are well`);
+	}
+	if (open.length > 0) yield hint(config, open);
+}
+
+function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
+	const { name, kind, silentSince, seenAt, trouble, clockOffsetMs } = gateway;
+	const way = adapterOf(kind).way(gateway);
+	const missing = missingOf(gateway);
+	const test = `see "gateways test ${name}"`;
+	if (missing.length > 0) {
+		const what = `${name} has no ${missing.join(' and no ')}`;
+		yield fail('gateways', what, 'register it anew, with what its kind needs');
+	}
+	if (silentSince !== null) {
+		const what = `${name} has been silent since ${isoTime(silentSince)}: its router may not be sold`;
+		yield warn('gateways', what, `see that it has power and internet; ${test}`);
+	} else if (seenAt === null && way !== 'browser' && way !== 'elsewhere') {
+		const what = `${name} was never heard of`;
+		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints`);
+	}
+	if (trouble !== null) yield warn('gateways', `${name}: ${plain(trouble)}`, test);
+	if (clockOffsetMs !== null && Math.abs(clockOffsetMs) > CLOCK_OFF_MS) {
+		const seconds = Math.round(Math.abs(clockOffsetMs) / 1000);
+		const what = `${name}: its clock is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} this machine's`;
+		yield warn('gateways', what, 'let it set its clock by NTP');
+	}
+}
+
+/** What a gateway cannot do without, by how it learns who may be online. */
+function missingOf(gateway: RegisteredGateway): string[] {
+	const way = adapterOf(gateway.kind).way(gateway);
+	const named: [keyof GatewayCredentials, string][] =
+		way === 'radius'
+			? [
+					['radiusSecret', 'RADIUS secret'],
+					['token', 'token']
+				]
+			: way === 'push' && gateway.settings.api !== undefined
+				? [['apiKey', 'API key']]
+				: [];
+	return named.flatMap(([key, words]) => (gateway.credentials[key] === undefined ? [words] : []));
+}
+
+interface OpenRouter {
+	id: number;
+	name: string;
+}
+
+/** Routers on sale on which no gateway stands, and that reveal no password of their owner's. */
+const openRouters = (app: App): Promise<OpenRouter[]> => app.usage.routersWithoutGateway(MAX_NAMED + 1);
+
+/** Another program may let buyers in there: a hint, and none where everything is made up. */
+function hint({ mode }: Config, open: readonly OpenRouter[]): Finding {
+	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${plain(name)}`);
+	const more = open.length > MAX_NAMED ? ' and more' : '';
+	const what = `no gateway stands on routers that are sold: ${names.join(', ')}${more}`;
+	if (mode === 'sandbox') return ok('access', what);
+	return warn('access', what, 'register their gateways, unless something else lets their buyers in');
+}
