@@ -4,6 +4,7 @@ import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@svelt
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
+import { answerAuthmon, isAuthmon } from '#lib/server/http/authmon.ts';
 import { fillRules } from '#lib/server/http/brand.ts';
 import { readAdapterSettings } from '#lib/server/http/adapter-settings.ts';
 import { answerApiEvent } from '#lib/server/http/api-event.ts';
@@ -55,7 +56,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.origin = publicOrigin(event, app.config);
 	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
-	if (isForeignForm(event)) {
+	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
+		response = await answerAuthmon(event);
+	} else if (isForeignForm(event)) {
 		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
 	} else if (isApiPath(event.url.pathname)) {
 		response = await inRequestLanguage(spoken, () => answerApiEvent(event));

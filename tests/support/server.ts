@@ -40,6 +40,8 @@ export interface ServerOptions {
 	/** A folder that outlives the server; otherwise a temporary one is made and removed. */
 	dataDir?: string;
 	port?: number;
+	/** Another machine, see namespaces.ts: what its command lines begin with, its address, and a request from there. */
+	on?: { inside: readonly string[]; host: string; answers(url: string): Promise<boolean> };
 }
 
 export interface TestServer {
@@ -59,6 +61,8 @@ export interface TestServer {
 	stop(): Promise<void>;
 	/** Starts it again with the same environment, data, port and clock; ends it first if it runs. */
 	restart(): Promise<void>;
+	/** Its time, in milliseconds since the epoch. */
+	now(): number;
 	/** Moves the server's clock forward, or back when negative, relative to where it is. */
 	advance(ms: number): Promise<void>;
 }
@@ -83,12 +87,13 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		throw new Error('There is no build to test: "npm test" builds, or "npm run build".');
 	const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'airtill-server-'));
 	const port = options.port ?? (await freePort());
-	const url = `http://127.0.0.1:${port}`;
+	const host = options.on?.host ?? '127.0.0.1';
+	const url = `http://${host}:${port}`;
 	const databaseUrl = await databaseFor(options.database ?? 'sqlite', dataDir);
 	const env: Record<string, string> = {
 		...inherited(),
 		PORT: String(port),
-		HOST: '127.0.0.1',
+		HOST: host,
 		DATABASE_URL: databaseUrl,
 		DATA_DIR: dataDir,
 		AIRTILL_LOG_LEVEL: 'warn',
@@ -101,7 +106,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 	let child: ChildProcess;
 
 	const start = async () => {
-		const started = spawn(process.execPath, ['--import', clock, built], {
+		const [program = process.execPath, ...before] = options.on?.inside ?? [];
+		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), '--import', clock, built];
+		const started = spawn(program, args, {
 			cwd: root,
 			env,
 			stdio: ['ignore', 'pipe', 'pipe', 'ipc']
@@ -111,7 +118,11 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		started.once('exit', () => running.delete(started));
 		started.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
 		started.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-		await untilReady(url, started, () => `${stdout}${stderr}`);
+		await untilReady(
+			() => (options.on?.answers ?? answers)(`${url}/readyz`),
+			started,
+			() => `${stdout}${stderr}`
+		);
 	};
 
 	const end = async (signal: NodeJS.Signals) => {
@@ -154,6 +165,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 			await end('SIGTERM');
 			await start();
 		},
+		now: () => Date.now() + clockOffsetMs,
 		async advance(ms) {
 			clockOffsetMs += ms;
 			// For later starts, and for the command line beside this server.
@@ -200,13 +212,13 @@ function inherited(): Record<string, string> {
 	return env;
 }
 
-async function untilReady(url: string, child: ChildProcess, output: () => string) {
+async function untilReady(isReady: () => Promise<boolean>, child: ChildProcess, output: () => string) {
 	const deadline = Date.now() + readyLimitMs;
 	for (;;) {
 		if (hasEnded(child)) {
 			throw new Error(`The server ended at its start (${child.exitCode ?? child.signalCode}):\n${output()}`);
 		}
-		if (await answers(`${url}/readyz`)) return;
+		if (await isReady()) return;
 		if (Date.now() > deadline) {
 			child.kill('SIGKILL');
 			throw new Error(`The server was not ready within ${readyLimitMs} ms:\n${output()}`);

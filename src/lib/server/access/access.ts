@@ -1,9 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
+import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
+import { createBinauth, type Binauth } from './binauth.ts';
 import { createConnections } from './connections.ts';
-import { createGrants, type Grants, type GrantsParts } from './grants.ts';
+import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
+import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
 import { createRadius, type Radius } from './radius.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
@@ -15,16 +18,20 @@ import * as store from './store.ts';
  * gateways (what lets devices in).
  */
 export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
+	/** Guests that a gateway has fetched by `waiting` and not confirmed yet. */
+	handedOut(gateway: RegisteredGateway, limit: number): Promise<Pick<Waiting, 'grantId' | 'login'>[]>;
 	/** A purchase was made or opened on a visit: its device is let in where its pass has room for it. */
 	visitBound(purchaseTokenHash: string): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
 	radius: Radius;
-	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
-	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
+	/** What a gateway asks that has nobody to ask but us. */
+	binauth: Binauth;
 	/** Where a device of a purchase stands; null where nothing of it is known. */
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
+	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
+	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
@@ -47,6 +54,7 @@ export function createAccess(parts: AccessParts): Access {
 	const connections = createConnections(parts);
 	return {
 		waiting: grants.waiting,
+		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
 		pendingAt: (gatewayId) => store.pendingAt(database.db, gatewayId),
 		async visitBound(tokenHash) {
@@ -66,6 +74,7 @@ export function createAccess(parts: AccessParts): Access {
 		},
 		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		radius: createRadius(parts),
+		binauth: createBinauth(parts),
 		jobs: {
 			[GRANT_JOB]: grants.settle,
 			[ACTIVATING_JOB]: grants.giveUp,

@@ -26,7 +26,10 @@ export interface Grants {
 	settle(id: number): Promise<number | null>;
 	/** Job ACTIVATING_JOB: no gateway let the buyer in, so the order is over and the money goes back. */
 	giveUp(sessionId: number): Promise<number | null>;
-	/** Guests that a gateway has to fetch, oldest first; the end that each is told stays noted. */
+	/**
+	 * Guests that a gateway has to fetch, oldest first; the end that each is told stays noted. Those that were confirmed
+	 * lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a guest from it.
+	 */
 	waiting(gateway: RegisteredGateway, limit: number): Promise<Waiting[]>;
 	/** A gateway has let a guest in that it fetched. @returns false when that guest is not to be in (any more) */
 	confirm(gateway: RegisteredGateway, grantId: number): Promise<boolean>;
@@ -65,6 +68,9 @@ const SLACK_MS = 30_000;
 const LATE_MS = 60_000;
 /** A gateway that fetches its guests is looked after in this interval while a buyer waits. */
 const WAIT_MS = 5_000;
+
+/** A gateway fetches more than once in this time, however long its interval is. */
+const AGAIN_MS = 90_000;
 
 export function createGrants(parts: GrantsParts): Grants {
 	const { database, clock, log, jobs, gateways, visits, sessions } = parts;
@@ -265,6 +271,13 @@ export function createGrants(parts: GrantsParts): Grants {
 				if (!(await store.changeGrant(db, from, { until_at: untilMs }))) continue;
 				const { mac, user, login } = await guestOf(grant, pass);
 				found.push({ grantId: grant.id, mac, user, login, untilMs });
+			}
+			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
+			for (const grant of await store.confirmedAt(db, lately, limit - found.length)) {
+				const pass = await passNow(grant.pass_id);
+				if (!pass || grant.until_at === null) continue;
+				const { mac, user, login } = await guestOf(grant, pass);
+				found.push({ grantId: grant.id, mac, user, login, untilMs: grant.until_at });
 			}
 			return found;
 		},

@@ -99,6 +99,36 @@ export const waitingAt = (queries: Queries, gatewayId: number, limit: number): P
 		.limit(limit)
 		.execute();
 
+/** Grants that a gateway was handed and has not confirmed, oldest first. */
+export const handedOutAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
+	queries
+		.selectFrom('access_grants')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('state', '=', 'granting')
+		.where('until_at', 'is not', null)
+		.where('released_at', 'is', null)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Grants that a gateway has confirmed since a moment, oldest first. */
+export const confirmedAt = (
+	queries: Queries,
+	{ gatewayId, since }: { gatewayId: number; since: number },
+	limit: number
+): Promise<GrantRow[]> =>
+	queries
+		.selectFrom('access_grants')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('state', '=', 'granted')
+		.where('updated_at', '>', since)
+		.where('released_at', 'is', null)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
 /**
  * Changes a grant if it is still in one of the states that the change was decided for.
  * @returns null when another change was faster

@@ -2,6 +2,8 @@ import { sha256 } from '../secrets.ts';
 import { checkSize, clientIpOf, clientMacOf, decoded, field, webAddressOf } from './fields.ts';
 import { EntryRefused, type Entry, type Gateway } from './gateway.ts';
 import { registeredHost } from './login-hosts.ts';
+import { openndsConfig } from './opennds-config.ts';
+import { ndsctlTeller } from './opennds-ndsctl.ts';
 
 /**
  * openNDS 9 and newer as its "forward authentication service" sees it (docs/source/fas.rst): levels 1 and 4 of
@@ -46,8 +48,8 @@ export const opennds: Gateway = {
 	finishes: ({ settings }) => (settings.level === 4 ? 'waits' : 'navigate'),
 	way: ({ settings }) =>
 		settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser',
-	tell: null,
-	configFor: () => [],
+	tell: ndsctlTeller,
+	configFor: openndsConfig,
 
 	parseEntry(request, facts) {
 		checkSize(request);

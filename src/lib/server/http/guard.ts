@@ -14,7 +14,7 @@ export const isApiPath = (path: string) => /^\/+v1(\/|$)/.test(path);
  */
 export const isGatewayEntry = (path: string) =>
 	/^\/splash\/[\w-]+$/.test(path) || /^\/guest\/s\/[\w-]+\/?$/.test(path);
-const isCallbackPath = (path: string) => path.startsWith('/callbacks/');
+const isCallbackPath = (path: string) => path.startsWith('/callbacks/') || path.startsWith('/opennds/');
 /** RADIUS servers, which show the token of their gateway. */
 const isRadiusPath = (path: string) => path.startsWith('/radius/');
 

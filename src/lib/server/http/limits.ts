@@ -103,3 +103,16 @@ export async function takeVisit(event: RequestEvent): Promise<number | null> {
 	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
 	return decision.admitted ? null : waitSeconds(decision);
 }
+
+/** Questions of one gateway in a minute: it asks twice in some seconds at most. */
+const POLLS_PER_MINUTE = 120;
+
+/**
+ * Counts a question of a gateway, by address too: nobody else takes its turns.
+ * @returns null, or the seconds to wait when there are too many
+ */
+export async function waitForPoll(event: RequestEvent, gatewayId: number): Promise<number | null> {
+	const key = `polls:${gatewayId}:${networkOf(event)}`;
+	const decision = await event.locals.app.rateLimits.take(key, POLLS_PER_MINUTE);
+	return decision.admitted ? null : waitSeconds(decision);
+}

@@ -1,0 +1,75 @@
+import { passOfUser } from '../../login-user.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import type { RegisteredGateway } from '../gateways/gateways.ts';
+import { adapterOf } from '../gateways/registry.ts';
+import type { Visits } from '../gateways/visits.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { sha256 } from '../secrets.ts';
+import { takePlace } from './devices.ts';
+import * as network from './network-store.ts';
+import { passState } from './passes.ts';
+import * as store from './store.ts';
+
+/**
+ * A gateway that asks about a sign-in of the browser before it lets the device in (openNDS' BinAuth), on a channel that
+ * it proves itself on. The user name came through the browser, and user names can be guessed: so the device has to be
+ * one on which that very pass was bought or opened. The gateway tells the token of its stay, whose hash it handed over
+ * with the visit (`hid`), and its MAC address: both have to be those of the visit.
+ */
+export interface Binauth {
+	/** @returns for how long the device may be online, in whole seconds; null when it may not */
+	admit(gateway: RegisteredGateway, stay: Stay): Promise<number | null>;
+	/** The device was put out: its place is free. */
+	left(gateway: RegisteredGateway, stay: Pick<Stay, 'mac' | 'user'>): Promise<void>;
+}
+
+export interface Stay {
+	/** `aa:bb:cc:dd:ee:ff` */
+	mac: string;
+	/** The gateway's own name for this stay of the device. */
+	token: string;
+	user: string;
+}
+
+export interface BinauthParts {
+	database: Database;
+	clock: Clock;
+	jobs: Jobs;
+	visits: Visits;
+}
+
+export function createBinauth({ database, clock, jobs, visits }: BinauthParts): Binauth {
+	/** Whether a pass was bought, or opened, on this very stay of a device. */
+	async function isOwnDevice(gateway: RegisteredGateway, passId: number, { mac, token }: Stay) {
+		const place = { passId, routerId: gateway.routerId };
+		const devices = await store.devicesOf(database.db, place, clock.now());
+		const visit = devices.find((one) => one.gateway_id === gateway.id && one.mac === mac);
+		return visit !== undefined && (await visits.loginOf(visit.id))['hid'] === sha256(token);
+	}
+
+	return {
+		async admit(gateway, stay) {
+			const passId = passOfUser(stay.user);
+			if (passId === null || adapterOf(gateway.kind).way(gateway) !== 'browser') return null;
+			if (!(await isOwnDevice(gateway, passId, stay))) return null;
+			return database.transact(async (trx) => {
+				const now = clock.now();
+				const pass = await passState(trx, { passId, routerId: gateway.routerId }, now);
+				if (pass.kind !== 'runs') return null;
+				const { mac } = stay;
+				const maxDevices = pass.session.max_devices;
+				if (!(await takePlace(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices }, now)))
+					return null;
+				// Nothing is heard of it until it is put out: till then it has its place.
+				const device = await network.deviceIn(trx, passId, mac);
+				if (device) await network.changeDevice(trx, device.id, { seen_at: pass.untilMs });
+				return Math.max(1, Math.ceil((pass.untilMs - now) / 1000));
+			});
+		},
+		async left(_gateway, { mac, user }) {
+			const passId = passOfUser(user);
+			if (passId !== null) await network.releasePlace(database.db, { passId, mac }, clock.now());
+		}
+	};
+}

@@ -1,0 +1,34 @@
+/**
+ * openNDS' BinAuth at level 1, for a router that cannot be told: before it lets a device in, it calls a script with the
+ * MAC address, the token of that stay and the user name of the purchase; the script asks us, and says for how many
+ * seconds. Later it is called when the device is put out. (forward_authentication_service/binauth of openNDS 9.)
+ */
+export const binauthScript = (address: string, token: string): string => `#!/bin/sh
+# Airtill: asks who may be online, and for how long. Nobody is let in while it cannot ask.
+ADDRESS='${address}'
+TOKEN='${token}'
+
+ask() {
+	if command -v curl >/dev/null 2>&1; then
+		curl -sf -m 10 -H "Authorization: Bearer $TOKEN" --data "$1" "$ADDRESS"
+	else
+		wget -q -T 10 -O - --header "Authorization: Bearer $TOKEN" --post-data "$1" "$ADDRESS"
+	fi
+}
+
+case "$1" in
+auth_client)
+	# $2 MAC address, $5 IP address, $6 token, $7 what the sign-in carried (percent-encoded base64)
+	seconds=$(ask "method=$1&mac=$2&ip=$5&token=$6&custom=$7") || exit 1
+	case "$seconds" in
+	'' | *[!0-9]*) exit 1 ;;
+	esac
+	echo "$seconds 0 0 0 0"
+	;;
+*_deauth)
+	# $2 MAC address, $3 bytes to it, $4 bytes from it, $7 token, $8 what the sign-in carried
+	ask "method=$1&mac=$2&bytes_in=$3&bytes_out=$4&token=$7&custom=$8" >/dev/null &
+	;;
+esac
+exit 0
+`;

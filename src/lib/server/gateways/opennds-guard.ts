@@ -1,0 +1,42 @@
+import { isIPv4 } from 'node:net';
+import type { ConfigPart } from './gateway.ts';
+
+/**
+ * A rule of the router's own that stands behind openNDS: what openNDS has not let in is not forwarded, whether openNDS
+ * runs or not. It marks packets of devices that may be online (fw_mark_authenticated, fw_mark_trusted).
+ */
+export function guards(lan: string, portal: URL): ConfigPart[] {
+	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
+	const portalRule = isIPv4(portal.hostname)
+		? [`\t\tip daddr ${portal.hostname} tcp dport ${port} accept`]
+		: [`\t\t# ip daddr IP-OF-${portal.hostname} tcp dport ${port} accept`];
+	return [
+		{
+			title: 'Guard for openNDS 9: run at the start of the machine, before openNDS',
+			file: '/etc/opennds/airtill-guard.sh',
+			text: [
+				'#!/bin/sh',
+				'# openNDS puts its own chains before this rule, and accepts there whom it has let in.',
+				`iptables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || iptables -A FORWARD -i ${lan} -j REJECT`,
+				''
+			].join('\n')
+		},
+		{
+			title: 'Guard for openNDS 10 and newer',
+			file: '/etc/nftables.d/airtill-guard.nft',
+			text: [
+				'table inet airtill {',
+				'\tchain forward {',
+				'\t\ttype filter hook forward priority filter + 10; policy accept;',
+				`\t\tiifname != "${lan}" accept`,
+				'\t\tmeta mark & 0x30000 == 0x30000 accept',
+				'\t\tmeta mark & 0x30000 == 0x20000 accept',
+				...portalRule,
+				'\t\treject',
+				'\t}',
+				'}',
+				''
+			].join('\n')
+		}
+	];
+}

@@ -1,0 +1,234 @@
+/** openNDS at level 4, which comes for its guests (authmon), and the script of level 1 that asks about them (BinAuth). */
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
+import { numberEnding } from '../support/api.ts';
+import { browse, fieldValue } from '../support/browsing.ts';
+import { registerGateway, type Registered } from '../support/gateways.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const LOGIN_HOST = '192.168.8.1';
+const MINUTE = 60_000;
+
+let count = 0;
+
+/** A device that comes to the portal for the first time. */
+function newDevice() {
+	count += 1;
+	const token = count.toString(16).padStart(8, '0');
+	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+}
+type Device = ReturnType<typeof newDevice>;
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const world = useWorld({ database: kind });
+
+	/** Buys an hour on the page that the gateway sends a device to. @returns its path */
+	async function buy(gateway: Registered, device: Device): Promise<string> {
+		const person = browse(world().server.url);
+		const items = [
+			`hid=${device.hid}`,
+			'clientip=192.168.8.50',
+			`clientmac=${device.mac}`,
+			`gatewayaddress=${LOGIN_HOST}:2050`
+		];
+		const page = await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`);
+		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
+		const bought = await person.post(action, {
+			time: '1h 500',
+			network: 'mobile_money',
+			phone: numberEnding('008'),
+			purchase: fieldValue(page, 'purchase')
+		});
+		expect(bought.path, bought.text).toMatch(/^\/s\/[\w-]{24}$/);
+		return bought.path;
+	}
+
+	const newest = async () => {
+		const [row] = await world().sql.all('select * from sessions order by id desc limit 1');
+		return row ?? {};
+	};
+	const inState = (status: string) =>
+		eventually(`a session is ${status}`, async () => {
+			const row = await newest();
+			return row['status'] === status ? row : null;
+		});
+
+	describe.each(['10.3.0', '9.10.0'] as const)('authmon of openNDS %s', (version) => {
+		let gateway: Registered;
+		let router: Authmon;
+		let known: string[] = [];
+		const rhidOf = (device: Device) => sha256(device.hid + gateway.secret);
+
+		beforeAll(async () => {
+			gateway = await registerGateway(world().server, 'opennds', {
+				loginHost: LOGIN_HOST,
+				more: ['--level', '4']
+			});
+			router = createAuthmon(gateway.portal, version, (rhid) => known.includes(rhid));
+		});
+
+		it('fetches who has paid, with the minutes, and the time begins when it says so', async () => {
+			expect(await router.clear()).toBe('');
+			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			const waits = await inState('activating');
+			const { items, ack } = await router.poll();
+			expect(decodeURIComponent(items)).toBe(
+				`* ${rhidOf(device)} 61 0 0 0 0 ${base64(`s${String(waits['pass_id'])}`)}`
+			);
+			expect(ack).toBe('ack');
+			expect(await inState('active')).toMatchObject({ id: waits['id'] });
+			expect(router.online.get(rhidOf(device))).toBe(61);
+			const [row] = await world().sql.all('select * from gateways where name = ?', gateway.name);
+			expect(row?.['seen_at']).not.toBeNull();
+		});
+
+		it('an acknowledgement of what is not waiting changes nothing', async () => {
+			const device = newDevice();
+			known = [];
+			await buy(gateway, device);
+			await inState('activating');
+			const ack = (rhids: string) => router.ask({ auth_get: 'view', payload: base64(rhids) });
+			// Nobody has fetched it yet: whoever acknowledges it has it from nowhere.
+			await ack(`* ${rhidOf(device)}`);
+			await ack(`* ${sha256('another')} ${device.hid}`);
+			expect((await ack('* nothing')).status).toBe(400);
+			expect((await ack('')).status).toBe(200);
+			expect(await newest()).toMatchObject({ status: 'activating' });
+			await router.poll();
+			expect(await newest()).toMatchObject({ status: 'activating' });
+			// After the limit the money goes back, and an acknowledgement comes too late.
+			await world().server.advance(11 * MINUTE);
+			await eventually('it is given up', async () => (await newest())['status'] !== 'activating');
+			const before = await newest();
+			expect(before['status']).not.toBe('active');
+			await ack(`* ${rhidOf(device)}`);
+			expect(await newest()).toMatchObject({ status: before['status'] });
+			expect((await router.poll()).items).toBe('*');
+		});
+
+		it('who acknowledges in its place keeps no device out', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			await inState('activating');
+			// A customer knows the address, and the gateway's name; and so what the router is told.
+			const stranger = createAuthmon(gateway.portal, version, () => true);
+			await stranger.poll();
+			expect(router.online.has(rhidOf(device))).toBe(false);
+			await router.poll();
+			expect(router.online.has(rhidOf(device))).toBe(true);
+			// Not for ever: after that it is not offered any more.
+			await world().server.advance(2 * MINUTE);
+			expect((await router.poll()).items).toBe('*');
+		});
+
+		it('is handed four at most in one go', async () => {
+			const devices = Array.from({ length: 6 }, newDevice);
+			known = devices.map(rhidOf);
+			for (const device of devices) await buy(gateway, device);
+			await eventually('all wait', async () => {
+				const waiting = await world().sql.count(
+					"select count(*) from access_grants where state = 'granting'"
+				);
+				return waiting === devices.length;
+			});
+			const { items } = await router.poll();
+			expect(items.split(' ')).toHaveLength(5);
+			expect(items.length).toBeLessThanOrEqual(1_024);
+			await eventually('all are in', async () => {
+				await router.poll();
+				return devices.every((device) => router.online.has(rhidOf(device)));
+			});
+		});
+
+		it('what is no question of it is refused', async () => {
+			const { url } = world().server;
+			expect((await router.ask({ auth_get: 'view', gatewayhash: 'x' })).status).toBe(400);
+			expect((await router.ask({ auth_get: 'steal' })).status).toBe(400);
+			expect((await router.ask({ auth_get: 'deauthed', payload: base64('log') })).body).toBe('ack');
+			const unknown = createAuthmon(`${url}/splash/${'A'.repeat(24)}`, version, () => true);
+			expect((await unknown.ask({ auth_get: 'view', payload: base64('none') })).status).toBe(404);
+		});
+	});
+
+	describe('BinAuth', () => {
+		let gateway: Registered;
+		let token: string;
+
+		beforeAll(async () => {
+			gateway = await registerGateway(world().server, 'opennds', { loginHost: LOGIN_HOST });
+			token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
+			expect(token).not.toBe('');
+		});
+
+		const ask = async (fields: Record<string, string>, shown = token, key = gateway.key) => {
+			const response = await fetch(`${world().server.url}/opennds/${key}/binauth`, {
+				method: 'POST',
+				headers: { authorization: `Bearer ${shown}` },
+				body: new URLSearchParams({ method: 'auth_client', ip: '192.168.8.50', ...fields })
+			});
+			return `${response.status} ${await response.text()}`;
+		};
+		const of = ({ mac, token: stay }: Device, user: string) => ({ mac, token: stay, custom: base64(user) });
+
+		it('the device that paid is let in for the seconds that are left, and nobody else', async () => {
+			const [device, other] = [newDevice(), newDevice()];
+			await buy(gateway, device);
+			const { pass_id } = await inState('active');
+			const user = `s${String(pass_id)}`;
+			expect(await ask(of(device, user))).toMatch(/^200 3(600|59\d)$/);
+			// Another device, another's MAC address, another stay, another's purchase.
+			expect(await ask(of(other, user))).toBe('403 ');
+			expect(await ask(of({ ...other, mac: device.mac }, user))).toBe('403 ');
+			expect(await ask(of({ ...device, mac: other.mac }, user))).toBe('403 ');
+			await buy(gateway, other);
+			const theirs = await eventually('the other one runs', async () => {
+				const row = await newest();
+				return row['pass_id'] !== pass_id && row['status'] === 'active' ? row : null;
+			});
+			expect(await ask(of(other, user))).toBe('403 ');
+			expect(await ask(of(device, `s${String(theirs['pass_id'])}`))).toBe('403 ');
+			for (const nobody of ['s0', 's999999999', 'x', 's1 or 1=1']) {
+				expect(await ask(of(device, nobody)), nobody).toBe('403 ');
+			}
+
+			await world().server.advance(30 * MINUTE);
+			// The end is the one that was paid, however often it signs in.
+			expect(await ask(of(device, user))).toMatch(/^200 1(800|79\d)$/);
+			await world().server.advance(31 * MINUTE);
+			expect(await ask(of(device, user))).toBe('403 ');
+		});
+
+		it('a second device has to wait until the first one has left', async () => {
+			const [device, second] = [newDevice(), newDevice()];
+			const path = await buy(gateway, device);
+			const { pass_id } = await inState('active');
+			const user = `s${String(pass_id)}`;
+			expect(await ask(of(device, user))).toMatch(/^200 /);
+			// Opened on another device, by its address.
+			const items = [`hid=${second.hid}`, `clientmac=${second.mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
+			const original = encodeURIComponent(world().server.url + path);
+			const list = base64([...items, `originurl=${original}`].join(', '));
+			await browse(world().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+			expect(await ask(of(second, user))).toBe('403 ');
+			await world().server.advance(10 * MINUTE);
+			expect(await ask(of(second, user))).toBe('403 ');
+			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
+			expect(await ask(of(second, user))).toMatch(/^200 /);
+		});
+
+		it('nothing is told without the token of that very gateway', async () => {
+			const device = newDevice();
+			expect(await ask(of(device, 's1'), 'wrong')).toBe('403 ');
+			expect(await ask(of(device, 's1'), '')).toBe('403 ');
+			expect(await ask(of(device, 's1'), token, 'A'.repeat(24))).toBe('404 ');
+			expect(await ask({ mac: 'no', token: 'x', custom: '' })).toBe('400 ');
+		});
+	});
+});

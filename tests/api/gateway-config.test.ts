@@ -1,0 +1,135 @@
+/** What an operator is handed to set up a gateway, and what is said of one that does not work. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RouterOs } from '../simulators/gateway/routeros.ts';
+import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
+import { browse } from '../support/browsing.ts';
+import { connectRouterOs, connectUniFi, ROUTER_OS, UNIFI_KEY } from '../support/consoles.ts';
+import { cli } from '../support/server.ts';
+import { DATABASES, useWorld } from '../support/world.ts';
+
+const ORIGIN = 'https://wifi.example';
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const world = useWorld({ database: kind });
+	const running: { unifi?: UniFiConsole; hotspot?: RouterOs } = {};
+	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
+
+	beforeAll(async () => {
+		running.unifi = await connectUniFi(world());
+		running.hotspot = await connectRouterOs(world());
+		await world().sql.run("update routers set access_kind = 'portal_login' where id in (3, 4)");
+	});
+	afterEach(() => {
+		running.unifi?.heal();
+		running.hotspot?.heal();
+	});
+	afterAll(async () => {
+		rmSync(folder, { recursive: true, force: true });
+		await Promise.all([running.unifi?.stop(), running.hotspot?.stop()]);
+	});
+
+	const run = (args: string[], origin = ORIGIN) =>
+		cli(['gateways', ...args], { env: { ...world().server.env, ORIGIN: origin } });
+	const keyOf = async (name: string) =>
+		/\/captive-portal\/([\w-]{24})/.exec((await run(['show', name])).stdout)?.[1] ?? '';
+
+	it('prints a script with the values of that very hotspot, and its page, which the portal takes', async () => {
+		const { server } = world();
+		const key = await keyOf('hotspot');
+		const { code, stdout } = await run(['config', 'hotspot']);
+		expect(code).toBe(0);
+		for (const line of [
+			`/user add name="${ROUTER_OS.user}" group=airtill password="${ROUTER_OS.password}" comment=airtill-hotspot`,
+			'/ip hotspot walled-garden ip add dst-host=wifi.example action=accept comment=airtill-hotspot',
+			`/ip dhcp-server option add name=airtill-hotspot code=114 value="s'${ORIGIN}/captive-portal/${key}'"`
+		]) {
+			expect(stdout.split('\n')).toContain(line);
+		}
+		expect(stdout).not.toContain('THIS-MACHINE');
+		const { stdout: page } = await run(['config', 'hotspot', '--part', '3'], server.url);
+		expect(page).toContain('<form id="r"');
+		const action = /action="([^"]+)"/.exec(page)?.[1] ?? '';
+		expect(action).toBe(`${server.url}/splash/${key}`);
+		// As the router fills it in.
+		const values: Record<string, string> = {
+			mac: '02:00:00:00:00:07',
+			ip: '127.0.0.1',
+			'link-login-only': 'http://10.5.50.1/login',
+			'link-orig': 'http://example.com/',
+			'logged-in': 'no'
+		};
+		const fields = [...page.matchAll(/name="([\w-]+)" value="\$\(([\w-]+)\)"/g)].map(
+			([, name = '', variable = '']) => [name, values[variable] ?? ''] as const
+		);
+		const landed = await browse(server.url).post(new URL(action).pathname, Object.fromEntries(fields));
+		expect(landed.path).toMatch(new RegExp(`^/splash/${key}/[\\w-]{24}$`));
+		expect(landed.text).toContain('Acacia Reading Room');
+	});
+
+	it('writes files that nobody else may read', async () => {
+		const { code } = await run(['config', 'hotspot', '--out', folder]);
+		expect(code).toBe(0);
+		expect(readdirSync(folder).sort()).toEqual(['airtill.rsc', 'login.html']);
+		for (const name of readdirSync(folder)) {
+			expect(statSync(path.join(folder, name)).mode & 0o777).toBe(0o600);
+		}
+		expect(readFileSync(path.join(folder, 'airtill.rsc'), 'utf8')).toContain(ROUTER_OS.password);
+	});
+
+	it('a hotspot behind RADIUS gets its client as well, and no user of an API', async () => {
+		const added = await run([
+			...['add', 'radius', '--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1'],
+			...['--nas', '10.8.0.2:3800']
+		]);
+		const secret = /^RADIUS secret, .*:\n(\w+)$/m.exec(added.stdout)?.[1] ?? '';
+		expect(secret).toMatch(/^\w{32}$/);
+		const { stdout } = await run(['config', 'radius']);
+		expect(stdout).toContain(`/radius add service=hotspot address=127.0.0.1 secret="${secret}"`);
+		expect(stdout).toContain('/radius incoming set accept=yes port=3800');
+		expect(stdout).toContain('ipaddr = 10.8.0.2');
+		expect(stdout).not.toContain('/user add');
+		expect((await run(['remove', 'radius'])).code).toBe(0);
+	});
+
+	it('numbers the steps in the console of UniFi, and repeats no key', async () => {
+		const { stdout } = await run(['config', 'console']);
+		expect(stdout).toMatch(/^1\. Settings > WiFi: the network "KISEMENTI-WIFI"/m);
+		expect(stdout).toContain('/guest/s/default/');
+		expect(stdout).not.toContain(UNIFI_KEY);
+	});
+
+	it('refuses a part that is none', async () => {
+		const { code, stderr } = await run(['config', 'console', '--part', '9']);
+		expect(code).toBe(1);
+		expect(stderr).toContain('there are the parts 1 to 1');
+	});
+
+	it.each(['console', 'hotspot'])('%s: nothing is wrong where all is well', async (name) => {
+		const { code, stdout } = await run(['test', name]);
+		expect(stdout).not.toMatch(/^FAIL/m);
+		expect(stdout).toMatch(/^ok gateway: it answers, and takes our key/m);
+		expect(stdout).toMatch(/^ok clock: its clock is \d s/m);
+		expect(code).toBe(0);
+	});
+
+	it('says what is wrong, and ends with 1', async () => {
+		const { sql } = world();
+		running.unifi?.fail('unauthorised');
+		const refused = await run(['test', 'console']);
+		expect(refused).toMatchObject({ code: 1 });
+		expect(refused.stdout).toMatch(/^FAIL gateway: The console refused its API key - /m);
+		expect(refused.stdout).not.toContain(UNIFI_KEY);
+		running.hotspot?.fail('error');
+		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: RouterOS' user may not do this/m);
+		running.hotspot?.heal();
+		running.hotspot?.fail('down');
+		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: 127\.0\.0\.1:\d+ /m);
+		await sql.run("update routers set access_kind = 'shared_password' where id = 3");
+		const unfit = await run(['test', 'console']);
+		await sql.run("update routers set access_kind = 'portal_login' where id = 3");
+		expect(unfit.stdout).toMatch(/^FAIL router: "Kisementi Corner" sells shared_password/m);
+	});
+});

@@ -1,0 +1,70 @@
+/**
+ * `npm run demo:gateway`: a device goes from "no internet" through a purchase to "internet" to "no internet" when its
+ * time is over, on one machine: a router with the real openNDS and this installation on it, a phone behind it, and the
+ * internet. Needs Linux, root and Debian's packages. The least time that is sold is 15 minutes, so the clock of the
+ * server is moved to the end of the bought time. The exit code is 0 only when each step was seen from the device.
+ */
+import process from 'node:process';
+import { SetupError, ensureBuilt, ensureInstalled, root } from '../../src/cli/bootstrap.js';
+import { ensureGatewayPrograms } from '../support/gateway-programs.js';
+import { isRoot } from '../support/namespaces.ts';
+import { until, type Device } from '../support/site.ts';
+import { PROBE, startVenue, type Venue } from '../support/venue.ts';
+
+const say = (what: string) => console.log(what);
+const seen = (what: string) => console.log(`    the phone sees: ${what}`);
+
+async function expectOnline(phone: Device, wanted: boolean): Promise<void> {
+	await until(wanted ? 'the phone is online' : 'the phone is offline', async () => {
+		return (await phone.isOnline()) === wanted;
+	});
+	const { status, location, body } = await phone.get(PROBE);
+	seen(wanted ? `internet ("${body}")` : `no internet (${status} to ${location.replace(/\?.*/, '?...')})`);
+}
+
+async function show(venue: Venue): Promise<void> {
+	const { server, gateway, site, sql } = venue;
+	say(
+		`1. A router with openNDS, as "gateways config ${gateway.name}" prints it, and this server at ${server.url}.`
+	);
+	const phone = await site.join('02:00:00:00:00:50');
+	say(`2. A phone joins the Wi-Fi and looks for the internet at ${PROBE}.`);
+	await expectOnline(phone, false);
+
+	say('3. Its browser opens the portal, and 30 minutes are bought.');
+	const buyer = await venue.open(phone);
+	await buyer.buy();
+	seen((await buyer.page.getByRole('heading', { level: 1 }).innerText()).replaceAll('\n', ' '));
+	say('4. openNDS has let it in.');
+	await expectOnline(phone, true);
+
+	const [session] = await sql.all("select * from sessions where status = 'active'");
+	const leftMs = Number(session?.['expires_at']) - server.now();
+	say(`5. The clock of the server is moved by ${Math.floor(leftMs / 1000) - 3} s: 3 s are left.`);
+	await server.advance(leftMs - 3_000);
+	await expectOnline(phone, false);
+	await buyer.page.reload();
+	seen(await buyer.page.getByRole('heading', { level: 1 }).innerText());
+	await buyer.close();
+	say('No internet, a purchase, internet, and none when the time was over.');
+}
+
+try {
+	if (!isRoot())
+		throw new SetupError('npm run demo:gateway makes network namespaces: run it as root, on Linux.');
+	await ensureInstalled();
+	process.chdir(root);
+	await ensureBuilt();
+	const missing = ensureGatewayPrograms();
+	if (missing !== null) throw new SetupError(missing);
+	const venue = await startVenue(['--ndsctl', '/usr/bin/ndsctl']);
+	try {
+		await show(venue);
+	} finally {
+		await venue.stop();
+	}
+	process.exit(0);
+} catch (error) {
+	console.error(error instanceof SetupError ? error.message : error);
+	process.exit(1);
+}

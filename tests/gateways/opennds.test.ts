@@ -1,0 +1,195 @@
+/**
+ * The real openNDS 9 on a router of namespaces, with the configuration that our command prints, and the real portal in
+ * a browser on a device behind it. Whether a device is online is always asked of the internet behind the router.
+ */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { INTERNET_SAYS, until, type Device } from '../support/site.ts';
+import { PROBE, startVenue, type Venue } from '../support/venue.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const MINUTE_MS = 60_000;
+const CUT_OFF_MS = 5_000;
+
+let venue: Venue;
+let phone: Device;
+
+/** What openNDS hands over for a device that is not online. */
+async function entryOf(device: Device) {
+	const { status, location } = await device.get(PROBE);
+	const fas = new URL(location).searchParams.get('fas')?.replaceAll(' ', '+') ?? '';
+	const list = Buffer.from(fas, 'base64').toString();
+	return { status, location, list, hid: /hid=([0-9a-f]{64})/.exec(list)?.[1] ?? '' };
+}
+
+const splash = (list: string) =>
+	`${venue.server.url}/splash/${venue.gateway.key}?fas=${Buffer.from(list).toString('base64')}`;
+
+const signIn = (tok: string, user = 's1') =>
+	`http://192.168.77.1:2050/opennds_auth/?tok=${tok}&custom=${Buffer.from(user).toString('base64')}` +
+	`&redir=${encodeURIComponent(venue.server.url)}`;
+
+const goesOffline = (device: Device) =>
+	until('the device is offline', async () => !(await device.isOnline()));
+
+describe('on the router itself, told by ndsctl', () => {
+	let thief: Device;
+
+	beforeAll(async () => {
+		venue = await startVenue(['--ndsctl', '/usr/bin/ndsctl']);
+		phone = await venue.site.join('02:00:00:00:00:50');
+		thief = await venue.site.join('02:00:00:00:00:66');
+	});
+	afterAll(() => venue?.stop());
+
+	it('before paying there is no internet, and every page of it is answered with the portal', async () => {
+		expect(await phone.isOnline()).toBe(false);
+		const { status, location, list } = await entryOf(phone);
+		expect(status).toBe(307);
+		expect(location).toContain(`${venue.server.url}/splash/${venue.gateway.key}?fas=`);
+		expect(list).toContain(`clientmac=${phone.mac}`);
+		expect(await phone.get('https://www.example.com/')).toMatchObject({ status: 0 });
+	});
+
+	it('buys in the browser, is online until the end that was paid, and cut off then', async () => {
+		const { server, site, sql } = venue;
+		const { hid } = await entryOf(phone);
+		const buyer = await venue.open(phone);
+		await buyer.buy();
+		expect(await phone.isOnline()).toBe(true);
+		expect((await phone.get(PROBE)).body).toBe(INTERNET_SAYS);
+		// Another device is not: neither with the sign-in of the first one, nor with one of its own making.
+		expect(await thief.isOnline()).toBe(false);
+
+		const [grant] = await sql.all('select * from access_grants');
+		expect(grant).toMatchObject({ state: 'granted', mac: phone.mac });
+		const [client] = await venue.clients();
+		expect(client).toMatchObject({ mac: phone.mac, state: 'Authenticated' });
+		const [session] = await sql.all("select * from sessions where status = 'active'");
+		// In whole minutes, never less than was paid.
+		const surplusMs = Number(client?.session_end) * 1000 - Number(session?.['expires_at']);
+		expect(surplusMs).toBeGreaterThan(-1_500);
+		expect(surplusMs).toBeLessThan(2 * MINUTE_MS);
+
+		await server.advance(29 * MINUTE_MS);
+		expect(await phone.isOnline()).toBe(true);
+		await server.advance(Number(session?.['expires_at']) - 1_000 - server.now());
+		await goesOffline(phone);
+		expect(await site.ndsctl('json')).not.toContain('Authenticated');
+		const [over] = await sql.all('select * from access_grants');
+		expect(over).toMatchObject({ state: 'revoked' });
+		expect(Number(over?.['revoked_at']) - Number(session?.['expires_at'])).toBeLessThan(CUT_OFF_MS);
+		await buyer.close();
+
+		// What opened it once does not open it again.
+		const secret = venue.gateway.secret;
+		expect((await phone.get(signIn(sha256(hid + secret)))).location).toContain('/splash/');
+		expect(await phone.isOnline()).toBe(false);
+	});
+
+	it('ends when the buyer ends it', async () => {
+		const buyer = await venue.open(phone);
+		await buyer.buy();
+		expect(await phone.isOnline()).toBe(true);
+		await buyer.end();
+		await goesOffline(phone);
+		await buyer.close();
+	});
+
+	it('a sign-in that was not made here lets nobody in', async () => {
+		const { hid } = await entryOf(thief);
+		for (const tok of [hid, sha256(hid), sha256(`${hid}guessed`), '0'.repeat(64), '']) {
+			await thief.get(signIn(tok));
+			expect(await thief.isOnline(), tok).toBe(false);
+		}
+	});
+
+	it.each(['its MAC address', 'its hid'])(
+		'an entry with %s of another device lets neither in',
+		async (what) => {
+			const { server, sql } = venue;
+			const [own, other] = [await entryOf(thief), await entryOf(phone)];
+			const forged = what.includes('hid')
+				? own.list.replace(own.hid, other.hid)
+				: own.list.replace(thief.mac, phone.mac);
+			const buyer = await venue.open(thief);
+			await buyer.pay(splash(forged));
+			const grant = await until('the router was asked', async () => {
+				const [row] = await sql.all('select * from access_grants order by id desc limit 1');
+				return row?.['last_error'] ? row : false;
+			});
+			expect(grant).toMatchObject({ state: 'granting' });
+			expect(grant['last_error']).toContain('not the one that came to the portal');
+			expect([await phone.isOnline(), await thief.isOnline()]).toEqual([false, false]);
+			// Nobody was let in, so the money goes back.
+			await server.advance(11 * MINUTE_MS);
+			await until('the money is on its way back', async () => {
+				const [refund] = await sql.all('select * from refunds order by id desc limit 1');
+				const [session] = await sql.all('select * from sessions order by id desc limit 1');
+				return refund !== undefined && refund['payment_id'] === session?.['payment_id'];
+			});
+			expect([await phone.isOnline(), await thief.isOnline()]).toEqual([false, false]);
+			await buyer.close();
+		}
+	);
+
+	it('the portal knows no other key, and no other router', async () => {
+		const { list } = await entryOf(thief);
+		const stranger = splash(list).replace(venue.gateway.key, 'A'.repeat(venue.gateway.key.length));
+		expect((await thief.get(stranger)).status).toBe(404);
+		const elsewhere = splash(list.replace('192.168.77.1:2050', '192.168.77.66:2050'));
+		expect((await thief.get(elsewhere)).status).toBe(400);
+	});
+
+	it('fails open without the guard, and with it nobody has the internet while openNDS is gone', async () => {
+		const { site } = venue;
+		await site.killOpennds();
+		expect(await phone.isOnline(), 'its rules outlive it').toBe(false);
+		await site.restartFirewall();
+		expect(await phone.isOnline(), 'this is what the guard is for').toBe(true);
+		await site.startGuard();
+		expect(await phone.isOnline()).toBe(false);
+		await site.startOpennds();
+		expect((await entryOf(phone)).status).toBe(307);
+		const buyer = await venue.open(phone);
+		await buyer.buy();
+		expect(await phone.isOnline()).toBe(true);
+		await buyer.end();
+		await goesOffline(phone);
+		await buyer.close();
+	});
+});
+
+describe('without ndsctl, by BinAuth', () => {
+	let other: Device;
+
+	beforeAll(async () => {
+		venue = await startVenue([]);
+		phone = await venue.site.join('02:00:00:00:00:51');
+		other = await venue.site.join('02:00:00:00:00:67');
+	});
+	afterAll(() => venue?.stop());
+
+	it('openNDS is told the seconds that are left, and lets nobody in for less or more', async () => {
+		const buyer = await venue.open(phone);
+		await buyer.buy();
+		await until('the browser has signed in', () => phone.isOnline());
+		const [client] = (await venue.clients()).filter(({ state }) => state === 'Authenticated');
+		const [session] = await venue.sql.all("select * from sessions where status = 'active'");
+		expect(client?.mac).toBe(phone.mac);
+		const differenceMs = Number(client?.session_end) * 1000 - Number(session?.['expires_at']);
+		expect(Math.abs(differenceMs)).toBeLessThan(3_000);
+		await buyer.close();
+	});
+
+	it('the right token with the user name of another purchase opens nothing', async () => {
+		const { hid } = await entryOf(other);
+		const [session] = await venue.sql.all("select * from sessions where status = 'active'");
+		// Only the two sides of the secret can make it; even then the name has to be the device's own.
+		const tok = sha256(hid + venue.gateway.secret);
+		for (const user of [`s${String(session?.['pass_id'])}`, 's999999', 'x']) {
+			await other.get(signIn(tok, user));
+			expect(await other.isOnline(), user).toBe(false);
+		}
+	});
+});
