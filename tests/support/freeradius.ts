@@ -98,20 +98,15 @@ export async function startFreeRadius(
 	);
 
 	let output = '';
-	const child = spawn(
-		'freeradius',
-		process.env['AIRTILL_RADIUS_DEBUG'] === undefined ? ['-f', '-l', 'stdout', '-d', own] : ['-X', '-d', own],
-		{
-			env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin`, LANG: 'C', TZ: 'UTC' },
-			stdio: ['ignore', 'pipe', 'pipe']
-		}
-	);
+	const child = spawn('freeradius', ['-f', '-l', 'stdout', '-d', own], {
+		env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin`, LANG: 'C', TZ: 'UTC' },
+		stdio: ['ignore', 'pipe', 'pipe']
+	});
 	child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
 	child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
 	const atExit = () => child.kill('SIGKILL');
 	process.on('exit', atExit);
 	const stop = async () => {
-		if (process.env['AIRTILL_RADIUS_DEBUG']) writeFileSync(process.env['AIRTILL_RADIUS_DEBUG'], output);
 		process.off('exit', atExit);
 		if (child.exitCode === null && child.signalCode === null) {
 			const gone = once(child, 'exit');
