@@ -70,6 +70,15 @@ describe.each(DATABASES)('on %s', (database) => {
 				payment_id: null,
 				ssid: 'KISEMENTI-WIFI',
 				password: null,
+				access: {
+					kind: 'wpa_personal_per_client',
+					username: null,
+					network_password: null,
+					qr: null,
+					qr_joins: null,
+					end_enforced: true,
+					max_devices: 1
+				},
 				payment_due_at: expect.stringMatching(INSTANT),
 				starts_at: null,
 				expires_at: null,

@@ -18,6 +18,7 @@ const KISEMENTI = {
 	min_duration: '15m',
 	max_duration: '30d',
 	security: 'wpa',
+	access_kind: 'wpa_personal_per_client',
 	brand: null
 };
 
