@@ -59,9 +59,10 @@ export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] 
 				`1812 and 1813. Then: freeradius -XC (which must end with "Configuration appears to be OK"), and`,
 				'systemctl restart freeradius.',
 				'',
-				'The passwords of a hotspot travel in RADIUS packets that are protected by their secret alone, and FreeRADIUS',
-				'before 3.2.5 (Debian 12) does not sign all of its answers (BlastRADIUS, CVE-2024-3596): let gateway and',
-				'RADIUS server talk on one machine, in a network of their own, or through WireGuard; never over the internet.'
+				'Its answers are signed (Message-Authenticator), which newer RouterOS and hostapd insist on. But the passwords',
+				'of a hotspot travel in RADIUS packets that are protected by their secret alone, and FreeRADIUS before 3.2.5',
+				'(Debian 12) does not ask for signed requests (BlastRADIUS, CVE-2024-3596): let gateway and RADIUS server talk',
+				'on one machine, in a network of their own, or through WireGuard; never over the internet.'
 			].join('\n')
 		},
 		{
@@ -203,14 +204,24 @@ ${indented(ask, 2)}
 
 	# The password was right. A no to that (another device has the place) is a no to the device.
 	post-auth {
-${indented(hasEap ? unlessEap('update {\n\t&reply: += &session-state:\n}', ask) : ask, 2)}
+${indented(hasEap ? unlessEap('update {\n\t&reply: += &session-state:\n}', `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
 		Post-Auth-Type REJECT {
 			attr_filter.access_reject${hasEap ? `\n\t\t\t${name}-eap` : ''}
+${indented(SIGNED, 3)}
 		}
 	}
 }
 ${hasEap ? innerText(name, ask) : ''}`;
 }
+
+/**
+ * An answer to EAP is signed anyway; of the others FreeRADIUS before 3.2.5 signs only those that are asked for. RouterOS
+ * 7.15 and later, and hostapd with radius_require_message_authenticator, drop what is not signed.
+ */
+const SIGNED = `# Filled in when the answer is sent.
+update reply {
+	&Message-Authenticator := 0x00
+}`;
 
 const unlessEap = (withEap: string, without: string) =>
 	`if (&EAP-Message) {\n${indented(withEap, 1)}\n}\nelse {\n${indented(without, 1)}\n}`;
