@@ -87,12 +87,64 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const secret = /^RADIUS secret, .*:\n(\w+)$/m.exec(added.stdout)?.[1] ?? '';
 		expect(secret).toMatch(/^\w{32}$/);
 		const { stdout } = await run(['config', 'radius']);
-		expect(stdout).toContain(`/radius add service=hotspot address=127.0.0.1 secret="${secret}"`);
+		expect(stdout).toContain(`/radius add service=hotspot address=ADDRESS-OF-RADIUS secret="${secret}"`);
 		expect(stdout).toContain('/radius incoming set accept=yes port=3800');
 		expect(stdout).toContain('ipaddr = 10.8.0.2');
 		expect(stdout).not.toContain('/user add');
-		expect((await run(['remove', 'radius'])).code).toBe(0);
-	});
+		// What is not known stops the import, and is named in the steps.
+		expect(stdout).toMatch(/^:error "airtill\.rsc: put in what is not known \(ADDRESS-OF-RADIUS\)/m);
+		expect(stdout).toMatch(/^ {3}ADDRESS-OF-RADIUS in airtill\.rsc: /m);
+		const { stdout: script } = await run(['config', 'radius', '--part', '2', '--radius-server', '10.8.0.1']);
+		expect(script).toContain(`/radius add service=hotspot address=10.8.0.1 secret="${secret}"`);
+		expect(script).not.toMatch(/:error|ADDRESS-OF/);
+		const nameless = await run(['config', 'radius', '--part', '2'], '');
+		expect(nameless.stdout).toMatch(/^:error .*\(THIS-MACHINE, ADDRESS-OF-RADIUS\)/m);
+		expect((await run(['config', 'radius', '--radius-server', 'radius.example'])).code).not.toBe(0);
+
+		// FreeRADIUS does not start with two clients of one address.
+		const other = ['add', 'radius-2', '--router', '4', '--kind', 'coova', '--login-host', '10.1.0.1'];
+		for (const nas of ['10.8.0.2', '10.8.0.2:3801']) {
+			const twice = await run([...other, '--nas', nas]);
+			expect([twice.code, twice.stderr]).toEqual([
+				1,
+				expect.stringMatching(/^nas: "radius" asks RADIUS from 10\.8\.0\.2 as well/m)
+			]);
+		}
+		expect((await run(other)).code).toBe(0);
+		const coova = await run(['config', 'radius-2'], '');
+		expect(coova.stdout).toMatch(/^HS_RADIUS=ADDRESS-OF-RADIUS$/m);
+		expect(coova.stdout).toMatch(/^HS_UAMFORMAT=http:\/\/THIS-MACHINE(:\d+)?\/splash\//m);
+		expect(coova.stdout).toMatch(/^#client airtill-radius-2 \{$/m);
+		expect(coova.stdout).toMatch(/^#\tipaddr = ADDRESS-OF-GATEWAY$/m);
+		expect(coova.stdout).not.toMatch(/^client /m);
+		for (const name of ['radius', 'radius-2']) expect((await run(['remove', name])).code).toBe(0);
+	}, 60_000);
+
+	it('an access point takes Disconnect-Requests, whichever passwords it asks for', async () => {
+		const access = (kind: string) => world().sql.run('update routers set access_kind = ? where id = 5', kind);
+		await access('wpa_personal_per_client');
+		const add = ['add', 'point', '--router', '5', '--kind', 'hostapd'];
+		const secret = /^RADIUS secret, .*:\n(\w+)$/m.exec((await run(add)).stdout)?.[1] ?? '';
+		const { stdout: personal } = await run(['config', 'point', '--radius-server', '10.8.0.1']);
+		for (const line of [
+			'own_ip_addr=ADDRESS-OF-GATEWAY',
+			'auth_server_addr=10.8.0.1',
+			`radius_das_client=ADDRESS-OF-AIRTILL ${secret}`,
+			'uci set wireless.airtill.auth_server=10.8.0.1',
+			`uci add_list wireless.airtill.hostapd_bss_options='radius_das_port=3799'`,
+			`uci add_list wireless.airtill.hostapd_bss_options='radius_das_client=ADDRESS-OF-AIRTILL ${secret}'`
+		]) {
+			expect(personal.split('\n')).toContain(line);
+		}
+		expect(personal).not.toContain('dae_client');
+		await access('wpa_enterprise');
+		const { stdout: enterprise } = await run(['config', 'point']);
+		expect(enterprise).toContain('uci set wireless.airtill.dae_client=ADDRESS-OF-AIRTILL');
+		expect(enterprise).toContain('auth_server_addr=ADDRESS-OF-RADIUS');
+		expect(enterprise).not.toContain('hostapd_bss_options');
+		expect(enterprise + personal).not.toMatch(/192\.0\.2\.1|_(server|addr|client)=127\./);
+		expect((await run(['remove', 'point'])).code).toBe(0);
+	}, 60_000);
 
 	it('numbers the steps in the console of UniFi, and repeats no key', async () => {
 		const { stdout } = await run(['config', 'console']);

@@ -1,6 +1,7 @@
 /** The endpoints that FreeRADIUS' rlm_rest calls, on both databases; tests/gateways has FreeRADIUS itself. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/login-user.ts';
+import type { AccessKind } from '../../src/lib/access-kind.ts';
 import { problemOf } from '../../src/lib/server/gateways/fields.ts';
 import { createSecrets } from '../../src/lib/server/secrets.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
@@ -185,6 +186,38 @@ describe.each(DATABASES)('on %s', (database) => {
 		await personal.account('start', 'laptop', { user: laptop, mac: laptop });
 		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
 		expect((await macCalls('02:00:00:00:05:03')).status).toBe(404);
+	});
+
+	it('an address is a user only for an access point, and only its own device', async () => {
+		const router = 6;
+		const mac = '02:00:00:00:06:01';
+		const at = async (kind: 'mikrotik' | 'coova' | 'hostapd', access: AccessKind) =>
+			radiusCalls(world().server.url, await registerRadius(world(), { kind, access, router }));
+		const hotspots = [await at('mikrotik', 'portal_login'), await at('coova', 'portal_login')];
+		// The hotspots stay where the Wi-Fi of the router gets passwords of its own.
+		const accessPoint = await at('hostapd', 'wpa_personal_per_client');
+		const pass = await buy(router);
+		for (const hotspot of hotspots) {
+			// A device that types its own address, or anything like it.
+			expect((await hotspot.authorize(mac, mac)).status).toBe(404);
+			expect((await hotspot.postAuth(mac, mac)).status).toBe(404);
+			await hotspot.account('start', 'by-address', { user: mac, mac });
+		}
+		expect((await accessPoint.authorize(mac, '02:00:00:00:06:02')).status).toBe(404);
+		expect((await accessPoint.authorize(mac)).status).toBe(404);
+		expect((await accessPoint.postAuth(mac, '02:00:00:00:06:02')).status).toBe(404);
+		await accessPoint.account('start', 'by-address', { user: '02:00:00:00:06:02', mac });
+		const found = await world().sql.all(
+			'select pass_id from network_sessions where acct_session_id = ?',
+			'by-address'
+		);
+		expect(found).toEqual([{ pass_id: null }, { pass_id: null }, { pass_id: null }]);
+		expect(passwords(await accessPoint.authorize(mac, mac.replaceAll(':', '')))).toEqual([pass.password]);
+		expect((await accessPoint.postAuth(mac, mac)).status).toBe(204);
+		await accessPoint.account('start', 'of-the-device', { user: mac, mac });
+		expect(
+			await world().sql.all('select pass_id from network_sessions where acct_session_id = ?', 'of-the-device')
+		).toEqual([{ pass_id: pass.session.id }]);
 	});
 
 	it('only the RADIUS server of the gateway is answered, and guesses are limited', async () => {

@@ -10,7 +10,7 @@ import { sha256 } from '../../src/lib/server/secrets.ts';
 import { startNas, type Asked, type StandInNas } from '../simulators/radius-nas.ts';
 import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue } from '../support/browsing.ts';
-import { startFreeRadius } from '../support/freeradius.ts';
+import { COA_ADDRESS, startFreeRadius } from '../support/freeradius.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
 import { eventually, useWorld } from '../support/world.ts';
@@ -222,7 +222,7 @@ it('FreeRADIUS’ own listener takes it, and says of one that is gone that it is
 			kind: 'hostapd',
 			access: 'wpa_enterprise',
 			router: 4,
-			nas: `127.0.0.1:${radius.coaPort}`,
+			nas: `${COA_ADDRESS}:${radius.coaPort}`,
 			radiusSecret: SECRET_OF_NAS
 		});
 		const own = radiusCalls(world().server.url, other);

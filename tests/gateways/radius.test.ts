@@ -90,6 +90,10 @@ const signIn = (nas: Nas, login: { user: string; password: string; mac: string }
 		'NAS-Identifier': 'stand-in'
 	});
 
+/** As an access point asks by the device, before anybody has typed a password. */
+const askKeys = (mac: string) =>
+	radclient(personal, 'auth', { 'User-Name': mac, 'User-Password': mac, 'Calling-Station-Id': mac });
+
 describe('a pass that was bought', () => {
 	it.each(['User-Password', 'CHAP-Password', 'MS-CHAP-Password'])('signs in by %s', async (how) => {
 		const pass = await buy(HOTSPOT.router);
@@ -116,14 +120,42 @@ describe('a pass that was bought', () => {
 	it('gives its password to an access point that asks by the device', async () => {
 		const pass = await buy(PERSONAL.router);
 		const mac = '020000000061';
-		const reply = await radclient(personal, 'auth', { 'User-Name': mac, 'User-Password': mac });
+		const reply = await askKeys(mac);
 		expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
 		expect(reply.attributes['Tunnel-Password:0']).toEqual([`"${pass.password}"`]);
 		expect(secondsOf(reply)).toBeLessThanOrEqual(HOUR_SECONDS);
 		const another = await buy(PERSONAL.router);
-		const both = await radclient(personal, 'auth', { 'User-Name': mac, 'User-Password': mac });
+		const both = await askKeys(mac);
 		expect(both.attributes['Tunnel-Password:0']).toEqual([`"${another.password}"`, `"${pass.password}"`]);
 	});
+});
+
+/** 16 bytes, which radclient has checked against the secret: it takes no answer whose signature is wrong. */
+const SIGNATURE = /^0x(?!0{32})[0-9a-f]{32}$/;
+
+it('every answer is signed, as RouterOS 7.15 and hostapd may insist on', async () => {
+	const pass = await buy(HOTSPOT.router);
+	const [mac, other] = [newMac(), newMac()];
+	const hotspotPass = { ...pass, mac };
+	const replies = [
+		await signIn(hotspot, hotspotPass),
+		await signIn(hotspot, hotspotPass, 'CHAP-Password'),
+		await signIn(hotspot, { ...hotspotPass, password: `${pass.password}x` }),
+		await signIn(hotspot, { ...hotspotPass, user: 'somebody' }),
+		await signIn(hotspot, { ...pass, mac: other }),
+		await signIn(enterprise, hotspotPass)
+	];
+	expect(replies.map(({ kind }) => kind)).toEqual([
+		...['accept', 'accept'],
+		...['reject', 'reject', 'reject', 'reject']
+	]);
+	for (const { attributes, text } of replies) {
+		expect(attributes['Message-Authenticator'], text).toEqual([expect.stringMatching(SIGNATURE)]);
+	}
+	await buy(PERSONAL.router);
+	const keys = await askKeys('020000000062');
+	expect(keys.kind, keys.text).toBe('accept');
+	expect(keys.attributes['Message-Authenticator']).toEqual([expect.stringMatching(SIGNATURE)]);
 });
 
 describe('nobody else', () => {

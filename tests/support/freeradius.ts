@@ -27,6 +27,9 @@ export interface FreeRadius {
 	stop(): Promise<void>;
 }
 
+/** Of that listener: not the one of another gateway. */
+export const COA_ADDRESS = '127.0.0.9';
+
 /** What FreeRADIUS itself takes for a Disconnect-Request: one session is there, once. */
 const coaSite = (port: number, secret: string) => `
 client coa-tests {
@@ -35,7 +38,7 @@ client coa-tests {
 }
 listen {
 	type = coa
-	ipaddr = 127.0.0.1
+	ipaddr = ${COA_ADDRESS}
 	port = ${port}
 	virtual_server = coa-tests
 }

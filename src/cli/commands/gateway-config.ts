@@ -1,4 +1,5 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
@@ -11,23 +12,26 @@ import { withConfiguredApp } from '../services.ts';
 
 export const configureGateway: Command = {
 	name: 'gateways config',
-	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL]',
+	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL] [--radius-server ADDRESS]',
 	summary: 'Print the ready configuration of a gateway, with its values filled in.',
 	help: [
 		'Every file and every step that this very gateway needs. It holds secrets: keep it from other eyes.',
 		'',
 		'  --part NUMBER      that part alone, as it belongs into its file',
 		'  --out FOLDER       write the files into a folder (readable by you alone), print the steps',
-		'  --api-origin URL   where the RADIUS server reaches this installation; default: http://127.0.0.1 and its port'
+		'  --api-origin URL   where the RADIUS server reaches this installation; default: http://127.0.0.1 and its port',
+		'  --radius-server ADDRESS  the RADIUS server, as the gateway reaches it; else a name to be replaced is printed'
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
 			part: { type: 'string' },
 			out: { type: 'string' },
-			'api-origin': { type: 'string' }
+			'api-origin': { type: 'string' },
+			'radius-server': { type: 'string' }
 		});
 		const [name = ''] = positionals(words, ['NAME']);
 		const apiOrigin = originOf(values['api-origin']);
+		const radiusServer = addressOf(values['radius-server']);
 		if (values.part !== undefined && values.out !== undefined) {
 			throw new UsageError('Use --part or --out, not both.');
 		}
@@ -37,6 +41,7 @@ export const configureGateway: Command = {
 			const parts = adapterOf(gateway.kind).configFor(gateway, {
 				origin,
 				apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
+				radiusServer,
 				port,
 				gateway,
 				router: await routerOfGateway(app, gateway.routerId)
@@ -51,6 +56,13 @@ export const configureGateway: Command = {
 		});
 	}
 };
+
+/** Not a name: hostapd takes addresses only. */
+function addressOf(text: string | undefined): string | null {
+	if (text === undefined) return null;
+	if (isIP(text) === 0) throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
+	return text;
+}
 
 function originOf(text: string | undefined): string | null {
 	if (text === undefined) return null;

@@ -78,7 +78,7 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 	/** The pass that a connection belongs to, and the end that its gateway was told. */
 	async function passOf(
 		queries: Queries,
-		{ routerId }: RegisteredGateway,
+		{ routerId, kind: gatewayKind }: RegisteredGateway,
 		report: AccountingReport,
 		mac: string | null
 	): Promise<{ passId: number | null; toldUntil: number | null }> {
@@ -91,7 +91,9 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 			if (until !== undefined) return { passId, toldUntil: Number(until) * 1000 };
 			return { passId, toldUntil: pass.kind === 'runs' ? pass.untilMs : null };
 		}
-		if (report.status !== 'start' || mac === null) return { passId: null, toldUntil: null };
+		// An access point names a device that joined with the Wi-Fi's own password by its address, or not at all.
+		const isKey = gatewayKind === 'hostapd' && (report.user === null || normaliseMac(report.user) === mac);
+		if (report.status !== 'start' || mac === null || !isKey) return { passId: null, toldUntil: null };
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
 		const { passes, by } = await pskChoice(queries, { mac, routerId }, now);

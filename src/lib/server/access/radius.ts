@@ -83,11 +83,16 @@ export function createRadius(parts: RadiusParts): Radius {
 		};
 	};
 
-	/** Where the device's address stands for a user: the access point asks for the Wi-Fi's own password. */
-	async function isKeyRequest(gateway: RegisteredGateway, user: string): Promise<boolean> {
-		if (normaliseMac(user) === null) return false;
-		const { access_kind: kind } = await routers.known(db, gateway.routerId);
-		return kind === 'wpa_personal_per_client';
+	/**
+	 * The address of the device, where it stands for a user: an access point asks for the Wi-Fi's own password. Only an
+	 * access point may, and only for the device that is there: at a hotspot anybody types an address for a name, and
+	 * would be let in without a password.
+	 */
+	async function keyRequest({ kind: gatewayKind, routerId }: RegisteredGateway, { user, mac }: Login) {
+		const device = normaliseMac(user);
+		if (gatewayKind !== 'hostapd' || device === null || device !== normaliseMac(mac ?? '')) return null;
+		const { access_kind: kind } = await routers.known(db, routerId);
+		return kind === 'wpa_personal_per_client' ? device : null;
 	}
 
 	async function keysFor({ routerId }: RegisteredGateway, mac: string): Promise<LoginAnswer> {
@@ -124,9 +129,8 @@ export function createRadius(parts: RadiusParts): Radius {
 
 	return {
 		async authorize(gateway, login) {
-			if (await isKeyRequest(gateway, login.user)) {
-				return keysFor(gateway, normaliseMac(login.user) ?? '');
-			}
+			const device = await keyRequest(gateway, login);
+			if (device !== null) return keysFor(gateway, device);
 			const pass = await passFor(gateway, login.user);
 			if (pass.kind !== 'runs') return pass;
 			const now = clock.now();
@@ -138,7 +142,7 @@ export function createRadius(parts: RadiusParts): Radius {
 		},
 		async accepted(gateway, login) {
 			// Who knows which password the device has is its access point alone; its reports say who came in.
-			if (await isKeyRequest(gateway, login.user)) return { kind: 'accepted' };
+			if ((await keyRequest(gateway, login)) !== null) return { kind: 'accepted' };
 			const pass = await passFor(gateway, login.user);
 			if (pass.kind !== 'runs') return pass;
 			await accounting.heardOf(gateway, null);

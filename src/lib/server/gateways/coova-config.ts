@@ -1,13 +1,23 @@
 import { freeRadius } from './freeradius.ts';
-import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from './gateway.ts';
+import { portalAddress } from './portal-address.ts';
 
 /** Configuration of CoovaChilli: /etc/chilli/config of Debian's and OpenWrt's package, and the RADIUS server behind it. */
 export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const [own = '10.1.0.1'] = facts.loginHosts;
 	const [address = own, port = '3990'] = own.split(':');
-	const portal = site.origin ?? site.apiOrigin;
+	const { origin: portal, hostname } = portalAddress(site);
+	const radius = site.radiusServer ?? UNKNOWN.radius;
 	const lines = [
 		`# ${site.gateway.name}: devices without internet are sent to ${portal}. Holds secrets: mode 600.`,
+		...(site.origin === null
+			? [`# Put the address of this installation in place of ${UNKNOWN.machine} (or set ORIGIN).`]
+			: []),
+		...(site.radiusServer === null
+			? [
+					`# Put the RADIUS server, as this router reaches it, in place of ${UNKNOWN.radius} (or use --radius-server).`
+				]
+			: []),
 		'# HS_WANIF, HS_LANIF and HS_NETWORK are those of this very router.',
 		`HS_UAMLISTEN=${address}`,
 		`HS_UAMPORT=${port}`,
@@ -16,10 +26,9 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 		`HS_UAMFORMAT=${portal}/splash/${site.gateway.key}`,
 		`HS_UAMHOMEPAGE=`,
 		'# What may be reached before a sign-in: the portal alone, never the pages by which phones look for the internet.',
-		`HS_UAMALLOW=${new URL(portal).hostname}`,
-		'# The RADIUS server: its address as this router reaches it.',
-		'HS_RADIUS=127.0.0.1',
-		'HS_RADIUS2=127.0.0.1',
+		`HS_UAMALLOW=${hostname}`,
+		`HS_RADIUS=${radius}`,
+		`HS_RADIUS2=${radius}`,
 		`HS_RADSECRET=${facts.credentials.radiusSecret ?? ''}`,
 		'# Where it takes Disconnect-Requests, so that a pass that is ended ends at once.',
 		`HS_COAPORT=${facts.settings.nasPort ?? 3799}`,

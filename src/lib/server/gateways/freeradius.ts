@@ -1,4 +1,4 @@
-import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from './gateway.ts';
 
 /**
  * Configuration of FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway: an instance of rlm_rest that asks us,
@@ -59,9 +59,10 @@ export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] 
 				`1812 and 1813. Then: freeradius -XC (which must end with "Configuration appears to be OK"), and`,
 				'systemctl restart freeradius.',
 				'',
-				'The passwords of a hotspot travel in RADIUS packets that are protected by their secret alone, and FreeRADIUS',
-				'before 3.2.5 (Debian 12) does not sign all of its answers (BlastRADIUS, CVE-2024-3596): let gateway and',
-				'RADIUS server talk on one machine, in a network of their own, or through WireGuard; never over the internet.'
+				'Its answers are signed (Message-Authenticator), which newer RouterOS and hostapd insist on. But the passwords',
+				'of a hotspot travel in RADIUS packets that are protected by their secret alone, and FreeRADIUS before 3.2.5',
+				'(Debian 12) does not ask for signed requests (BlastRADIUS, CVE-2024-3596): let gateway and RADIUS server talk',
+				'on one machine, in a network of their own, or through WireGuard; never over the internet.'
 			].join('\n')
 		},
 		{
@@ -159,20 +160,17 @@ function siteText(name: string, { settings, credentials }: GatewayFacts, hasEap:
 	&REST-HTTP-Header := "Authorization: Bearer ${credentials.token ?? ''}"
 }
 ${name}`;
-	const address = settings.nas ?? '192.0.2.1';
-	const note =
-		settings.nas === undefined
-			? '\n\t# Not known: put the address here from which the gateway asks, and register it again with --nas.'
-			: '';
-	return `# The gateway "${name}". Written by "airtill gateways config"; holds secrets.
-client ${name} {${note}
+	const address = settings.nas ?? UNKNOWN.gateway;
+	const client = `client ${name} {
 	${address.includes(':') ? 'ipv6addr' : 'ipaddr'} = ${address}
 	secret = ${credentials.radiusSecret ?? ''}
 	shortname = ${name}
 	virtual_server = ${name}
 	# FreeRADIUS 3.2.5 and later: "yes", if the gateway signs its requests (BlastRADIUS).
 	require_message_authenticator = no
-}
+}`;
+	return `# The gateway "${name}". Written by "airtill gateways config"; holds secrets.
+${settings.nas === undefined ? withoutAddress(client) : client}
 
 server ${name} {
 	authorize {
@@ -203,14 +201,34 @@ ${indented(ask, 2)}
 
 	# The password was right. A no to that (another device has the place) is a no to the device.
 	post-auth {
-${indented(hasEap ? unlessEap('update {\n\t&reply: += &session-state:\n}', ask) : ask, 2)}
+${indented(hasEap ? unlessEap('update {\n\t&reply: += &session-state:\n}', `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
 		Post-Auth-Type REJECT {
 			attr_filter.access_reject${hasEap ? `\n\t\t\t${name}-eap` : ''}
+${indented(SIGNED, 3)}
 		}
 	}
 }
 ${hasEap ? innerText(name, ask) : ''}`;
 }
+
+/**
+ * An answer to EAP is signed anyway; of the others FreeRADIUS before 3.2.5 signs only those that are asked for. RouterOS
+ * 7.15 and later, and hostapd with radius_require_message_authenticator, drop what is not signed.
+ */
+const SIGNED = `# Filled in when the answer is sent.
+update reply {
+	&Message-Authenticator := 0x00
+}`;
+
+/** A made-up address would be a client that nobody is; two gateways with it would keep FreeRADIUS from starting. */
+const withoutAddress = (client: string) =>
+	[
+		'# NOBODY IS ANSWERED YET: the address from which this gateway asks is not known. Register the gateway again with',
+		'# --nas ADDRESS (then a pass that is ended ends at once, too), or put it in place of ' +
+			`${UNKNOWN.gateway} and take`,
+		'# the "#" from the lines of this client. No other client may have the same address.',
+		...client.split('\n').map((line) => `#${line}`)
+	].join('\n');
 
 const unlessEap = (withEap: string, without: string) =>
 	`if (&EAP-Message) {\n${indented(withEap, 1)}\n}\nelse {\n${indented(without, 1)}\n}`;

@@ -193,10 +193,23 @@ export interface ConfigSite {
 	origin: string | null;
 	/** Where the RADIUS server reaches it. */
 	apiOrigin: string;
+	/** Address of the RADIUS server as the gateway reaches it; null when it is not known. */
+	radiusServer: string | null;
 	port: number;
 	gateway: { name: string; key: string; routerId: number };
 	router: { ssid: string; accessKind: AccessKind; networkPassword: string | null } | null;
 }
+
+/**
+ * What stands where an address is not known: names that no gateway takes, so that an import stops instead of making a
+ * router ask itself.
+ */
+export const UNKNOWN = {
+	radius: 'ADDRESS-OF-RADIUS',
+	airtill: 'ADDRESS-OF-AIRTILL',
+	gateway: 'ADDRESS-OF-GATEWAY',
+	machine: 'THIS-MACHINE'
+} as const;
 
 /** One file, or one piece of work by hand, of a gateway's configuration. */
 export interface ConfigPart {

@@ -14,6 +14,7 @@ import {
 	type GatewayInput,
 	type Rotation
 } from './rules.ts';
+import { isSameAddress } from './rules-reach.ts';
 import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */
@@ -155,6 +156,15 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		throw new GatewayInputError([{ field: 'access-point', reason }]);
 	}
 
+	/** A RADIUS server knows its clients by their addresses, and does not start with two of one address. */
+	async function checkNas(nas: string): Promise<void> {
+		const registered = (await store.listGateways(db, MAX_LISTED)).map((row) => openGateway(row, secrets));
+		const other = registered.find(({ settings }) => settings.nas && isSameAddress(settings.nas, nas));
+		if (!other) return;
+		const reason = `"${other.name}" asks RADIUS from ${nas} as well: give each gateway an address of its own`;
+		throw new GatewayInputError([{ field: 'nas', reason }]);
+	}
+
 	const ofSite = async (site: string) =>
 		(await store.gatewaysOfKind(db, 'unifi', MAX_LISTED))
 			.map((row) => openGateway(row, secrets))
@@ -164,6 +174,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		async add(input) {
 			const { name, routerId, kind, loginHosts, secret: given, settings, credentials } = checkGateway(input);
 			if (settings.site !== undefined) await checkSite(settings.site, settings.accessPoints);
+			if (settings.nas !== undefined) await checkNas(settings.nas);
 			const secret = given ?? (sharesSecret(kind) ? gatewaySecret() : null);
 			const made = madeFor(kind, settings);
 			const now = clock.now();

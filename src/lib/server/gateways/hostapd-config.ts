@@ -1,5 +1,5 @@
 import { freeRadius } from './freeradius.ts';
-import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from './gateway.ts';
 
 /**
  * Configuration of hostapd, and of OpenWrt, which writes hostapd's own: for a network in which each pass has its own
@@ -37,7 +37,8 @@ function hostapdText(
 	isEnterprise: boolean
 ): string {
 	const secret = credentials.radiusSecret ?? '';
-	const own = settings.nas ?? '192.0.2.1';
+	const own = settings.nas ?? UNKNOWN.gateway;
+	const radius = site.radiusServer ?? UNKNOWN.radius;
 	const kind = isEnterprise
 		? ['ieee8021x=1', 'wpa_key_mgmt=WPA-EAP']
 		: [
@@ -53,24 +54,37 @@ function hostapdText(
 		'wpa=2',
 		'rsn_pairwise=CCMP',
 		...kind,
-		'# The RADIUS server: its address as this access point reaches it.',
-		'auth_server_addr=127.0.0.1',
+		...unknownOf(settings.nas, site),
+		`auth_server_addr=${radius}`,
 		'auth_server_port=1812',
 		`auth_server_shared_secret=${secret}`,
-		'acct_server_addr=127.0.0.1',
+		`acct_server_addr=${radius}`,
 		'acct_server_port=1813',
 		`acct_server_shared_secret=${secret}`,
 		'radius_acct_interim_interval=60',
 		'# The address from which it asks.',
 		`own_ip_addr=${own}`,
 		`nas_identifier=airtill-${site.gateway.name}`,
-		'# Disconnect-Requests, so that a pass that is ended ends at once: the address from which Airtill sends them.',
+		'# Disconnect-Requests, so that a pass that is ended ends at once.',
 		`radius_das_port=${settings.nasPort ?? 3799}`,
-		`radius_das_client=127.0.0.1 ${secret}`,
+		`radius_das_client=${UNKNOWN.airtill} ${secret}`,
 		'radius_das_require_event_timestamp=1',
 		'radius_das_require_message_authenticator=1'
 	].join('\n')}\n`;
 }
+
+/** Names that hostapd does not start with, each with what belongs there. */
+const unknownOf = (nas: string | undefined, { radiusServer }: ConfigSite) => [
+	...(nas === undefined
+		? [`# ${UNKNOWN.gateway}: the address from which this access point asks (register it with --nas).`]
+		: []),
+	...(radiusServer === null
+		? [
+				`# ${UNKNOWN.radius}: the RADIUS server, as this access point reaches it (or print this with --radius-server).`
+			]
+		: []),
+	`# ${UNKNOWN.airtill}: the address from which Airtill sends Disconnect-Requests.`
+];
 
 /** A text for uci's own quotes. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -81,9 +95,13 @@ function openWrtText(
 	isEnterprise: boolean
 ): string {
 	const secret = quoted(credentials.radiusSecret ?? '');
+	const radius = site.radiusServer ?? UNKNOWN.radius;
+	const dasPort = String(settings.nasPort ?? 3799);
 	const set = (name: string, value: string) => `uci set wireless.airtill.${name}=${value}`;
+	const option = (line: string) => `uci add_list wireless.airtill.hostapd_bss_options=${quoted(line)}`;
 	return [
 		'# On the router, with wpad (not wpad-basic); "radio0" is the one that sends the network.',
+		...unknownOf('its own', site),
 		'uci set wireless.airtill=wifi-iface',
 		set('device', 'radio0'),
 		set('network', 'lan'),
@@ -96,19 +114,26 @@ function openWrtText(
 					'# The password of each device comes from RADIUS; there is none for all.',
 					set('ppsk', '1')
 				]),
-		set('auth_server', '127.0.0.1'),
+		set('auth_server', radius),
 		set('auth_port', '1812'),
 		set('auth_secret', secret),
-		set('acct_server', '127.0.0.1'),
+		set('acct_server', radius),
 		set('acct_port', '1813'),
 		set('acct_secret', secret),
 		set('acct_interval', '60'),
 		set('nasid', quoted(`airtill-${site.gateway.name}`)),
-		set('dae_client', '127.0.0.1'),
-		set('dae_port', String(settings.nasPort ?? 3799)),
-		set('dae_secret', secret),
+		'# Disconnect-Requests, so that a pass that is ended ends at once.',
+		...(isEnterprise
+			? [set('dae_client', UNKNOWN.airtill), set('dae_port', dasPort), set('dae_secret', secret)]
+			: [
+					'# OpenWrt writes its dae_* options for wpa2 alone: with psk2 they are handed to hostapd as they are.',
+					'uci -q delete wireless.airtill.hostapd_bss_options',
+					option(`radius_das_port=${dasPort}`),
+					option(`radius_das_client=${UNKNOWN.airtill} ${credentials.radiusSecret ?? ''}`),
+					option('radius_das_require_event_timestamp=1'),
+					option('radius_das_require_message_authenticator=1')
+				]),
 		'uci commit wireless && wifi reload',
-		'# Put the address of the RADIUS server (auth_server, acct_server) and of Airtill (dae_client) for 127.0.0.1.',
 		''
 	].join('\n');
 }

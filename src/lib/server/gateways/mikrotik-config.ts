@@ -1,5 +1,6 @@
 import { freeRadius } from './freeradius.ts';
-import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from './gateway.ts';
+import { portalAddress } from './portal-address.ts';
 
 /**
  * The configuration of a MikroTik hotspot: a script for `/import`, the page `login.html` of its hotspot folder, and what
@@ -9,7 +10,7 @@ import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
 export function mikrotikConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const isRest = facts.settings.way === 'rest';
 	return [
-		{ title: 'MikroTik: what to do', file: null, text: steps(isRest) },
+		{ title: 'MikroTik: what to do', file: null, text: steps(site, isRest) },
 		{ title: 'MikroTik: script', file: 'airtill.rsc', text: script(facts, site, isRest) },
 		{ title: 'MikroTik: login.html', file: 'hotspot/login.html', text: loginPage(site) },
 		...(isRest ? [] : freeRadius(facts, site))
@@ -19,11 +20,30 @@ export function mikrotikConfig(facts: GatewayFacts, site: ConfigSite): ConfigPar
 /** A text between the quotes of a RouterOS script. */
 const quoted = (text: string) => `"${text.replace(/[\\"$?]/g, '\\$&')}"`;
 
-/** Where it signs in by name: only that has cookies for the network's own name. */
-const portalOf = ({ origin, port }: ConfigSite) => new URL(origin ?? `http://THIS-MACHINE:${port}`);
+/** Each name that is to be replaced, with what belongs there. */
+const unknownOf = ({ origin, radiusServer }: ConfigSite, isRest: boolean) => [
+	...(origin === null
+		? [{ name: UNKNOWN.machine, what: 'in both files: the address of this installation (or set ORIGIN)' }]
+		: []),
+	...(radiusServer === null && !isRest
+		? [
+				{
+					name: UNKNOWN.radius,
+					what: 'in airtill.rsc: the RADIUS server as this router reaches it (or: --radius-server)'
+				}
+			]
+		: [])
+];
 
-function steps(isRest: boolean): string {
+function steps(site: ConfigSite, isRest: boolean): string {
+	const unknown = unknownOf(site, isRest);
 	return [
+		...(unknown.length === 0
+			? []
+			: [
+					'0. Put what is not known in place of these names, and take the line with ":error" out of airtill.rsc:',
+					...unknown.map(({ name, what }) => `   ${name} ${what}`)
+				]),
 		'1. Set up the hotspot on the interface of the guests, if there is none: /ip hotspot setup',
 		'   (newer devices: /system device-mode update hotspot=yes, confirmed by the button on the device).',
 		'2. Upload airtill.rsc under Files, read it, and run: /import file-name=airtill.rsc',
@@ -40,14 +60,16 @@ function steps(isRest: boolean): string {
 }
 
 function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string {
-	const { hostname } = portalOf(site);
+	// Where it signs in by name: only that has cookies for the network's own name.
+	const { hostname } = portalAddress(site);
+	const unknown = unknownOf(site, isRest);
 	const name = `airtill-${site.gateway.name}`;
 	const { credentials, settings } = facts;
 	const api = site.origin?.startsWith('https:') ? `${site.origin}/captive-portal/${site.gateway.key}` : null;
 	const radius = [
-		'# The RADIUS server: its address as this router reaches it. Run again, it replaces what is there.',
+		'# The RADIUS server, as this router reaches it. Run again, it replaces what is there.',
 		`/radius remove [find comment=${name}]`,
-		`/radius add service=hotspot address=127.0.0.1 secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
+		`/radius add service=hotspot address=${site.radiusServer ?? UNKNOWN.radius} secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
 		'# A pass that is ended ends at once (RFC 5176).',
 		`/radius incoming set accept=yes port=${settings.nasPort ?? 3799}`,
 		'/ip hotspot profile set [find] use-radius=yes radius-accounting=yes radius-interim-update=1m'
@@ -62,6 +84,12 @@ function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string 
 	];
 	return `${[
 		`# ${site.gateway.name}: written by "airtill gateways config". Holds secrets: delete the file after /import.`,
+		...(unknown.length === 0
+			? []
+			: [
+					'# Before anything is changed.',
+					`:error "airtill.rsc: put in what is not known (${unknown.map(({ name: what }) => what).join(', ')}), and take this line out"`
+				]),
 		'',
 		'# A cookie for the device, so that added time goes on without another sign-in.',
 		'/ip hotspot profile set [find] login-by=http-chap,http-pap,mac-cookie html-directory=hotspot',
@@ -99,7 +127,7 @@ const FIELDS = [
 
 /** Posts itself; without scripts a button does. Its variables are filled in by the router. */
 function loginPage(site: ConfigSite): string {
-	const action = `${portalOf(site).origin}/splash/${site.gateway.key}`;
+	const action = `${portalAddress(site).origin}/splash/${site.gateway.key}`;
 	const inputs = FIELDS.map((name) => `<input type="hidden" name="${name}" value="$(${name})">`);
 	return `<!doctype html>
 <html lang="en">

@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net';
 import { binauthScript } from './opennds-binauth.ts';
 import { guards } from './opennds-guard.ts';
-import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from './gateway.ts';
+import { portalAddress, type PortalAddress } from './portal-address.ts';
 
 /**
  * The configuration of openNDS 9 (`/etc/opennds/opennds.conf`, seen with 9.10 on Debian) and of 10 and newer
@@ -19,7 +20,7 @@ type Option = readonly [name: string, value: string];
 export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const { settings } = facts;
 	const level = settings.level ?? 1;
-	const portal = new URL(site.origin ?? `http://THIS-MACHINE:${site.port}`);
+	const portal = portalAddress(site);
 	const asksUs = level === 1 && !settings.ndsctl && !settings.elsewhere;
 	const options: Option[] = [
 		['fas_secure_enabled', String(level)],
@@ -61,7 +62,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 }
 
 /** Where devices are sent. On the router itself nothing is named: openNDS then takes its own address. */
-function fasOf(portal: URL, facts: GatewayFacts): Option[] {
+function fasOf(portal: PortalAddress, facts: GatewayFacts): Option[] {
 	const port = ['fasport', portal.port || (portal.protocol === 'https:' ? '443' : '80')] as const;
 	if (isOnRouter(portal, facts)) return [port];
 	return isIPv4(portal.hostname)
@@ -69,7 +70,7 @@ function fasOf(portal: URL, facts: GatewayFacts): Option[] {
 		: [port, ['fasremotefqdn', portal.hostname], ['fasremoteip', `IP-OF-${portal.hostname}`]];
 }
 
-const isOnRouter = ({ hostname }: URL, { loginHosts }: GatewayFacts) =>
+const isOnRouter = ({ hostname }: PortalAddress, { loginHosts }: GatewayFacts) =>
 	loginHosts.some((host) => host.replace(/:\d+$/, '') === hostname);
 
 /** Quotes end the value in uci, and a blank at its end is cut. */
@@ -112,7 +113,7 @@ const uci = (name: string, options: readonly Option[]) =>
 		''
 	].join('\n');
 
-function steps(facts: GatewayFacts, site: ConfigSite, portal: URL): string {
+function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): string {
 	const level = facts.settings.level ?? 1;
 	const https = portal.protocol === 'https:';
 	const lines = [
@@ -128,7 +129,15 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: URL): string {
 			? `- DHCP option 114 (RFC 8910), dnsmasq: dhcp-option=114,${portal.origin}/captive-portal/${site.gateway.key}`
 			: '- DHCP option 114 is not to be set: devices take it for https addresses only.'
 	];
-	if (site.origin === null) lines.unshift('- Set ORIGIN, so that the address of this machine is known.');
+	if (!isIPv4(portal.hostname) && !isOnRouter(portal, facts)) {
+		lines.unshift(
+			`- Put the IP address of ${portal.hostname} in place of IP-OF-${portal.hostname} (fasremoteip); with openNDS 10 also`,
+			'  in the guard, and take the "#" from its line: else no device reaches the portal.'
+		);
+	}
+	if (site.origin === null) {
+		lines.unshift(`- Put the address of this machine in place of ${UNKNOWN.machine}, or set ORIGIN.`);
+	}
 	if (level === 1 && https) {
 		lines.unshift(
 			'- Level 1 sends devices by plain http: give this installation an http address (ORIGIN), or use --level 4.'

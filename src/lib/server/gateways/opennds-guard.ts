@@ -1,15 +1,17 @@
 import { isIPv4 } from 'node:net';
 import type { ConfigPart } from './gateway.ts';
+import type { PortalAddress } from './portal-address.ts';
 
 /**
  * A rule of the router's own that stands behind openNDS: what openNDS has not let in is not forwarded, whether openNDS
  * runs or not. It marks packets of devices that may be online (fw_mark_authenticated, fw_mark_trusted).
  */
-export function guards(lan: string, portal: URL): ConfigPart[] {
+export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
 	const portalRule = isIPv4(portal.hostname)
 		? [`\t\tip daddr ${portal.hostname} tcp dport ${port} accept`]
-		: [`\t\t# ip daddr IP-OF-${portal.hostname} tcp dport ${port} accept`];
+		: // A name that is not known would keep the whole guard from loading, and the router open.
+			[`\t\t# ip daddr IP-OF-${portal.hostname} tcp dport ${port} accept`];
 	return [
 		{
 			title: 'Guard for openNDS 9: run at the start of the machine, before openNDS',

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { isPublicAddress } from '../public-addresses.ts';
 import type { GatewayCredentials, GatewayKind, GatewaySettings } from './gateway.ts';
 
@@ -121,6 +121,15 @@ function parseNas(text: string): { nas: string; nasPort?: number } | null {
 	const nas = six ?? four ?? '';
 	const nasPort = Number(port);
 	return isIP(nas) !== 0 && nasPort >= 1 && nasPort <= 65_535 ? { nas, nasPort } : null;
+}
+
+/** Whether two addresses are the same one, however they are written (`fd00::2`, `fd00:0::2`). */
+export function isSameAddress(one: string, other: string): boolean {
+	const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+	const bare = (address: string) => address.replace(/%.*$/, '');
+	const list = new BlockList();
+	list.addAddress(bare(one), family(one));
+	return list.check(bare(other), family(other));
 }
 
 function checkApi(

@@ -1,8 +1,9 @@
 import type { ConfigPart, ConfigSite, GatewayFacts } from './gateway.ts';
+import { portalAddress } from './portal-address.ts';
 
 /** UniFi is set up in its console, by hand: there is no file to hand over. */
 export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): ConfigPart[] {
-	const portal = new URL(site.origin ?? `http://THIS-MACHINE:${site.port}`);
+	const portal = portalAddress(site);
 	const api = site.origin?.startsWith('https:') ? `${site.origin}/captive-portal/${site.gateway.key}` : null;
 	const steps = [
 		`Settings > WiFi: the network "${site.router?.ssid ?? '(that of the router)'}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
