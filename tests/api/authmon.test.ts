@@ -50,6 +50,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const [row] = await world().sql.all('select * from sessions order by id desc limit 1');
 		return row ?? {};
 	};
+	const grantOf = async (pass: unknown) => {
+		const [row] = await world().sql.all(`select * from access_grants where pass_id = ${String(pass)}`);
+		return row ?? {};
+	};
 	const inState = (status: string) =>
 		eventually(`a session is ${status}`, async () => {
 			const row = await newest();
@@ -133,10 +137,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			known = devices.map(rhidOf);
 			for (const device of devices) await buy(gateway, device);
 			await eventually('all wait', async () => {
-				const waiting = await world().sql.count(
-					"select count(*) from access_grants where state = 'granting'"
+				const waiting = await world().sql.all(
+					"select id from access_grants where state = 'granting' and until_at is null"
 				);
-				return waiting === devices.length;
+				return waiting.length === devices.length;
 			});
 			const { items } = await router.poll();
 			expect(items.split(' ')).toHaveLength(5);
@@ -145,6 +149,63 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await router.poll();
 				return devices.every((device) => router.online.has(rhidOf(device)));
 			});
+		});
+
+		it('added time that it never confirms keeps nobody else waiting', async () => {
+			const devices = Array.from({ length: 4 }, newDevice);
+			known = devices.map(rhidOf);
+			const paths: string[] = [];
+			for (const device of devices) paths.push(await buy(gateway, device));
+			await eventually('all are in', async () => {
+				await router.poll();
+				return devices.every((device) => router.online.has(rhidOf(device)));
+			});
+			const person = browse(world().server.url);
+			const granting = "select count(*) from access_grants where state = 'granting'";
+			const before = await world().sql.count(granting);
+			for (const path of paths) {
+				const page = await person.get(`${path}?more`);
+				const added = await person.post(`${path}?/extend`, {
+					time: '1h 500',
+					network: 'mobile_money',
+					phone: numberEnding('008'),
+					purchase: fieldValue(page, 'purchase')
+				});
+				expect(added.status, added.text).toBe(200);
+			}
+			await eventually('all have a new end', async () => (await world().sql.count(granting)) === before + 4);
+			await router.poll();
+			// They are in until their old end, whatever else the router has to be told.
+			for (const path of paths) expect((await person.get(path)).text).toContain('You are online.');
+			const fifth = newDevice();
+			known.push(rhidOf(fifth));
+			await buy(gateway, fifth);
+			await inState('activating');
+			await router.poll();
+			expect(router.online.has(rhidOf(fifth))).toBe(true);
+			expect(await inState('active')).toMatchObject({ router_id: 3 });
+		});
+
+		it('a visit of a device that is in takes nothing away from it', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			const path = await buy(gateway, device);
+			const { pass_id: pass } = await inState('activating');
+			await router.poll();
+			const { visit_id: visit } = await grantOf(pass);
+			const list = base64(
+				[
+					`hid=${device.hid}`,
+					'clientip=192.168.8.50',
+					`clientmac=${device.mac}`,
+					`originurl=${encodeURIComponent(world().server.url + path)}`
+				].join(', ')
+			);
+			const page = await browse(world().server.url).get(
+				`/splash/${gateway.key}?status=authenticated&fas=${encodeURIComponent(list)}`
+			);
+			expect(page.path.startsWith(`${path}`), page.path).toBe(true);
+			expect(await grantOf(pass)).toMatchObject({ state: 'granted', visit_id: visit });
 		});
 
 		it('what is no question of it is refused', async () => {

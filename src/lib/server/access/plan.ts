@@ -23,8 +23,11 @@ export interface AccessPlanParts {
 }
 
 export interface Plan extends AccessPlan {
-	/** A purchase was opened on a new visit: its device is let in, where the pass has room for it. */
-	deviceCame(trx: Tx, pass: PassPlace): Promise<void>;
+	/**
+	 * A purchase was opened on a new visit: its device is let in, where the pass has room for it.
+	 * @param isIn the gateway says that the device is online: such a visit brings nothing to let it in with
+	 */
+	deviceCame(trx: Tx, pass: PassPlace, isIn: boolean): Promise<void>;
 	/** The newest device takes the place of the others. @returns false when there is none */
 	move(trx: Tx, pass: PassPlace): Promise<boolean>;
 }
@@ -63,7 +66,13 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 				one.state !== 'revoking'
 		);
 		// It came again as a stranger: the gateway has forgotten it, or never heard.
-		const to = { state: 'granting', visit_id: visitId, until_at: null, updated_at: now } as const;
+		const to = {
+			state: 'granting',
+			visit_id: visitId,
+			until_at: null,
+			granted_at: null,
+			updated_at: now
+		} as const;
 		const row = same
 			? await store.changeGrant(
 					trx,
@@ -75,7 +84,6 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 					pass_id: passId,
 					gateway_id: gatewayId,
 					mac,
-					granted_at: null,
 					released_at: null,
 					revoked_at: null,
 					asked_at: null,
@@ -133,7 +141,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 	}
 
 	return {
-		async deviceCame(trx, pass) {
+		async deviceCame(trx, pass, isIn) {
 			const [newest] = await devicesToTell(trx, pass, await told(trx, pass.router_id));
 			if (!newest) return;
 			const inside = (await store.openGrantsOf(trx, pass.pass_id)).filter(
@@ -142,7 +150,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			const own = inside.find(
 				({ mac, gateway_id }) => mac === newest.mac && gateway_id === newest.gateway_id
 			);
-			if (own ? own.visit_id === newest.id : inside.length >= pass.max_devices) return;
+			if (own ? isIn || own.visit_id === newest.id : inside.length >= pass.max_devices) return;
 			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
 		},
 		async move(trx, pass) {

@@ -40,6 +40,8 @@ export async function deviceState(
 	);
 	const own = inside.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) return inside.length >= pass.max_devices ? 'elsewhere' : null;
-	if (own.state === 'granted') return (own.until_at ?? 0) > now ? 'online' : 'letting-in';
+	// It was let in, and at most its new end has not been told yet: till the old one it stays in.
+	if (own.granted_at !== null && (own.until_at ?? 0) > now) return 'online';
+	if (own.state === 'granted') return 'letting-in';
 	return own.attempts > 0 ? 'unanswered' : 'letting-in';
 }

@@ -59,7 +59,7 @@ async function answer(
 			}
 			return 'ack';
 		default: {
-			const guests = await access.waiting(gateway, MAX_ITEMS);
+			const guests = await access.waiting(gateway, MAX_ITEMS, (login) => rhidOf(login, faskey) !== null);
 			const items = guests.flatMap(({ login, user, untilMs, grantId }) => {
 				const rhid = rhidOf(login, faskey);
 				return rhid === null ? [] : [{ rhid, user, untilMs, grantId }];
