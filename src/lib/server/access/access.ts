@@ -25,7 +25,7 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	 * @param isIn the gateway says that the device is online already
 	 */
 	visitBound(purchaseTokenHash: string, isIn: boolean): Promise<void>;
-	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
+	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none, or it is too soon */
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
 	radius: Radius;
