@@ -32,6 +32,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			`hid=${device.hid}`,
 			'clientip=192.168.8.50',
 			`clientmac=${device.mac}`,
+			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
 			`gatewayaddress=${LOGIN_HOST}:2050`
 		];
 		const page = await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`);
@@ -208,6 +209,38 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted', visit_id: visit });
 		});
 
+		it('a question under another name is shown the same, and nothing is noted of it', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			await inState('activating');
+			const seenAt = async () => {
+				const [row] = await world().sql.all('select seen_at from gateways where name = ?', gateway.name);
+				return row?.['seen_at'];
+			};
+			await router.poll();
+			const other = newDevice();
+			known.push(rhidOf(other));
+			await buy(gateway, other);
+			const { pass_id: pass } = await inState('activating');
+			await world().server.advance(MINUTE);
+			const before = await seenAt();
+			const stranger = { gatewayhash: sha256('of another name') };
+			const ask = (question: Record<string, string>) => router.ask({ ...stranger, ...question });
+			const shown = await ask({ auth_get: 'view', payload: base64('none') });
+			expect(decodeURIComponent(shown.body)).toContain(rhidOf(other));
+			await ask({ auth_get: 'view', payload: base64(`* ${rhidOf(other)}`) });
+			await ask({ auth_get: 'list', payload: base64('none') });
+			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
+			expect(await seenAt()).toBe(before);
+			// Nor does a list under its own name begin anybody's time.
+			await router.ask({ auth_get: 'list', payload: base64('none') });
+			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
+			await router.poll();
+			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
+			expect(await seenAt()).not.toBe(before);
+		});
+
 		it('what is no question of it is refused', async () => {
 			const { url } = world().server;
 			expect((await router.ask({ auth_get: 'view', gatewayhash: 'x' })).status).toBe(400);
@@ -280,8 +313,36 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(second, user))).toBe('403 ');
 			await world().server.advance(10 * MINUTE);
 			expect(await ask(of(second, user))).toBe('403 ');
+			expect((await browse(world().server.url).get(path)).text).toContain('in use on another device');
 			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
 			expect(await ask(of(second, user))).toMatch(/^200 /);
+		});
+
+		it('a phone that changed its address takes over its place, once in an hour', async () => {
+			const [device, second, third] = [newDevice(), newDevice(), newDevice()];
+			const path = await buy(gateway, device);
+			const { pass_id } = await inState('active');
+			const user = `s${String(pass_id)}`;
+			const person = browse(world().server.url);
+			const open = async ({ hid, mac }: Device) => {
+				const original = encodeURIComponent(world().server.url + path);
+				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
+				const list = base64([...items, `originurl=${original}`].join(', '));
+				return person.get(`/splash/${gateway.key}?fas=${list}`);
+			};
+			expect(await ask(of(device, user))).toMatch(/^200 /);
+			expect((await open(second)).text).toContain('Use it on this device instead');
+			expect((await person.post(`${path}?/move`)).path).toBe(`${path}?moved`);
+			expect(await ask(of(second, user))).toMatch(/^200 /);
+			// The first one is still in, and cannot be put out.
+			expect((await open(third)).text).toContain('Use it on this device instead');
+			const refused = await person.post(`${path}?/move`);
+			expect(refused.path).toBe(`${path}?later`);
+			expect(refused.text).toContain('It was moved to another device a short time ago.');
+			expect(await ask(of(third, user))).toBe('403 ');
+			// One that has left is in no more, and costs no move.
+			expect(await ask({ ...of(second, user), method: 'client_deauth' })).toBe('204 ');
+			expect(await ask(of(third, user))).toMatch(/^200 /);
 		});
 
 		it('nothing is told without the token of that very gateway', async () => {

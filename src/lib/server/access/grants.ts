@@ -30,9 +30,14 @@ export interface Grants {
 	 * Guests that a gateway has to fetch, those first that it was never handed; the end that each is told stays noted. Those
 	 * that were confirmed lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a
 	 * guest from it.
-	 * @param isUsable whether what was handed over with a device can let it in: no other one takes a place in the answer
+	 * @param useOf what is done with a guest, by what was handed over with its device: what is `useless` takes no place in
+	 * the answer, and of what is only `shown` nothing is noted
 	 */
-	waiting(gateway: RegisteredGateway, limit: number, isUsable: (login: Login) => boolean): Promise<Waiting[]>;
+	waiting(
+		gateway: RegisteredGateway,
+		limit: number,
+		useOf: (login: Login) => 'useless' | 'shown' | 'handed-out'
+	): Promise<Waiting[]>;
 	/** A gateway has let a guest in that it fetched. @returns false when that guest is not to be in (any more) */
 	confirm(gateway: RegisteredGateway, grantId: number): Promise<boolean>;
 }
@@ -267,7 +272,7 @@ export function createGrants(parts: GrantsParts): Grants {
 			return pass ? give(grant, gateway, pass) : take(grant, gateway);
 		},
 		giveUp: (sessionId) => giveUp(parts, sessionId),
-		async waiting(gateway, limit, isUsable) {
+		async waiting(gateway, limit, useOf) {
 			const found: Waiting[] = [];
 			for (const grant of await store.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 				if (found.length >= limit) break;
@@ -276,12 +281,15 @@ export function createGrants(parts: GrantsParts): Grants {
 				const { mac, user, login } = await guestOf(grant, pass);
 				const from = { id: grant.id, state: ['granting'], wanted: true } as const;
 				const updated_at = clock.now();
-				if (!isUsable(login)) {
+				const use = useOf(login);
+				if (use === 'useless') {
 					await store.changeGrant(db, from, { updated_at });
 					continue;
 				}
 				const untilMs = await endToTell(grant, pass);
-				if (!(await store.changeGrant(db, from, { until_at: untilMs, updated_at }))) continue;
+				const isNoted =
+					use === 'shown' || (await store.changeGrant(db, from, { until_at: untilMs, updated_at }));
+				if (!isNoted) continue;
 				found.push({ grantId: grant.id, mac, user, login, untilMs });
 			}
 			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
@@ -289,7 +297,7 @@ export function createGrants(parts: GrantsParts): Grants {
 				const pass = await passNow(grant.pass_id);
 				if (!pass || grant.until_at === null) continue;
 				const { mac, user, login } = await guestOf(grant, pass);
-				if (!isUsable(login)) continue;
+				if (useOf(login) === 'useless') continue;
 				found.push({ grantId: grant.id, mac, user, login, untilMs: grant.until_at });
 			}
 			return found;

@@ -46,6 +46,10 @@ export interface Visits {
 	onlineAt(gateway: RegisteredGateway, address: string): Promise<string | null>;
 	/** Where a browser gets a new entry; null where only the operating system's probes lead there. */
 	startAddress(gateway: RegisteredGateway): string | null;
+	/** Whether a gateway lets in only devices that it is told of, so that a purchase without one lets nobody in. */
+	needsDevice(gateway: RegisteredGateway): boolean;
+	/** What the gateway's newest visits carry for a sign-in: those that led to a purchase, and those of any kind. */
+	newestLogins(gateway: RegisteredGateway): Promise<Readonly<Record<string, string>>[]>;
 }
 
 export interface Visit {
@@ -262,6 +266,15 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			const stands = await access.stateOf(paid.purchase_token_hash, device);
 			return stands === 'online' ? paid.purchase_token_hash : null;
 		},
-		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway)
+		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway),
+		needsDevice(gateway) {
+			const { kind } = gateway;
+			const { way, tell } = adapterOf(kind);
+			return way(gateway) === 'poll' || (way(gateway) === 'push' && tell?.subject === 'device');
+		},
+		async newestLogins(gateway) {
+			const rows = await store.newestVisits(db, gateway.id, clock.now(), MAX_VISITS);
+			return rows.map((row) => entryOf(row).login);
+		}
 	};
 }
