@@ -1,4 +1,5 @@
 import type { Config } from '#lib/server/config.ts';
+import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
@@ -29,12 +30,18 @@ export function gatewayAddresses(
 		`RFC 8908 API    ${api}`,
 		...(known ? [] : ['                Set ORIGIN, so that the address of this machine is known.']),
 		'',
-		...dhcpLines(api)
+		...dhcpLines(api, kind)
 	];
 }
 
 /** RFC 8910: DHCP option 114 tells devices where the API is. */
-function dhcpLines(api: string): string[] {
+function dhcpLines(api: string, kind: GatewayKind): string[] {
+	if (kind !== 'mikrotik' && kind !== 'coova') {
+		return [
+			'DHCP option 114 is not to be set: the API knows a device by its address alone, which is not seen from here.',
+			'Devices find the portal by themselves, as their first request is answered with it.'
+		];
+	}
 	if (!api.startsWith('https:')) {
 		return [
 			'DHCP option 114 is not to be set: devices take it for https addresses only (RFC 8908). They find the',
@@ -42,7 +49,8 @@ function dhcpLines(api: string): string[] {
 		];
 	}
 	return [
-		'DHCP option 114 (RFC 8910), and the host of this address must be reachable before paying:',
+		'DHCP option 114 (RFC 8910), only where no NAT lies between the devices and this installation: the API knows a',
+		'device by its address. The host of this address must be reachable before paying:',
 		`  dnsmasq   dhcp-option=114,${api}`,
 		`  MikroTik  /ip dhcp-server option add name=captive-portal code=114 value="s'${api}'"`,
 		'            /ip dhcp-server network set [find] dhcp-option=captive-portal',

@@ -32,6 +32,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			`hid=${device.hid}`,
 			'clientip=192.168.8.50',
 			`clientmac=${device.mac}`,
+			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
 			`gatewayaddress=${LOGIN_HOST}:2050`
 		];
 		const page = await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`);
@@ -48,6 +49,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	const newest = async () => {
 		const [row] = await world().sql.all('select * from sessions order by id desc limit 1');
+		return row ?? {};
+	};
+	const grantOf = async (pass: unknown) => {
+		const [row] = await world().sql.all(`select * from access_grants where pass_id = ${String(pass)}`);
 		return row ?? {};
 	};
 	const inState = (status: string) =>
@@ -133,10 +138,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			known = devices.map(rhidOf);
 			for (const device of devices) await buy(gateway, device);
 			await eventually('all wait', async () => {
-				const waiting = await world().sql.count(
-					"select count(*) from access_grants where state = 'granting'"
+				const waiting = await world().sql.all(
+					"select id from access_grants where state = 'granting' and until_at is null"
 				);
-				return waiting === devices.length;
+				return waiting.length === devices.length;
 			});
 			const { items } = await router.poll();
 			expect(items.split(' ')).toHaveLength(5);
@@ -145,6 +150,95 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await router.poll();
 				return devices.every((device) => router.online.has(rhidOf(device)));
 			});
+		});
+
+		it('added time that it never confirms keeps nobody else waiting', async () => {
+			const devices = Array.from({ length: 4 }, newDevice);
+			known = devices.map(rhidOf);
+			const paths: string[] = [];
+			for (const device of devices) paths.push(await buy(gateway, device));
+			await eventually('all are in', async () => {
+				await router.poll();
+				return devices.every((device) => router.online.has(rhidOf(device)));
+			});
+			const person = browse(world().server.url);
+			const granting = "select count(*) from access_grants where state = 'granting'";
+			const before = await world().sql.count(granting);
+			for (const path of paths) {
+				const page = await person.get(`${path}?more`);
+				const added = await person.post(`${path}?/extend`, {
+					time: '1h 500',
+					network: 'mobile_money',
+					phone: numberEnding('008'),
+					purchase: fieldValue(page, 'purchase')
+				});
+				expect(added.status, added.text).toBe(200);
+			}
+			await eventually('all have a new end', async () => (await world().sql.count(granting)) === before + 4);
+			await router.poll();
+			// They are in until their old end, whatever else the router has to be told.
+			for (const path of paths) expect((await person.get(path)).text).toContain('You are online.');
+			const fifth = newDevice();
+			known.push(rhidOf(fifth));
+			await buy(gateway, fifth);
+			await inState('activating');
+			await router.poll();
+			expect(router.online.has(rhidOf(fifth))).toBe(true);
+			expect(await inState('active')).toMatchObject({ router_id: 3 });
+		});
+
+		it('a visit of a device that is in takes nothing away from it', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			const path = await buy(gateway, device);
+			const { pass_id: pass } = await inState('activating');
+			await router.poll();
+			const { visit_id: visit } = await grantOf(pass);
+			const list = base64(
+				[
+					`hid=${device.hid}`,
+					'clientip=192.168.8.50',
+					`clientmac=${device.mac}`,
+					`originurl=${encodeURIComponent(world().server.url + path)}`
+				].join(', ')
+			);
+			const page = await browse(world().server.url).get(
+				`/splash/${gateway.key}?status=authenticated&fas=${encodeURIComponent(list)}`
+			);
+			expect(page.path.startsWith(`${path}`), page.path).toBe(true);
+			expect(await grantOf(pass)).toMatchObject({ state: 'granted', visit_id: visit });
+		});
+
+		it('a question under another name is shown the same, and nothing is noted of it', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			await inState('activating');
+			const seenAt = async () => {
+				const [row] = await world().sql.all('select seen_at from gateways where name = ?', gateway.name);
+				return row?.['seen_at'];
+			};
+			await router.poll();
+			const other = newDevice();
+			known.push(rhidOf(other));
+			await buy(gateway, other);
+			const { pass_id: pass } = await inState('activating');
+			await world().server.advance(MINUTE);
+			const before = await seenAt();
+			const stranger = { gatewayhash: sha256('of another name') };
+			const ask = (question: Record<string, string>) => router.ask({ ...stranger, ...question });
+			const shown = await ask({ auth_get: 'view', payload: base64('none') });
+			expect(decodeURIComponent(shown.body)).toContain(rhidOf(other));
+			await ask({ auth_get: 'view', payload: base64(`* ${rhidOf(other)}`) });
+			await ask({ auth_get: 'list', payload: base64('none') });
+			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
+			expect(await seenAt()).toBe(before);
+			// Nor does a list under its own name begin anybody's time.
+			await router.ask({ auth_get: 'list', payload: base64('none') });
+			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
+			await router.poll();
+			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
+			expect(await seenAt()).not.toBe(before);
 		});
 
 		it('what is no question of it is refused', async () => {
@@ -219,8 +313,36 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(second, user))).toBe('403 ');
 			await world().server.advance(10 * MINUTE);
 			expect(await ask(of(second, user))).toBe('403 ');
+			expect((await browse(world().server.url).get(path)).text).toContain('in use on another device');
 			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
 			expect(await ask(of(second, user))).toMatch(/^200 /);
+		});
+
+		it('a phone that changed its address takes over its place, once in an hour', async () => {
+			const [device, second, third] = [newDevice(), newDevice(), newDevice()];
+			const path = await buy(gateway, device);
+			const { pass_id } = await inState('active');
+			const user = `s${String(pass_id)}`;
+			const person = browse(world().server.url);
+			const open = async ({ hid, mac }: Device) => {
+				const original = encodeURIComponent(world().server.url + path);
+				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
+				const list = base64([...items, `originurl=${original}`].join(', '));
+				return person.get(`/splash/${gateway.key}?fas=${list}`);
+			};
+			expect(await ask(of(device, user))).toMatch(/^200 /);
+			expect((await open(second)).text).toContain('Use it on this device instead');
+			expect((await person.post(`${path}?/move`)).path).toBe(`${path}?moved`);
+			expect(await ask(of(second, user))).toMatch(/^200 /);
+			// The first one is still in, and cannot be put out.
+			expect((await open(third)).text).toContain('Use it on this device instead');
+			const refused = await person.post(`${path}?/move`);
+			expect(refused.path).toBe(`${path}?later`);
+			expect(refused.text).toContain('It was moved to another device a short time ago.');
+			expect(await ask(of(third, user))).toBe('403 ');
+			// One that has left is in no more, and costs no move.
+			expect(await ask({ ...of(second, user), method: 'client_deauth' })).toBe('204 ');
+			expect(await ask(of(third, user))).toMatch(/^200 /);
 		});
 
 		it('nothing is told without the token of that very gateway', async () => {

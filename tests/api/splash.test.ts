@@ -366,7 +366,11 @@ describe('an installation that is reached by https', () => {
 	it('tells devices its addresses, and DHCP where to find them', async () => {
 		const { server } = world();
 		const origin = 'https://portal.example';
-		const { key, text } = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST, origin });
+		const opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST, origin });
+		// Devices behind it cannot be told apart: whoever read there that it is captive would believe it for ever.
+		expect(opennds.text).toContain('DHCP option 114 is not to be set');
+		expect(opennds.text).not.toContain('dhcp-option=114');
+		const { key, text } = await registerGateway(server, 'coova', { loginHost: LOGIN_HOST, origin });
 		const answer = await fetch(`${server.url}/captive-portal/${key}`);
 		expect(await answer.json()).toEqual({
 			captive: true,

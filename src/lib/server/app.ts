@@ -160,7 +160,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		clock,
 		secrets,
 		access: {
-			bound: (tokenHash) => access.visitBound(tokenHash),
+			bound: (tokenHash, isIn) => access.visitBound(tokenHash, isIn),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash)
 		}

@@ -20,9 +20,12 @@ import * as store from './store.ts';
 export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	/** Guests that a gateway has fetched by `waiting` and not confirmed yet. */
 	handedOut(gateway: RegisteredGateway, limit: number): Promise<Pick<Waiting, 'grantId' | 'login'>[]>;
-	/** A purchase was made or opened on a visit: its device is let in where its pass has room for it. */
-	visitBound(purchaseTokenHash: string): Promise<void>;
-	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none */
+	/**
+	 * A purchase was made or opened on a visit: its device is let in where its pass has room for it.
+	 * @param isIn the gateway says that the device is online already
+	 */
+	visitBound(purchaseTokenHash: string, isIn: boolean): Promise<void>;
+	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none, or it is too soon */
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
 	radius: Radius;
@@ -57,9 +60,9 @@ export function createAccess(parts: AccessParts): Access {
 		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
 		pendingAt: (gatewayId) => store.pendingAt(database.db, gatewayId),
-		async visitBound(tokenHash) {
+		async visitBound(tokenHash, isIn) {
 			await database.transact(async (trx) => {
-				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass);
+				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass, isIn);
 			});
 			jobs.nudge();
 		},

@@ -27,20 +27,29 @@ export interface Grants {
 	/** Job ACTIVATING_JOB: no gateway let the buyer in, so the order is over and the money goes back. */
 	giveUp(sessionId: number): Promise<number | null>;
 	/**
-	 * Guests that a gateway has to fetch, oldest first; the end that each is told stays noted. Those that were confirmed
-	 * lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a guest from it.
+	 * Guests that a gateway has to fetch, those first that it was never handed; the end that each is told stays noted. Those
+	 * that were confirmed lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a
+	 * guest from it.
+	 * @param useOf what is done with a guest, by what was handed over with its device: what is `useless` takes no place in
+	 * the answer, and of what is only `shown` nothing is noted
 	 */
-	waiting(gateway: RegisteredGateway, limit: number): Promise<Waiting[]>;
+	waiting(
+		gateway: RegisteredGateway,
+		limit: number,
+		useOf: (login: Login) => 'useless' | 'shown' | 'handed-out'
+	): Promise<Waiting[]>;
 	/** A gateway has let a guest in that it fetched. @returns false when that guest is not to be in (any more) */
 	confirm(gateway: RegisteredGateway, grantId: number): Promise<boolean>;
 }
+
+type Login = Readonly<Record<string, string>>;
 
 export interface Waiting {
 	grantId: number;
 	mac: string | null;
 	user: string;
 	/** What the gateway handed over with the device (`Entry.login`). */
-	login: Readonly<Record<string, string>>;
+	login: Login;
 	untilMs: number;
 }
 
@@ -69,6 +78,8 @@ const LATE_MS = 60_000;
 /** A gateway that fetches its guests is looked after in this interval while a buyer waits. */
 const WAIT_MS = 5_000;
 
+/** Guests that are looked at for one answer. */
+const MAX_LOOKED_AT = 100;
 /** A gateway fetches more than once in this time, however long its interval is. */
 const AGAIN_MS = 90_000;
 
@@ -261,15 +272,24 @@ export function createGrants(parts: GrantsParts): Grants {
 			return pass ? give(grant, gateway, pass) : take(grant, gateway);
 		},
 		giveUp: (sessionId) => giveUp(parts, sessionId),
-		async waiting(gateway, limit) {
+		async waiting(gateway, limit, useOf) {
 			const found: Waiting[] = [];
-			for (const grant of await store.waitingAt(db, gateway.id, limit)) {
+			for (const grant of await store.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
+				if (found.length >= limit) break;
 				const pass = await passNow(grant.pass_id);
 				if (!pass) continue;
-				const from = { id: grant.id, state: ['granting'], wanted: true } as const;
-				const untilMs = await endToTell(grant, pass);
-				if (!(await store.changeGrant(db, from, { until_at: untilMs }))) continue;
 				const { mac, user, login } = await guestOf(grant, pass);
+				const from = { id: grant.id, state: ['granting'], wanted: true } as const;
+				const updated_at = clock.now();
+				const use = useOf(login);
+				if (use === 'useless') {
+					await store.changeGrant(db, from, { updated_at });
+					continue;
+				}
+				const untilMs = await endToTell(grant, pass);
+				const isNoted =
+					use === 'shown' || (await store.changeGrant(db, from, { until_at: untilMs, updated_at }));
+				if (!isNoted) continue;
 				found.push({ grantId: grant.id, mac, user, login, untilMs });
 			}
 			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
@@ -277,6 +297,7 @@ export function createGrants(parts: GrantsParts): Grants {
 				const pass = await passNow(grant.pass_id);
 				if (!pass || grant.until_at === null) continue;
 				const { mac, user, login } = await guestOf(grant, pass);
+				if (useOf(login) === 'useless') continue;
 				found.push({ grantId: grant.id, mac, user, login, untilMs: grant.until_at });
 			}
 			return found;

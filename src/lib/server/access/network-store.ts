@@ -63,11 +63,28 @@ export async function releasePlace(
 ): Promise<void> {
 	await queries
 		.updateTable('access_devices')
-		.set({ released_at: now })
+		.set((row) => ({
+			released_at: now,
+			// It is not in any more, also where it was expected to be (binauth.ts).
+			seen_at: row.case().when('seen_at', '>', now).then(now).else(row.ref('seen_at')).end()
+		}))
 		.where('pass_id', '=', passId)
 		.where('mac', '=', mac)
 		.where('released_at', 'is', null)
 		.execute();
+}
+
+/** Whether a device of a pass lost its place after a moment, though its gateway has it in until later (binauth.ts). */
+export async function wasMovedSince(queries: Queries, passId: number, since: number): Promise<boolean> {
+	const row = await queries
+		.selectFrom('access_devices')
+		.select('id')
+		.where('pass_id', '=', passId)
+		.where('released_at', '>', since)
+		.whereRef('seen_at', '>', 'released_at')
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
 }
 
 /** Passes in which a device was let online at the gateways of a router, newest first. */

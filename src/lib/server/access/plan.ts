@@ -5,6 +5,7 @@ import { adapterOf } from '../gateways/registry.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
 import { takePlace } from './devices.ts';
+import { wasMovedSince } from './network-store.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
@@ -15,6 +16,11 @@ import * as store from './store.ts';
 
 /** A router that has not let a paid buyer in after this time gives the money back. */
 const ACTIVATING_MS = 10 * 60 * 1000;
+/**
+ * Where a gateway cannot be told to put a device out, the old one stays in beside the new one: a pass is moved once in
+ * this time there, so that it collects no devices.
+ */
+const MOVE_AGAIN_MS = 60 * 60 * 1000;
 
 export interface AccessPlanParts {
 	clock: Clock;
@@ -23,9 +29,12 @@ export interface AccessPlanParts {
 }
 
 export interface Plan extends AccessPlan {
-	/** A purchase was opened on a new visit: its device is let in, where the pass has room for it. */
-	deviceCame(trx: Tx, pass: PassPlace): Promise<void>;
-	/** The newest device takes the place of the others. @returns false when there is none */
+	/**
+	 * A purchase was opened on a new visit: its device is let in, where the pass has room for it.
+	 * @param isIn the gateway says that the device is online: such a visit brings nothing to let it in with
+	 */
+	deviceCame(trx: Tx, pass: PassPlace, isIn: boolean): Promise<void>;
+	/** The newest device takes the place of the others. @returns false when there is none, or it is too soon */
 	move(trx: Tx, pass: PassPlace): Promise<boolean>;
 }
 
@@ -63,7 +72,13 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 				one.state !== 'revoking'
 		);
 		// It came again as a stranger: the gateway has forgotten it, or never heard.
-		const to = { state: 'granting', visit_id: visitId, until_at: null, updated_at: now } as const;
+		const to = {
+			state: 'granting',
+			visit_id: visitId,
+			until_at: null,
+			granted_at: null,
+			updated_at: now
+		} as const;
 		const row = same
 			? await store.changeGrant(
 					trx,
@@ -75,7 +90,6 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 					pass_id: passId,
 					gateway_id: gatewayId,
 					mac,
-					granted_at: null,
 					released_at: null,
 					revoked_at: null,
 					asked_at: null,
@@ -122,6 +136,16 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 		await takePlace(trx, jobs, place, clock.now());
 	}
 
+	async function isMovedTooSoon(trx: Tx, pass: PassPlace, newest: store.DeviceVisit, now: number) {
+		const all = await gateways.ofRouter(trx, pass.router_id);
+		const gateway = all.find(({ id }) => id === newest.gateway_id);
+		return (
+			gateway !== undefined &&
+			adapterOf(gateway.kind).way(gateway) === 'browser' &&
+			(await wasMovedSince(trx, pass.pass_id, now - MOVE_AGAIN_MS))
+		);
+	}
+
 	async function changed(trx: Tx, passId: number): Promise<void> {
 		const now = clock.now();
 		for (const { id } of await store.openGrantsOf(trx, passId)) {
@@ -133,7 +157,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 	}
 
 	return {
-		async deviceCame(trx, pass) {
+		async deviceCame(trx, pass, isIn) {
 			const [newest] = await devicesToTell(trx, pass, await told(trx, pass.router_id));
 			if (!newest) return;
 			const inside = (await store.openGrantsOf(trx, pass.pass_id)).filter(
@@ -142,7 +166,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			const own = inside.find(
 				({ mac, gateway_id }) => mac === newest.mac && gateway_id === newest.gateway_id
 			);
-			if (own ? own.visit_id === newest.id : inside.length >= pass.max_devices) return;
+			if (own ? isIn || own.visit_id === newest.id : inside.length >= pass.max_devices) return;
 			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
 		},
 		async move(trx, pass) {
@@ -150,6 +174,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			const [newest] = await store.devicesOf(trx, place, clock.now());
 			if (!newest) return false;
 			const now = clock.now();
+			if (await isMovedTooSoon(trx, pass, newest, now)) return false;
 			for (const { id, mac, gateway_id } of await store.openGrantsOf(trx, pass.pass_id)) {
 				if (mac === newest.mac && gateway_id === newest.gateway_id) continue;
 				const to = { released_at: now, updated_at: now };

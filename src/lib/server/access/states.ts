@@ -1,4 +1,5 @@
 import type { Queries } from '../db/database.ts';
+import { hasRoom } from './devices.ts';
 import * as store from './store.ts';
 
 /**
@@ -39,7 +40,14 @@ export async function deviceState(
 		(grant) => grant.mac !== null && grant.released_at === null && grant.state !== 'revoking'
 	);
 	const own = inside.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
-	if (!own) return inside.length >= pass.max_devices ? 'elsewhere' : null;
-	if (own.state === 'granted') return (own.until_at ?? 0) > now ? 'online' : 'letting-in';
+	if (!own) {
+		const { pass_id: passId, max_devices: maxDevices } = pass;
+		if (inside.length >= maxDevices) return 'elsewhere';
+		// Where devices sign in by themselves it would be refused; a phone that changed its address is another device.
+		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'elsewhere';
+	}
+	// It was let in, and at most its new end has not been told yet: till the old one it stays in.
+	if (own.granted_at !== null && (own.until_at ?? 0) > now) return 'online';
+	if (own.state === 'granted') return 'letting-in';
 	return own.attempts > 0 ? 'unanswered' : 'letting-in';
 }

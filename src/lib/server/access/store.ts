@@ -87,7 +87,10 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 		.orderBy('id')
 		.execute();
 
-/** Grants that a gateway has yet to fetch, oldest first. */
+/**
+ * Grants that a gateway has yet to fetch: first those that it was never handed, then those that wait longest since. So
+ * what it never confirms (the new end of a device that is in) keeps nobody else waiting.
+ */
 export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
 	queries
 		.selectFrom('access_grants')
@@ -95,11 +98,13 @@ export const waitingAt = (queries: Queries, gatewayId: number, limit: number): P
 		.where('gateway_id', '=', gatewayId)
 		.where('state', '=', 'granting')
 		.where('released_at', 'is', null)
+		.orderBy((row) => row.case().when('until_at', 'is', null).then(0).else(1).end())
+		.orderBy('updated_at')
 		.orderBy('id')
 		.limit(limit)
 		.execute();
 
-/** Grants that a gateway was handed and has not confirmed, oldest first. */
+/** Grants that a gateway was handed and has not confirmed, the last ones first. */
 export const handedOutAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
 	queries
 		.selectFrom('access_grants')
@@ -108,7 +113,8 @@ export const handedOutAt = (queries: Queries, gatewayId: number, limit: number):
 		.where('state', '=', 'granting')
 		.where('until_at', 'is not', null)
 		.where('released_at', 'is', null)
-		.orderBy('id')
+		.orderBy('updated_at', 'desc')
+		.orderBy('id', 'desc')
 		.limit(limit)
 		.execute();
 
@@ -167,7 +173,13 @@ export async function revokeAgain(queries: Queries, id: number, now: number): Pr
 export async function tellAnew(queries: Queries, id: number, now: number): Promise<void> {
 	await queries
 		.updateTable('access_grants')
-		.set({ state: 'granting', until_at: null, revision: sql`revision + 1`, updated_at: now })
+		.set({
+			state: 'granting',
+			until_at: null,
+			granted_at: null,
+			revision: sql`revision + 1`,
+			updated_at: now
+		})
 		.where('id', '=', id)
 		.where('state', 'in', ['granting', 'granted'])
 		.where('released_at', 'is', null)

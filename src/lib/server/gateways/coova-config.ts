@@ -47,7 +47,8 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 export function dhcpOption({ origin, gateway }: ConfigSite): ConfigPart | null {
 	if (origin === null || !origin.startsWith('https:')) return null;
 	return {
-		title: 'DHCP option 114: phones open the portal by themselves',
+		title:
+			'DHCP option 114, only where no NAT lies between the devices and Airtill: phones open the portal by themselves',
 		file: '/etc/dnsmasq.d/airtill',
 		text: `dhcp-option=114,${origin}/captive-portal/${gateway.key}\n`
 	};

@@ -106,7 +106,8 @@ function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string 
 		...(api === null
 			? ['# DHCP option 114 is not set: devices take it for https addresses only (RFC 8908).']
 			: [
-					'# Phones open the portal by themselves (RFC 8910).',
+					'# Phones open the portal by themselves (RFC 8910). Only where this router does not translate the addresses of its',
+					'# devices on their way to the portal (NAT), which knows a device by its address alone: else leave these out.',
 					`/ip dhcp-server option remove [find name=${name}]`,
 					`/ip dhcp-server option add name=${name} code=114 value="s'${api}'"`,
 					`/ip dhcp-server network set [find] dhcp-option=${name}`

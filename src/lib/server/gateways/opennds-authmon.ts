@@ -1,11 +1,16 @@
 import { sha256 } from '../secrets.ts';
+import { decoded } from './fields.ts';
 
 /**
  * How openNDS' `authmon` asks at level 4 (libs/authmon.sh of version 10; level 3 of version 9 says the same in a form):
  * `auth_get=view` fetches `* item item`, the next `view` carries the `rhid`s that were let in, base64 in `payload`.
  *
- * What is asked has no signature, and nothing in it is a secret: the portal's address and the gateway's name, which is
- * all that it holds, are seen by every customer. So it is worth nothing to anybody else. An item is the `rhid` of a
+ * What is asked has no signature, and nothing in it is a secret: the portal's address and the gateway's name (its hash
+ * is `gatewayhash`), which is all that it holds, are seen by every customer. Only a question under the name that the
+ * devices' own entries bring counts as the router's: it shows that the router lives, and what it acknowledges begins a
+ * buyer's time. That keeps out who knows the address alone; a customer who imitates the router is not kept out, and
+ * cannot be. Under any other name the same items are shown and nothing is noted, so that a router that hashes its name
+ * in a way that is not known here locks no buyer out. An item is the `rhid` of a
  * device that has paid, and opens that very router for that very device alone: reading it gives nothing that was not
  * bought. Whoever acknowledges in the router's place cannot keep a device out either: what was acknowledged is handed
  * out for a while after that, and the router takes each item once.
@@ -24,8 +29,25 @@ export type AuthmonQuestion =
 	/** Devices that the router has let in; none is one too. */
 	| { kind: 'ack'; rhids: readonly string[] };
 
+type Login = Readonly<Record<string, string>>;
+
+/**
+ * How a router may hash its name: as it is sent (percent-encoded, with the router's address and a blank at its end),
+ * without that blank, or decoded.
+ */
+export function nameHashes(name: string): string[] {
+	if (name === '') return [];
+	const plain = decoded(name);
+	const forms = [name, name.trim(), name.replace(/(?:%20|\+|\s)+$/i, ''), plain, plain.trim()];
+	return [...new Set(forms)].map(sha256);
+}
+
+/** Whether a question comes under the name that an entry brought; one that brought none fits every question. */
+export const fitsName = (login: Login, gatewayHash: string): boolean =>
+	(login['named'] ?? '') === '' || (login['named'] ?? '').split(' ').includes(gatewayHash);
+
 /** What only the router and this installation can make of a visit; null where the visit has no `hid`. */
-export const rhidOf = (login: Readonly<Record<string, string>>, faskey: string): string | null =>
+export const rhidOf = (login: Login, faskey: string): string | null =>
 	login['hid'] === undefined ? null : sha256(login['hid'] + faskey);
 
 /** @returns null for a question that is none */

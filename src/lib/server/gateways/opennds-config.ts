@@ -125,9 +125,8 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 		'- Devices need a lease of the router’s own DHCP (dnsmasq); others are answered 403.',
 		'- Walled garden: openNDS opens the way to the portal by itself. Open nothing else; least of all the addresses by',
 		'  which phones look for the internet (captive.apple.com, connectivitycheck.gstatic.com, msftconnecttest.com).',
-		https
-			? `- DHCP option 114 (RFC 8910), dnsmasq: dhcp-option=114,${portal.origin}/captive-portal/${site.gateway.key}`
-			: '- DHCP option 114 is not to be set: devices take it for https addresses only.'
+		'- DHCP option 114 is not to be set: the API knows a device by its address alone, and behind this router all have',
+		'  the router’s. A phone that reads there that it is captive says so for ever.'
 	];
 	if (!isIPv4(portal.hostname) && !isOnRouter(portal, facts)) {
 		lines.unshift(

@@ -2,6 +2,7 @@ import { sha256 } from '../secrets.ts';
 import { checkSize, clientIpOf, clientMacOf, decoded, field, webAddressOf } from './fields.ts';
 import { EntryRefused, type Entry, type Gateway } from './gateway.ts';
 import { registeredHost } from './login-hosts.ts';
+import { nameHashes } from './opennds-authmon.ts';
 import { openndsConfig } from './opennds-config.ts';
 import { ndsctlTeller } from './opennds-ndsctl.ts';
 
@@ -79,7 +80,8 @@ export const opennds: Gateway = {
 		if (known.clientMac === null) throw new EntryRefused('broken', 'fas has no clientmac');
 		const [, host = '', port] = /^([^:/]+)(?::(\d{1,5}))?$/.exec(items.get('gatewayaddress') ?? '') ?? [];
 		const gateway = registeredHost(facts, host, Number(port ?? DEFAULT_PORT), DEFAULT_PORT);
-		return { ...known, state: 'new', problem: null, login: { hid, gateway } };
+		const named = nameHashes(items.get('gatewayname') ?? '').join(' ');
+		return { ...known, state: 'new', problem: null, login: { hid, gateway, named } };
 	},
 
 	finish({ login }, { user, landing }, facts) {

@@ -125,6 +125,26 @@ export async function findVisitRow(queries: Queries, id: number): Promise<VisitR
 	return row ?? null;
 }
 
+/** The newest visits of a gateway, and the newest of those that led to a purchase: as many of each. */
+export async function newestVisits(
+	queries: Queries,
+	gatewayId: number,
+	now: number,
+	limit: number
+): Promise<VisitRow[]> {
+	const newest = queries
+		.selectFrom('gateway_visits')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('expires_at', '>', now)
+		.orderBy('id', 'desc')
+		.limit(limit);
+	return [
+		...(await newest.where('purchase_token_hash', 'is not', null).execute()),
+		...(await newest.execute())
+	];
+}
+
 /** Visits of a purchase at the gateways of one router, newest first. */
 export const visitsOfPurchase = (
 	queries: Queries,

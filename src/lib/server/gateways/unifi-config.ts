@@ -4,7 +4,6 @@ import { portalAddress } from './portal-address.ts';
 /** UniFi is set up in its console, by hand: there is no file to hand over. */
 export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const portal = portalAddress(site);
-	const api = site.origin?.startsWith('https:') ? `${site.origin}/captive-portal/${site.gateway.key}` : null;
 	const steps = [
 		`Settings > WiFi: the network "${site.router?.ssid ?? '(that of the router)'}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
 			'security "Open" or a shared password.',
@@ -27,12 +26,8 @@ export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): Confi
 					'See that guests stay out while the console is away: a gateway of UniFi that runs on its own (SELFRUN) may let ' +
 						'them in unpaid. Switch on "Block access when the console is offline" where there is such a setting.'
 				]),
-		...(api === null
-			? []
-			: [
-					'Networks > DHCP > Custom options, so that phones open the portal by themselves (RFC 8910): option 114, type ' +
-						`text, value ${api}`
-				]),
+		'Networks > DHCP: set no custom option 114 (RFC 8910). The API knows a device by its address alone, and from here all ' +
+			'devices of the site have one: a phone that reads there that it is captive says so for ever.',
 		`Buy an hour with a phone on that Wi-Fi, and look at: airtill gateways test ${site.gateway.name}`
 	];
 	return [

@@ -46,6 +46,10 @@ export interface Visits {
 	onlineAt(gateway: RegisteredGateway, address: string): Promise<string | null>;
 	/** Where a browser gets a new entry; null where only the operating system's probes lead there. */
 	startAddress(gateway: RegisteredGateway): string | null;
+	/** Whether a gateway lets in only devices that it is told of, so that a purchase without one lets nobody in. */
+	needsDevice(gateway: RegisteredGateway): boolean;
+	/** What the gateway's newest visits carry for a sign-in: those that led to a purchase, and those of any kind. */
+	newestLogins(gateway: RegisteredGateway): Promise<Readonly<Record<string, string>>[]>;
 }
 
 export interface Visit {
@@ -100,8 +104,8 @@ export interface VisitsParts {
 
 /** What visits need of whoever decides who may be online (access/). Purchases are known by the hash of their token. */
 export interface VisitAccess {
-	/** A purchase was bound to a visit. */
-	bound(tokenHash: string): Promise<void>;
+	/** A purchase was bound to a visit. @param isIn the gateway says that the device is online already */
+	bound(tokenHash: string, isIn: boolean): Promise<void>;
 	/** Where a device stands at a gateway that has to be told of it; null where nothing of it is known. */
 	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<Standing | null>;
 	/** The device of the newest visit takes the place of the purchase's others. @returns false when there is none */
@@ -198,7 +202,7 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			// Two purchases of one device: each keeps a visit of its own.
 			if (isOthers) await keep(row.gateway_id, entryOf(row), binding);
 			else await store.updateVisit(db, row.id, binding);
-			await access.bound(binding.purchase_token_hash);
+			await access.bound(binding.purchase_token_hash, entryOf(row).state === 'online');
 			return true;
 		},
 		async loginOf(rowId) {
@@ -207,7 +211,7 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 		},
 		async carry(fromToken, toToken) {
 			await store.moveVisits(db, sha256(fromToken), sha256(toToken));
-			await access.bound(sha256(toToken));
+			await access.bound(sha256(toToken), false);
 		},
 		async ofPurchase(purchase) {
 			const found = await newestOf(purchase);
@@ -262,6 +266,15 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			const stands = await access.stateOf(paid.purchase_token_hash, device);
 			return stands === 'online' ? paid.purchase_token_hash : null;
 		},
-		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway)
+		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway),
+		needsDevice(gateway) {
+			const { kind } = gateway;
+			const { way, tell } = adapterOf(kind);
+			return way(gateway) === 'poll' || (way(gateway) === 'push' && tell?.subject === 'device');
+		},
+		async newestLogins(gateway) {
+			const rows = await store.newestVisits(db, gateway.id, clock.now(), MAX_VISITS);
+			return rows.map((row) => entryOf(row).login);
+		}
 	};
 }

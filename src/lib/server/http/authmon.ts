@@ -2,6 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import {
 	answerItems,
+	fitsName,
 	MAX_ITEMS,
 	readQuestion,
 	rhidOf,
@@ -35,14 +36,19 @@ export async function answerAuthmon(event: RequestEvent): Promise<Response> {
 	const fields = await fieldsOf(event);
 	const question = fields && readQuestion(fields);
 	if (!question) return text('ERROR: not a question of authmon', 400);
-	await app.gateways.note(gateway.id, { seen: true });
-	return text(await answer(app, gateway, question));
+	const hash = fields.get('gatewayhash') ?? '';
+	const logins = await app.visits.newestLogins(gateway);
+	// Where no device has been yet nothing is known of it.
+	const isKnown = logins.length === 0 || logins.some((login) => fitsName(login, hash));
+	if (isKnown) await app.gateways.note(gateway.id, { seen: true });
+	return text(await answer(app, gateway, question, hash));
 }
 
 async function answer(
 	app: RequestEvent['locals']['app'],
 	gateway: RegisteredGateway,
-	question: AuthmonQuestion
+	question: AuthmonQuestion,
+	hash: string
 ): Promise<string> {
 	const { access, clock } = app;
 	const faskey = gateway.secret ?? '';
@@ -55,17 +61,21 @@ async function answer(
 		case 'ack':
 			for (const { grantId, login } of await access.handedOut(gateway, MAX_HANDED_OUT)) {
 				const rhid = rhidOf(login, faskey);
+				if (!fitsName(login, hash)) continue;
 				if (rhid !== null && question.rhids.includes(rhid)) await access.confirm(gateway, grantId);
 			}
 			return 'ack';
 		default: {
-			const guests = await access.waiting(gateway, MAX_ITEMS);
+			// A list that will not be acknowledged is shown, as to anybody.
+			const isList = question.kind === 'list';
+			const guests = await access.waiting(gateway, MAX_ITEMS, (login) => {
+				if (rhidOf(login, faskey) === null) return 'useless';
+				return !isList && fitsName(login, hash) ? 'handed-out' : 'shown';
+			});
 			const items = guests.flatMap(({ login, user, untilMs, grantId }) => {
 				const rhid = rhidOf(login, faskey);
 				return rhid === null ? [] : [{ rhid, user, untilMs, grantId }];
 			});
-			// This one says that nothing will be acknowledged.
-			if (question.kind === 'list') for (const { grantId } of items) await access.confirm(gateway, grantId);
 			return answerItems(items, clock.now());
 		}
 	}

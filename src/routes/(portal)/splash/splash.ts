@@ -118,7 +118,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		/** Carries the visit, so that the purchase that is found lets this device online. */
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
 		/** Where the gateway's own sign-in page is. */
-		begin: visit ? null : visits.startAddress(gateway)
+		begin: visit ? null : visits.startAddress(gateway),
+		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */
+		buyingLetsNobodyIn: visits.needsDevice(gateway)
 	};
 }
 

@@ -98,8 +98,8 @@ export const actions: Actions = {
 	/** The device on which the purchase was last opened takes the place of the others. */
 	move: async (event) => {
 		const { token } = event.params;
-		await event.locals.app.visits.move(token);
-		redirect(303, link(`/s/${token}?moved`));
+		const isMoved = await event.locals.app.visits.move(token);
+		redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
 	},
 
 	/** Ends running time, and what was added to it, before its end. Asked twice, it has ended once. */

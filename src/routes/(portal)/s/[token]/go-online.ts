@@ -62,8 +62,9 @@ export function goOnline(event: Event, { entry, how, tried, stands }: PurchaseVi
 		return { ...here, tone: 'good', title: m.splash_is_online(), texts: [m.splash_is_online_text()] };
 	}
 	if (stands === 'elsewhere') {
-		const texts = [m.splash_elsewhere_text()];
-		return { ...here, title: m.splash_elsewhere_title(), texts, move: m.splash_elsewhere_move() };
+		const title = m.splash_elsewhere_title();
+		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };
+		return { ...here, title, texts: [m.splash_elsewhere_text()], move: m.splash_elsewhere_move() };
 	}
 	if (how === 'waits') return { ...here, ...waiting(stands) };
 	if (asked.has('moved')) return { ...signIn, ...offer(MOVED_SECONDS) };
