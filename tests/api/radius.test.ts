@@ -164,7 +164,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
-	it('an access point gets the password of the device it knows, else of every pass with room', async () => {
+	it('an access point gets the passwords of every pass with room, those of the device it knows first', async () => {
 		const [phone, laptop] = ['02-00-00-00-05-01', '020000000502'];
 		const first = await buy(PERSONAL_ROUTER);
 		const alone = await macCalls(phone);
@@ -180,11 +180,39 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(secondsOf(both)).toBeLessThanOrEqual(3600);
 		// The report of one that came in by name makes it known.
 		await personal.account('start', 'phone', { user: first.user, mac: phone });
-		expect(passwords(await macCalls(phone))).toEqual([first.password]);
+		// Its buyer may have bought the other one too: that one is tried after its own.
+		expect(passwords(await macCalls(phone))).toEqual([first.password, second.password]);
 		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
 		await personal.account('start', 'laptop', { user: laptop, mac: laptop });
 		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
+		expect(passwords(await macCalls(phone))).toEqual([first.password]);
 		expect((await macCalls('02:00:00:00:05:03')).status).toBe(404);
+	});
+
+	it('a device that is known in an older pass may use the one that it has just bought', async () => {
+		const [phone, other, third] = ['02:00:00:00:06:01', '02:00:00:00:06:02', '02:00:00:00:06:03'];
+		await world().server.advance(3 * 3_600_000);
+		const older = await buy(PERSONAL_ROUTER, '2h');
+		await personal.account('start', 'older', { user: older.user, mac: phone });
+		const newer = await buy(PERSONAL_ROUTER);
+		// With a place in the older one: both are tried.
+		expect(passwords(await macCalls(phone))).toEqual([older.password, newer.password]);
+		await world().server.advance(4 * 60_000);
+		await personal.account('start', 'older-other', { user: older.user, mac: other });
+		// Its place is another one's by now: the new one is left.
+		expect(passwords(await macCalls(phone))).toEqual([newer.password]);
+		await personal.account('start', 'newer', { user: phone, mac: phone });
+		const [row] = await world().sql.all(
+			'select pass_id from network_sessions where acct_session_id = ?',
+			'newer'
+		);
+		expect(row).toEqual({ pass_id: newer.session.id });
+		// With both full, who was in one before hears why; a stranger is none.
+		await world().server.advance(4 * 60_000);
+		await personal.account('start', 'newer-third', { user: newer.user, mac: third });
+		await personal.account('interim', 'older-other', { user: older.user, mac: other });
+		expect((await macCalls(phone)).status).toBe(401);
+		expect((await macCalls('02:00:00:00:06:04')).status).toBe(404);
 	});
 
 	it('only the RADIUS server of the gateway is answered, and guesses are limited', async () => {

@@ -94,11 +94,11 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 		if (report.status !== 'start' || mac === null) return { passId: null, toldUntil: null };
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
-		const { passes, by } = await pskChoice(queries, { mac, routerId }, now);
-		const [first] = passes;
-		const isCertain = first && (by !== 'nobody' || passes.length === 1);
-		return isCertain
-			? { passId: first.session.pass_id, toldUntil: Math.min(...passes.map(({ untilMs }) => untilMs)) }
+		// Which of several passwords it came in with is known to its access point alone.
+		const { passes } = await pskChoice(queries, { mac, routerId }, now);
+		const [only] = passes;
+		return only && passes.length === 1
+			? { passId: only.session.pass_id, toldUntil: only.untilMs }
 			: { passId: null, toldUntil: null };
 	}
 
