@@ -240,14 +240,19 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('offline');
 		expect(await world.decided(payment)).toMatchObject({ status: 'success', applied: true });
 		expect(await world.api.getSession(ordered.id)).toMatchObject({ status: 'active' });
-		// An order that was made before may still be paid: its buyer was told a price and a time for it.
-		const paid = await world.api.getPayment(
-			(await world.api.pay({ ...late, phone: numberEnding('008') })).id,
-			20
-		);
-		expect(paid).toMatchObject({ status: 'success', applied: true });
+		// Nobody is asked for money where nobody could be let in, whenever it was ordered.
+		const body = { session_id: late.id, amount: late.amount, phone: late.phone };
+		await world.api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
+		const asked = 'select count(*) from payments where session_id = ?';
+		expect(await world.sql.count(asked, late.id)).toBe(0);
+		expect(await world.api.getSession(late.id)).toMatchObject({ status: 'pending_payment', payment_id: null });
 		await world.api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
 			body: orderOf({ router_id: ROUTER })
 		});
+		// The order stands, and is paid when the router is heard again.
+		await hear(world, [name]);
+		await minutes(world, 1, [name]);
+		const paid = await world.api.getPayment((await world.api.pay(late)).id, 20);
+		expect(paid).toMatchObject({ status: 'success', applied: true });
 	});
 });

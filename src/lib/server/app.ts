@@ -149,6 +149,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		events,
 		log,
 		sessions,
+		routers,
 		operators,
 		changes,
 		audit,
