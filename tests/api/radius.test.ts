@@ -81,6 +81,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		).toBe(1);
 	});
 
+	it('a login without a usable address does not escape the limit of devices', async () => {
+		const { user } = await buy();
+		expect((await calls.postAuth(user, 'no address')).status).toBe(204);
+		await calls.account('start', 'unnamed', { user });
+		for (const mac of ['', 'no address']) expect((await calls.postAuth(user, mac)).status).toBe(401);
+		await calls.account('stop', 'unnamed', { user });
+		expect((await calls.postAuth(user, '')).status).toBe(204);
+		await calls.postAuth(user, FIRST);
+		expect((await calls.postAuth(user, '')).status).toBe(401);
+	});
+
 	it('a device that is not heard of gives way after three intervals', async () => {
 		const { user } = await buy();
 		await calls.postAuth(user, FIRST);
@@ -147,6 +158,55 @@ describe.each(DATABASES)('on %s', (database) => {
 			'NAS-Reboot'
 		);
 		expect((await calls.authorize(user, SECOND)).status).toBe(200);
+	});
+
+	it('a name that is used again for another pass of the same device is another connection', async () => {
+		const [older, newer] = [await buy(), await buy()];
+		await calls.account('start', 'reused', { user: older.user, mac: FIRST });
+		await calls.account('start', 'reused', { user: newer.user, mac: FIRST });
+		const open = await world().sql.all(
+			'select pass_id from network_sessions where acct_session_id = ? and stopped_at is null',
+			'reused'
+		);
+		expect(open).toEqual([{ pass_id: newer.session.id }]);
+		// Its place in the older one is free.
+		expect((await calls.authorize(older.user, SECOND)).status).toBe(200);
+		expect((await calls.authorize(newer.user, SECOND)).status).toBe(401);
+	});
+
+	it('a device that was put out, and goes on, gets its place back by signing in only', async () => {
+		const { user } = await buy();
+		await calls.account('start', 'goes-on', { user, mac: FIRST });
+		await world().server.advance(190_000);
+		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
+		await eventually('it could not be put out', async () => {
+			const failed = `select count(*) from network_sessions where acct_session_id = ? and disconnect_state = 'failed'`;
+			return (await world().sql.count(failed, 'goes-on')) === 1;
+		});
+		// The one in its place sleeps for longer than a place is kept.
+		await world().server.advance(190_000);
+		await calls.account('interim', 'goes-on', { user, mac: FIRST });
+		const holder = 'select mac from access_devices where released_at is null and pass_id = ?';
+		const holders = await world().sql.all(holder, Number(user.slice(1)));
+		expect(holders.map(({ mac }) => mac)).toEqual(['02:00:00:00:03:02']);
+		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
+		await calls.account('interim', 'goes-on', { user, mac: FIRST });
+		expect((await calls.authorize(user, SECOND)).status).toBe(401);
+	});
+
+	it('a gateway that was thought silent is heard of when it asks about a login, right or wrong', async () => {
+		const silence = () =>
+			world().sql.run('update gateways set silent_since = 1 where name = ?', gateway.name);
+		const isSilent = async () =>
+			(await world().sql.count(
+				'select count(*) from gateways where name = ? and silent_since is not null',
+				gateway.name
+			)) === 1;
+		for (const user of ['s999999', (await buy()).user]) {
+			await silence();
+			await calls.authorize(user, FIRST);
+			expect(await isSilent()).toBe(false);
+		}
 	});
 
 	it('a pass is found by Class where the user name says nothing, at its own router only', async () => {

@@ -179,6 +179,19 @@ export const openConnections = (
 		.where('stopped_at', 'is', null)
 		.execute();
 
+/** How many connections of a pass go on whose device is not known, of those heard of after a moment. */
+export async function unnamedConnections(queries: Queries, passId: number, heardAfter: number): Promise<number> {
+	const { count } = await queries
+		.selectFrom('network_sessions')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('pass_id', '=', passId)
+		.where('mac', 'is', null)
+		.where('stopped_at', 'is', null)
+		.where('seen_at', '>', heardAfter)
+		.executeTakeFirstOrThrow();
+	return count;
+}
+
 /** Connections that are not over of one access server of a gateway: the one that says that it begins anew. */
 export const openAt = (
 	queries: Queries,
