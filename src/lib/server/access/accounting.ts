@@ -121,8 +121,7 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 	): Promise<{ row: network.ConnectionRow; isNew: boolean }> {
 		const found = await network.connectionOf(trx, gateway.id, report.sessionId);
 		const named = namedPass(report).passId;
-		const isOtherPass =
-			found !== null && found.pass_id !== null && named !== null && named !== found.pass_id;
+		const isOtherPass = found !== null && found.pass_id !== null && named !== null && named !== found.pass_id;
 		const isOther =
 			found !== null &&
 			(isOtherPass ||
