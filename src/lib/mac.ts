@@ -4,6 +4,9 @@
  */
 export function normaliseMac(text: string): string | null {
 	const digits = text.trim().toLowerCase();
-	if (!/^[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/.test(digits)) return null;
-	return digits.replace(/[:-]/g, '').replace(/..(?=.)/g, '$&:');
+	const inPairs = /^[0-9a-f]{2}([:-]?)(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/;
+	// As Cisco writes it: three groups of four.
+	const inFours = /^(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}$/;
+	if (!inPairs.test(digits) && !inFours.test(digits)) return null;
+	return digits.replace(/[:.-]/g, '').replace(/..(?=.)/g, '$&:');
 }

@@ -5,7 +5,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../support/api.ts';
 import { connectRouterOs, connectUniFi, ROUTER_OS_ROUTER, UNIFI_ROUTER } from '../support/consoles.ts';
-import { registerGateway } from '../support/gateways.ts';
+import { startNas } from '../simulators/radius-nas.ts';
+import { registerGateway, registerRadius } from '../support/gateways.ts';
 import { cli, startServer } from '../support/server.ts';
 import { connect, hear, later, minute, minutes } from '../support/watch.ts';
 import { DATABASES, eventually, SECRET, startWorld, type World } from '../support/world.ts';
@@ -128,11 +129,72 @@ describe.each(DATABASES)('on %s', (database) => {
 			await minutes(world, 3);
 			expect(await status()).toBe('offline');
 			// Nobody knows that it is well, until it says something.
-			await world.sql.run('update network_sessions set stopped_at = seen_at');
 			await minutes(world, 2);
 			expect(await status()).toBe('offline');
 			await hear(world, [name]);
 			expect(await status()).toBe('online');
+		});
+
+		it('is sold again when its connections are as good as over: a Stop that was lost costs minutes', async () => {
+			const name = await reporting();
+			const connection = await connect(world, { gateway: name, endsInMs: 7 * 24 * hour });
+			await minutes(world, 2, [name]);
+			await minutes(world, 3);
+			expect(await status()).toBe('offline');
+			// Of the fifteen minutes after its last report five are over.
+			await world.sql.run(
+				'update network_sessions set seen_at = seen_at - ?, started_at = started_at - ? where id = ?',
+				...[8 * minute, 8 * minute, connection]
+			);
+			await minutes(world, 1);
+			expect(await status()).toBe('offline');
+			await minutes(world, 2);
+			expect(await status()).toBe('online');
+			await minutes(world, 4);
+			expect(await status()).toBe('online');
+		});
+
+		it('is asked whether it is there, where it can be reached', async () => {
+			const secret = 'stand-in-nas-secret-0123456789';
+			const nas = await startNas(secret);
+			try {
+				const { name } = await registerRadius(world, {
+					kind: 'mikrotik',
+					access: 'portal_login',
+					router: ROUTER,
+					nas: `127.0.0.1:${nas.port}`,
+					radiusSecret: secret
+				});
+				await connect(world, { gateway: name, endsInMs: 7 * 24 * hour });
+				await minutes(world, 1, [name]);
+				nas.manner = 'silent';
+				await minutes(world, 4);
+				expect(await status()).toBe('offline');
+				expect(nas.asked.length).toBeGreaterThan(0);
+				// It knows no such connection: it is there.
+				nas.manner = 503;
+				await minutes(world, 1);
+				expect(await status()).toBe('online');
+				// One that has ended connections for us and does not answer is gone, however long nobody reports.
+				nas.manner = 'silent';
+				await minutes(world, 4);
+				expect(await status()).toBe('offline');
+				await world.sql.run(
+					`update network_sessions set disconnect_state = 'done', seen_at = started_at + 60000`
+				);
+				await world.sql.run(
+					'update network_sessions set started_at = started_at - ?, seen_at = seen_at - ?',
+					hour,
+					hour
+				);
+				await minutes(world, 2);
+				expect(await status()).toBe('offline');
+				nas.manner = 503;
+				await minutes(world, 1);
+				expect(await status()).toBe('online');
+			} finally {
+				await nas.stop();
+			}
 		});
 
 		it('has nothing to say when nobody is online', async () => {
@@ -240,14 +302,22 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('offline');
 		expect(await world.decided(payment)).toMatchObject({ status: 'success', applied: true });
 		expect(await world.api.getSession(ordered.id)).toMatchObject({ status: 'active' });
-		// An order that was made before may still be paid: its buyer was told a price and a time for it.
-		const paid = await world.api.getPayment(
-			(await world.api.pay({ ...late, phone: numberEnding('008') })).id,
-			20
-		);
-		expect(paid).toMatchObject({ status: 'success', applied: true });
+		// Nobody is asked for money where nobody could be let in, whenever it was ordered.
+		const body = { session_id: late.id, amount: late.amount, phone: late.phone };
+		await world.api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
+		const asked = 'select count(*) from payments where session_id = ?';
+		expect(await world.sql.count(asked, late.id)).toBe(0);
+		expect(await world.api.getSession(late.id)).toMatchObject({
+			status: 'pending_payment',
+			payment_id: null
+		});
 		await world.api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
 			body: orderOf({ router_id: ROUTER })
 		});
+		// The order stands, and is paid when the router is heard again.
+		await hear(world, [name]);
+		await minutes(world, 1, [name]);
+		const paid = await world.api.getPayment((await world.api.pay(late)).id, 20);
+		expect(paid).toMatchObject({ status: 'success', applied: true });
 	});
 });

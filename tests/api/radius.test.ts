@@ -82,6 +82,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		).toBe(1);
 	});
 
+	it('a login without a usable address does not escape the limit of devices', async () => {
+		const { user } = await buy();
+		expect((await calls.postAuth(user, 'no address')).status).toBe(204);
+		await calls.account('start', 'unnamed', { user });
+		for (const mac of ['', 'no address']) expect((await calls.postAuth(user, mac)).status).toBe(401);
+		await calls.account('stop', 'unnamed', { user });
+		expect((await calls.postAuth(user, '')).status).toBe(204);
+		await calls.postAuth(user, FIRST);
+		expect((await calls.postAuth(user, '')).status).toBe(401);
+	});
+
 	it('a device that is not heard of gives way after three intervals', async () => {
 		const { user } = await buy();
 		await calls.postAuth(user, FIRST);
@@ -150,6 +161,55 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(user, SECOND)).status).toBe(200);
 	});
 
+	it('a name that is used again for another pass of the same device is another connection', async () => {
+		const [older, newer] = [await buy(), await buy()];
+		await calls.account('start', 'reused', { user: older.user, mac: FIRST });
+		await calls.account('start', 'reused', { user: newer.user, mac: FIRST });
+		const open = await world().sql.all(
+			'select pass_id from network_sessions where acct_session_id = ? and stopped_at is null',
+			'reused'
+		);
+		expect(open).toEqual([{ pass_id: newer.session.id }]);
+		// Its place in the older one is free.
+		expect((await calls.authorize(older.user, SECOND)).status).toBe(200);
+		expect((await calls.authorize(newer.user, SECOND)).status).toBe(401);
+	});
+
+	it('a device that was put out, and goes on, gets its place back by signing in only', async () => {
+		const { user } = await buy();
+		await calls.account('start', 'goes-on', { user, mac: FIRST });
+		await world().server.advance(190_000);
+		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
+		await eventually('it could not be put out', async () => {
+			const failed = `select count(*) from network_sessions where acct_session_id = ? and disconnect_state = 'failed'`;
+			return (await world().sql.count(failed, 'goes-on')) === 1;
+		});
+		// The one in its place sleeps for longer than a place is kept.
+		await world().server.advance(190_000);
+		await calls.account('interim', 'goes-on', { user, mac: FIRST });
+		const holder = 'select mac from access_devices where released_at is null and pass_id = ?';
+		const holders = await world().sql.all(holder, Number(user.slice(1)));
+		expect(holders.map(({ mac }) => mac)).toEqual(['02:00:00:00:03:02']);
+		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
+		await calls.account('interim', 'goes-on', { user, mac: FIRST });
+		expect((await calls.authorize(user, SECOND)).status).toBe(401);
+	});
+
+	it('a gateway that was thought silent is heard of when it asks about a login, right or wrong', async () => {
+		const silence = () =>
+			world().sql.run('update gateways set silent_since = 1 where name = ?', gateway.name);
+		const isSilent = async () =>
+			(await world().sql.count(
+				'select count(*) from gateways where name = ? and silent_since is not null',
+				gateway.name
+			)) === 1;
+		for (const user of ['s999999', (await buy()).user]) {
+			await silence();
+			await calls.authorize(user, FIRST);
+			expect(await isSilent()).toBe(false);
+		}
+	});
+
 	it('a pass is found by Class where the user name says nothing, at its own router only', async () => {
 		const { session } = await buy();
 		const className = `0x${Buffer.from(`pass-${session.id}-1900000000`).toString('hex')}`;
@@ -165,7 +225,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
-	it('an access point gets the password of the device it knows, else of every pass with room', async () => {
+	it('an access point gets the passwords of every pass with room, those of the device it knows first', async () => {
 		const [phone, laptop] = ['02-00-00-00-05-01', '020000000502'];
 		const first = await buy(PERSONAL_ROUTER);
 		const alone = await macCalls(phone);
@@ -181,10 +241,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(secondsOf(both)).toBeLessThanOrEqual(3600);
 		// The report of one that came in by name makes it known.
 		await personal.account('start', 'phone', { user: first.user, mac: phone });
-		expect(passwords(await macCalls(phone))).toEqual([first.password]);
+		// Its buyer may have bought the other one too: that one is tried after its own.
+		expect(passwords(await macCalls(phone))).toEqual([first.password, second.password]);
 		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
 		await personal.account('start', 'laptop', { user: laptop, mac: laptop });
 		expect(passwords(await macCalls(laptop))).toEqual([second.password]);
+		expect(passwords(await macCalls(phone))).toEqual([first.password]);
 		expect((await macCalls('02:00:00:00:05:03')).status).toBe(404);
 	});
 
@@ -218,6 +280,32 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(
 			await world().sql.all('select pass_id from network_sessions where acct_session_id = ?', 'of-the-device')
 		).toEqual([{ pass_id: pass.session.id }]);
+	});
+
+	it('a device that is known in an older pass may use the one that it has just bought', async () => {
+		const [phone, other, third] = ['02:00:00:00:07:01', '02:00:00:00:07:02', '02:00:00:00:07:03'];
+		await world().server.advance(3 * 3_600_000);
+		const older = await buy(PERSONAL_ROUTER, '2h');
+		await personal.account('start', 'older', { user: older.user, mac: phone });
+		const newer = await buy(PERSONAL_ROUTER);
+		// With a place in the older one: both are tried.
+		expect(passwords(await macCalls(phone))).toEqual([older.password, newer.password]);
+		await world().server.advance(4 * 60_000);
+		await personal.account('start', 'older-other', { user: older.user, mac: other });
+		// Its place is another one's by now: the new one is left.
+		expect(passwords(await macCalls(phone))).toEqual([newer.password]);
+		await personal.account('start', 'newer', { user: phone, mac: phone });
+		const [row] = await world().sql.all(
+			'select pass_id from network_sessions where acct_session_id = ?',
+			'newer'
+		);
+		expect(row).toEqual({ pass_id: newer.session.id });
+		// With both full, who was in one before hears why; a stranger is none.
+		await world().server.advance(4 * 60_000);
+		await personal.account('start', 'newer-third', { user: newer.user, mac: third });
+		await personal.account('interim', 'older-other', { user: older.user, mac: other });
+		expect((await macCalls(phone)).status).toBe(401);
+		expect((await macCalls('02:00:00:00:07:04')).status).toBe(404);
 	});
 
 	it('only the RADIUS server of the gateway is answered, and guesses are limited', async () => {

@@ -2525,7 +2525,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["InvalidJsonProblem"] | components["schemas"]["UnsupportedMediaTypeProblem"] | components["schemas"]["BodyTooLargeProblem"] | components["schemas"]["ValidationFailedProblem"] | components["schemas"]["InvalidPhoneProblem"] | components["schemas"]["AmountMismatchProblem"] | components["schemas"]["PaymentInProgressProblem"] | components["schemas"]["SessionAlreadyPaidProblem"] | components["schemas"]["SessionNotPayableProblem"] | components["schemas"]["PaymentAttemptsExceededProblem"] | components["schemas"]["PayerPromptLimitProblem"] | components["schemas"]["IdempotencyKeyReusedProblem"] | components["schemas"]["IdempotencyKeyInUseProblem"];
+                    "application/problem+json": components["schemas"]["InvalidJsonProblem"] | components["schemas"]["UnsupportedMediaTypeProblem"] | components["schemas"]["BodyTooLargeProblem"] | components["schemas"]["ValidationFailedProblem"] | components["schemas"]["InvalidPhoneProblem"] | components["schemas"]["RouterUnavailableProblem"] | components["schemas"]["AmountMismatchProblem"] | components["schemas"]["PaymentInProgressProblem"] | components["schemas"]["SessionAlreadyPaidProblem"] | components["schemas"]["SessionNotPayableProblem"] | components["schemas"]["PaymentAttemptsExceededProblem"] | components["schemas"]["PayerPromptLimitProblem"] | components["schemas"]["IdempotencyKeyReusedProblem"] | components["schemas"]["IdempotencyKeyInUseProblem"];
                 };
             };
             401: components["responses"]["Unauthorized"];

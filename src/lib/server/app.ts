@@ -149,6 +149,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		events,
 		log,
 		sessions,
+		routers,
 		operators,
 		changes,
 		audit,
@@ -178,7 +179,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		routers,
 		reach
 	});
-	const silence = createSilence({ database, clock, log, gateways, reach });
+	const silence = createSilence({ database, clock, log, gateways, access, reach });
 	const usage = createUsage({ database, clock, config, gateways });
 	const mailer = createMailer(config);
 	const signIn = createSignIn({

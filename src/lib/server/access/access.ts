@@ -8,6 +8,7 @@ import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
 import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
+import { lifeOf, type Life } from './probe.ts';
 import { createRadius, type Radius } from './radius.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import { deviceState, type Device, type DeviceState } from './states.ts';
@@ -35,6 +36,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
 	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
+	/** Whether a gateway that asks RADIUS is there. */
+	lifeOf(gateway: RegisteredGateway): Promise<Life>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
 }
@@ -43,6 +46,7 @@ export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.t
 export { createPlan, type Plan } from './plan.ts';
 export type { AccountingReport } from './accounting.ts';
 export type { Login, LoginAnswer } from './radius.ts';
+export type { Life } from './probe.ts';
 export type { DeviceState } from './states.ts';
 
 export interface AccessParts extends GrantsParts {
@@ -78,6 +82,7 @@ export function createAccess(parts: AccessParts): Access {
 		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		radius: createRadius(parts),
 		binauth: createBinauth(parts),
+		lifeOf: (gateway) => lifeOf(parts, gateway),
 		jobs: {
 			[GRANT_JOB]: grants.settle,
 			[ACTIVATING_JOB]: grants.giveUp,

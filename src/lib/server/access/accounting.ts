@@ -5,7 +5,7 @@ import type { Database, Queries, Tx } from '../db/database.ts';
 import type { GatewayNews, Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
-import { takePlace } from './devices.ts';
+import { holdsPlace, takePlace } from './devices.ts';
 import * as network from './network-store.ts';
 import { passState } from './passes.ts';
 import { CONNECTION_JOB, TOLD_ABOUT_MS } from './work.ts';
@@ -62,6 +62,17 @@ const REUSED_MS = 5_000;
 /** No time is left on the way between two processes; a report is from now, or from when it says. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
+/** The pass that a report names, by Class before the user name, and the end in that Class. */
+function namedPass({ className, user }: AccountingReport): {
+	passId: number | null;
+	toldUntil: number | null;
+} {
+	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
+	return id === undefined
+		? { passId: passOfUser(user ?? ''), toldUntil: null }
+		: { passId: Number(id), toldUntil: Number(until) * 1000 };
+}
+
 export function createAccounting({ database, clock, jobs, gateways, routers }: AccountingParts): Accounting {
 	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
 		const news: GatewayNews = {};
@@ -82,13 +93,12 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 		report: AccountingReport,
 		mac: string | null
 	): Promise<{ passId: number | null; toldUntil: number | null }> {
-		const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(report.className ?? '') ?? [];
-		const passId = id === undefined ? passOfUser(report.user ?? '') : Number(id);
+		const { passId, toldUntil } = namedPass(report);
 		const now = clock.now();
 		if (passId !== null) {
 			const pass = await passState(queries, { passId, routerId }, now);
 			if (pass.kind === 'unknown') return { passId: null, toldUntil: null };
-			if (until !== undefined) return { passId, toldUntil: Number(until) * 1000 };
+			if (toldUntil !== null) return { passId, toldUntil };
 			return { passId, toldUntil: pass.kind === 'runs' ? pass.untilMs : null };
 		}
 		// An access point names a device that joined with the Wi-Fi's own password by its address, or not at all.
@@ -96,11 +106,11 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 		if (report.status !== 'start' || mac === null || !isKey) return { passId: null, toldUntil: null };
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
-		const { passes, by } = await pskChoice(queries, { mac, routerId }, now);
-		const [first] = passes;
-		const isCertain = first && (by !== 'nobody' || passes.length === 1);
-		return isCertain
-			? { passId: first.session.pass_id, toldUntil: Math.min(...passes.map(({ untilMs }) => untilMs)) }
+		// Which of several passwords it came in with is known to its access point alone.
+		const { passes } = await pskChoice(queries, { mac, routerId }, now);
+		const [only] = passes;
+		return only && passes.length === 1
+			? { passId: only.session.pass_id, toldUntil: only.untilMs }
 			: { passId: null, toldUntil: null };
 	}
 
@@ -112,15 +122,19 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 		{ at, mac }: { at: number; mac: string | null }
 	): Promise<{ row: network.ConnectionRow; isNew: boolean }> {
 		const found = await network.connectionOf(trx, gateway.id, report.sessionId);
+		const named = namedPass(report).passId;
+		const isOtherPass = found !== null && found.pass_id !== null && named !== null && named !== found.pass_id;
 		const isOther =
 			found !== null &&
-			((found.mac !== null && mac !== null && found.mac !== mac) ||
+			(isOtherPass ||
+				(found.mac !== null && mac !== null && found.mac !== mac) ||
 				(report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS));
 		if (found && !isOther) return { row: await identified(trx, gateway, report, found), isNew: false };
 		if (found) {
 			const renamed = `${found.acct_session_id} #${found.id}`;
 			const stopped_at = found.stopped_at ?? found.seen_at;
 			await network.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
+			if (isOtherPass && found.stopped_at === null) await left(trx, found);
 		}
 		const { passId, toldUntil } = await passOf(trx, gateway, report, mac);
 		const row = await network.insertConnection(trx, {
@@ -198,7 +212,10 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 			return;
 		}
 		const { max_devices: maxDevices } = pass.session;
-		const isIn = mac === null || (await takePlace(trx, jobs, { passId, gatewayId, mac, maxDevices }, now));
+		const place = mac === null ? null : { passId, gatewayId, mac, maxDevices };
+		// One that was to be put out, and could not be, gets no place by going on: its device has to sign in again.
+		const mayTake = asked === 'none' || place === null || (await holdsPlace(trx, place));
+		const isIn = place === null || (mayTake && (await takePlace(trx, jobs, place, now)));
 		const wasToldLess = toldUntil !== null && toldUntil + TOLD_ABOUT_MS < pass.untilMs;
 		if (!isIn && asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
 		else if (isIn && isNew) await jobs.schedule(trx, CONNECTION_JOB, id, wasToldLess ? now : pass.untilMs);

@@ -144,7 +144,8 @@ const backoff = (attempts: number) => Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math
 
 const takesCoA = ({ kind }: RegisteredGateway) => kind !== 'hostapd';
 
-function serverOf({ settings, credentials }: RegisteredGateway): AccessServer | null {
+/** Where it is asked to end or prolong connections; null where that is not known. */
+export function serverOf({ settings, credentials }: RegisteredGateway): AccessServer | null {
 	const { nas, nasPort = DYNAMIC_AUTHORISATION_PORT } = settings;
 	const { radiusSecret: secret } = credentials;
 	return nas === undefined || secret === undefined ? null : { host: nas, port: nasPort, secret };

@@ -30,10 +30,30 @@ export async function hasRoom(queries: Queries, place: Place, now: number): Prom
 	return places.some(({ mac }) => mac === place.mac) || others(places, place, now) < place.maxDevices;
 }
 
+/** Whether it holds one now. */
+export async function holdsPlace(queries: Queries, { passId, mac }: Place): Promise<boolean> {
+	return (await network.placesOf(queries, passId)).some((own) => own.mac === mac);
+}
+
 /** Whether it holds one now, noted so lately that nothing has to be written. */
 export async function isFresh(queries: Queries, { passId, mac }: Place, now: number): Promise<boolean> {
 	const places = await network.placesOf(queries, passId);
 	return places.some((own) => own.mac === mac && own.seen_at > now - FRESH_MS);
+}
+
+/**
+ * Whether a pass has as many devices, or connections, as it lets online: for a device that its gateway does not name.
+ * What is looked at is what gateways report, so that it holds for those that report connections.
+ */
+export async function isFull(
+	queries: Queries,
+	{ pass_id: passId, max_devices: maxDevices }: { pass_id: number; max_devices: number },
+	now: number
+): Promise<boolean> {
+	const since = heardSince(now);
+	const places = (await network.placesOf(queries, passId)).filter((place) => place.seen_at > since).length;
+	const unnamed = await network.unnamedConnections(queries, passId, since);
+	return places + unnamed >= maxDevices;
 }
 
 const others = (places: readonly network.DeviceRow[], { mac }: Place, now: number) =>

@@ -196,6 +196,35 @@ export const openConnections = (
 		.where('stopped_at', 'is', null)
 		.execute();
 
+/** How many connections of a pass go on whose device is not known, of those heard of after a moment. */
+export async function unnamedConnections(
+	queries: Queries,
+	passId: number,
+	heardAfter: number
+): Promise<number> {
+	const { count } = await queries
+		.selectFrom('network_sessions')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('pass_id', '=', passId)
+		.where('mac', 'is', null)
+		.where('stopped_at', 'is', null)
+		.where('seen_at', '>', heardAfter)
+		.executeTakeFirstOrThrow();
+	return count;
+}
+
+/** Whether a gateway has ended a connection because we asked it to. */
+export async function hasEnded(queries: Queries, gatewayId: number): Promise<boolean> {
+	const row = await queries
+		.selectFrom('network_sessions')
+		.select('id')
+		.where('gateway_id', '=', gatewayId)
+		.where('disconnect_state', '=', 'done')
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
 /** Connections that are not over of one access server of a gateway: the one that says that it begins anew. */
 export const openAt = (
 	queries: Queries,

@@ -7,7 +7,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createAccounting, type AccountingReport } from './accounting.ts';
-import { hasRoom, INTERIM_SECONDS, isFresh, takePlace, type Place } from './devices.ts';
+import { hasRoom, INTERIM_SECONDS, isFresh, isFull, takePlace, type Place } from './devices.ts';
 import { passState } from './passes.ts';
 import { pskChoice, type RunningPass } from './psk.ts';
 
@@ -15,7 +15,7 @@ import { pskChoice, type RunningPass } from './psk.ts';
  * What a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius.ts) asks about the devices at one gateway.
  * Nothing is granted ahead: each answer says what the pass is at that moment, and the time left until its absolute end,
  * so that a new login never renews it. `authorize` comes before the password is checked, more than once for a PEAP
- * login, and changes nothing; `accepted` comes after, and takes the device's place.
+ * login, and changes nothing of a pass; `accepted` comes after, and takes the device's place.
  */
 export interface Radius {
 	authorize(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
@@ -129,6 +129,8 @@ export function createRadius(parts: RadiusParts): Radius {
 
 	return {
 		async authorize(gateway, login) {
+			// Also where the answer is a no: one that was thought silent asks again.
+			await accounting.heardOf(gateway, null);
 			const device = await keyRequest(gateway, login);
 			if (device !== null) return keysFor(gateway, device);
 			const pass = await passFor(gateway, login.user);
@@ -141,13 +143,17 @@ export function createRadius(parts: RadiusParts): Radius {
 			return { kind: 'known', password: sessions.passwordOf(pass.session), terms: termsOf([pass], now) };
 		},
 		async accepted(gateway, login) {
+			await accounting.heardOf(gateway, null);
 			// Who knows which password the device has is its access point alone; its reports say who came in.
 			if ((await keyRequest(gateway, login)) !== null) return { kind: 'accepted' };
 			const pass = await passFor(gateway, login.user);
 			if (pass.kind !== 'runs') return pass;
-			await accounting.heardOf(gateway, null);
 			const mac = normaliseMac(login.mac ?? '');
-			if (mac === null) return { kind: 'accepted' };
+			if (mac === null) {
+				return (await isFull(db, pass.session, clock.now()))
+					? { kind: 'refused', message: REFUSALS.devices }
+					: { kind: 'accepted' };
+			}
 			const place = placeOf(gateway, pass, mac);
 			if (await isFresh(db, place, clock.now())) return { kind: 'accepted' };
 			const taken = await database.transact((trx) => takePlace(trx, jobs, place, clock.now()));

@@ -168,6 +168,7 @@ export const startPayment = {
 		'payment_in_progress',
 		'session_already_paid',
 		'session_not_payable',
+		'router_unavailable',
 		'invalid_phone',
 		'payment_attempts_exceeded',
 		'payer_prompt_limit',

@@ -7,6 +7,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Operators } from '../operators/registry.ts';
 import type { Reviews } from '../reviews/reviews.ts';
+import type { Routers } from '../routers/routers.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Changes } from './changes.ts';
@@ -21,6 +22,7 @@ export interface PaymentsContext {
 	events: Events;
 	log: Log;
 	sessions: Sessions;
+	routers: Routers;
 	operators: Operators;
 	changes: Changes;
 	audit: Audit;

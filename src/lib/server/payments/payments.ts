@@ -63,7 +63,7 @@ const LOOK_SHARED_MS = 250;
 const LOOK_MS = 2_000;
 
 export function createPayments(context: PaymentsContext): Payments {
-	const { database, clock, config, jobs, sessions, operators, changes } = context;
+	const { database, clock, config, jobs, sessions, routers, operators, changes } = context;
 
 	/** Rules that a session and its earlier payments set, in the order in which they are reported. */
 	async function checkPayable(trx: Tx, session: SessionRow, amountMinor: number | null): Promise<void> {
@@ -89,6 +89,16 @@ export function createPayments(context: PaymentsContext): Payments {
 		}
 	}
 
+	/** No money is asked for where nobody could be let in: an order may be older than the silence of its router. */
+	async function checkHeard(trx: Tx, { router_id: routerId }: SessionRow): Promise<void> {
+		const { silent_since: silentSince } = await routers.known(trx, routerId);
+		if (silentSince === null) return;
+		throw new AppError(
+			'router_unavailable',
+			'The router is not heard of any more: the order stands, and can be paid while it is open and the router is heard again.'
+		);
+	}
+
 	async function checkPrompts(trx: Tx, phone: string, now: number): Promise<void> {
 		const prompts = await store.countPromptsSince(trx, phone, now - PROMPT_WINDOW_MS);
 		if (prompts >= config.maxPayerPrompts) {
@@ -103,6 +113,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		const session = await sessions.ownCurrent(trx, caller, order.session_id);
 		if (!session) throw sessionNotFound();
 		await checkPayable(trx, session, toMinor(order.amount, session.currency));
+		await checkHeard(trx, session);
 		const phone = mobileNumber(order.phone, config.defaultRegion);
 		const now = clock.now();
 		await checkPrompts(trx, phone, now);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Access } from '../access/access.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import type { GatewayStatus, Reach } from '../gateways/gateway.ts';
@@ -15,6 +16,13 @@ import { CHECK_MS, judge, MAX_GAP_MS, MIN_GAP_MS, QUIET_CHECKS } from './verdict
  * sold until one is. A gateway that was never heard of is not judged, and neither is one that has nothing to say: at
  * which no connection is known to go on, or that proves itself to buyers' browsers only.
  *
+ * A gateway that reports connections is silent for no longer than its connections are believed to go on. A Stop that was
+ * lost, or a night without power after which nobody came back, looks like a gateway that is gone, and would keep it off
+ * sale until somebody signs in who has a pass: a router that sells no passes may wait for that for ever. So one that is
+ * silent is asked, where we can reach it: its answer puts it on sale, and no answer from one that has answered before keeps it
+ * off. Where it cannot be asked, connections that nobody reported on for LOST_MS are as good as over, and it is sold
+ * again. The price of that: a router without such a way in that is really gone is off sale for those minutes only.
+ *
  * One job does it, in one process at a time, beside those of buyers: it holds one of their places, asks few gateways at
  * a time, and each for a bounded time.
  */
@@ -29,6 +37,7 @@ export interface SilenceParts {
 	clock: Clock;
 	log: Log;
 	gateways: Gateways;
+	access: Pick<Access, 'lifeOf'>;
 	reach: Reach;
 }
 
@@ -44,6 +53,8 @@ const ASK_MS = 12_000;
 const ROUND_MS = 40_000;
 /** A connection that was reported on so long after its start has reports in between (Acct-Interim-Interval). */
 const REPORTED_AFTER_MS = 30_000;
+/** A connection that nobody reported on for so long, fifteen times what was asked for, is as good as over. */
+const LOST_MS = 15 * 60_000;
 
 /** What is the same for all gateways of a check. */
 interface Round {
@@ -54,7 +65,11 @@ interface Round {
 	reporting: ReadonlyMap<number, number>;
 }
 
-export function createSilence({ database, clock, log, gateways, reach }: SilenceParts): Silence {
+/** Silent, and one that reports connections: asked whether it is there. */
+const mayBeLost = (gateway: RegisteredGateway) =>
+	gateway.silentSince !== null && adapterOf(gateway.kind).way(gateway) === 'radius';
+
+export function createSilence({ database, clock, log, gateways, access, reach }: SilenceParts): Silence {
 	const { db } = database;
 	const stopping = new AbortController();
 
@@ -102,14 +117,18 @@ export function createSilence({ database, clock, log, gateways, reach }: Silence
 	): Promise<void> {
 		const way = adapterOf(gateway.kind).way(gateway);
 		const isReachable = way === 'push' && (await isReached(gateway));
+		const life = mayBeLost(gateway) ? await access.lifeOf(gateway) : 'unknown';
+		if (life === 'answers') await gateways.note(gateway.id, { seen: true });
 		if (stopping.signal.aborted) return;
-		const seenAt = way === 'push' ? await store.seenAt(db, row.id) : row.seen_at;
+		const isAsked = way === 'push' || life !== 'unknown';
+		const seenAt = isAsked ? await store.seenAt(db, row.id) : row.seen_at;
 		const isWatched = way === 'push' || way === 'poll' || way === 'radius';
 		const before = { quietChecks: row.quiet_checks, silentSince: row.silent_since };
 		const after = judge(before, {
 			// At any other moment, not only a later one: the clock may have been set back.
-			isHeard: isReachable || !isWatched || seenAt !== row.checked_seen_at,
-			isExpected: seenAt !== null && (way !== 'radius' || (reporting.get(row.id) ?? 0) > 0),
+			isHeard: isReachable || life === 'answers' || !isWatched || seenAt !== row.checked_seen_at,
+			isExpected:
+				seenAt !== null && (way !== 'radius' || life === 'silent' || (reporting.get(row.id) ?? 0) > 0),
 			counts,
 			seenAt,
 			now
@@ -140,7 +159,10 @@ export function createSilence({ database, clock, log, gateways, reach }: Silence
 		const gapMs = lastAt === null ? Infinity : now - lastAt;
 		if (lastAt !== null && gapMs >= 0 && gapMs < MIN_GAP_MS) return lastAt + CHECK_MS;
 		const counts = gapMs >= 0 && gapMs <= MAX_GAP_MS;
-		const reporting = await store.reportingConnections(db, now, REPORTED_AFTER_MS);
+		const reporting = await store.reportingConnections(db, now, {
+			reportedAfterMs: REPORTED_AFTER_MS,
+			lostAfterMs: LOST_MS
+		});
 		const round: Round = { now, counts, reporting };
 		const deadline = performance.now() + ROUND_MS;
 		const registered = new Map((await gateways.list()).map((gateway) => [gateway.id, gateway]));
@@ -149,7 +171,7 @@ export function createSilence({ database, clock, log, gateways, reach }: Silence
 			return gateway ? [{ row, gateway }] : [];
 		});
 		const isAsked = ({ gateway }: { gateway: RegisteredGateway }) =>
-			adapterOf(gateway.kind).way(gateway) === 'push';
+			adapterOf(gateway.kind).way(gateway) === 'push' || mayBeLost(gateway);
 		for (const { row, gateway } of rows.filter((one) => !isAsked(one))) {
 			await checkOne(row, gateway, round);
 		}

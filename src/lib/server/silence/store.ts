@@ -33,17 +33,18 @@ export async function lastCheckAt(queries: Queries): Promise<number | null> {
 
 /**
  * How many connections should go on at each gateway and have been reported on while they went on. Those whose told end
- * is over are as good as gone, though nobody said so; those that were never reported on after their start may be at a
- * gateway that sends no reports in between.
+ * is over are as good as gone, though nobody said so, and so are those that nobody reported on for `lostAfterMs`; those
+ * that were never reported on after their start may be at a gateway that sends no reports in between.
  */
 export async function reportingConnections(
 	queries: Queries,
 	now: number,
-	reportedAfterMs: number
+	{ reportedAfterMs, lostAfterMs }: { reportedAfterMs: number; lostAfterMs: number }
 ): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; reporting: number }>`
 		select gateway_id, count(*) as reporting from network_sessions
 		where stopped_at is null and told_until > ${now} and seen_at >= started_at + ${reportedAfterMs}
+			and seen_at > ${now - lostAfterMs}
 		group by gateway_id`.execute(queries);
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
 }

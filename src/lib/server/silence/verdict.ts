@@ -31,10 +31,9 @@ export interface Look {
 
 export function judge(before: Watch, { isHeard, isExpected, counts, seenAt, now }: Look): Watch {
 	if (isHeard) return { quietChecks: 0, silentSince: null };
-	// Once silent it stays so until it is heard of: nobody knows that it is well.
-	if (before.silentSince !== null) return before;
 	if (!isExpected) return { quietChecks: 0, silentSince: null };
-	if (!counts) return before;
+	// Once silent it stays so while it ought to be heard of and is not: nobody knows that it is well.
+	if (before.silentSince !== null || !counts) return before;
 	const quietChecks = before.quietChecks + 1;
 	return { quietChecks, silentSince: quietChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now) };
 }
