@@ -75,7 +75,25 @@ describe.each(DATABASES)('on %s', (kind) => {
 			router = createAuthmon(gateway.portal, version, (rhid) => known.includes(rhid));
 		});
 
-		// First: nobody else waits yet, who would be shown before.
+		it('fetches who has paid, with the minutes, and the time begins when it says so', async () => {
+			expect(await router.clear()).toBe('');
+			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			const waits = await inState('activating');
+			const { items, ack } = await router.poll();
+			expect(decodeURIComponent(items)).toBe(
+				`* ${rhidOf(device)} 61 0 0 0 0 ${base64(`s${String(waits['pass_id'])}`)}`
+			);
+			expect(ack).toBe('ack');
+			expect(await inState('active')).toMatchObject({ id: waits['id'] });
+			expect(router.online.get(rhidOf(device))).toBe(61);
+			const [row] = await world().sql.all('select * from gateways where name = ?', gateway.name);
+			expect(row?.['seen_at']).not.toBeNull();
+		});
+
+		// Early: nobody else waits yet, who would be shown before, and every visit so far has the router's name.
 		it('a question under another name is shown the same, and nothing is noted of it', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
@@ -106,24 +124,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await router.poll();
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
 			expect(await seenAt()).not.toBe(before);
-		});
-
-		it('fetches who has paid, with the minutes, and the time begins when it says so', async () => {
-			expect(await router.clear()).toBe('');
-			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
-			const device = newDevice();
-			known = [rhidOf(device)];
-			await buy(gateway, device);
-			const waits = await inState('activating');
-			const { items, ack } = await router.poll();
-			expect(decodeURIComponent(items)).toBe(
-				`* ${rhidOf(device)} 61 0 0 0 0 ${base64(`s${String(waits['pass_id'])}`)}`
-			);
-			expect(ack).toBe('ack');
-			expect(await inState('active')).toMatchObject({ id: waits['id'] });
-			expect(router.online.get(rhidOf(device))).toBe(61);
-			const [row] = await world().sql.all('select * from gateways where name = ?', gateway.name);
-			expect(row?.['seen_at']).not.toBeNull();
 		});
 
 		it('an acknowledgement of what is not waiting changes nothing', async () => {
