@@ -78,7 +78,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				...['payment_method', 'phone', 'amount', 'currency', 'payment_id', 'ssid', 'payment_due_at'],
 				...['starts_at', 'expires_at', 'ended_at', 'remaining_seconds', 'created_at', 'updated_at']
 			]);
-			expect(session.raw + payment.raw).not.toContain('password');
+			expect(session.raw + payment.raw).not.toContain('"password"');
+			expect(session.raw).toContain('"network_password":null');
 		});
 
 		it('soon: within two seconds', async () => {
