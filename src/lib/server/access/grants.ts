@@ -225,8 +225,9 @@ export function createGrants(parts: GrantsParts): Grants {
 		if (told.kind === 'impossible' && endsByItselfAt > now) {
 			return teller ? Math.min(endsByItselfAt, now + MAX_BACKOFF_MS) : endsByItselfAt;
 		}
+		// Counted from before it was asked: it may have looked before the late request was done, and taken its time to say so.
 		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;
-		if (!stays && lateAt > clock.now()) return lateAt;
+		if (!stays && lateAt > now) return lateAt;
 		await noteRevoked(grant);
 		return null;
 	}
