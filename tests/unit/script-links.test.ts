@@ -20,3 +20,24 @@ it('a page without script stays as it is, and so does a part of a page', () => {
 	expect(scripts.addTo('half a page')).toBe('half a page');
 	expect(scripts.addTo(' and the rest</body>')).toContain('a.js');
 });
+
+it('the scripts of a page run when it has been painted, at once where nobody sees it', async () => {
+	const page = (start: string) => `<body><script>${start}</script></body>`;
+	const kits = page('{\n\tPromise.all([\n\t\timport("a.js"),\n\t\timport("b.js")\n\t]).then(begin);\n}');
+	const frames: (() => void)[] = [];
+	const run = (hidden: boolean) =>
+		new Promise((begin) => {
+			const [, script = ''] = /<script>([^]*)<\/script>/.exec(scriptLinks().addTo(kits)) ?? [];
+			const told = script.replace(/import\(("[^"]+")\)/g, '$1');
+			new Function('document', 'requestAnimationFrame', 'begin', told)(
+				{ hidden },
+				(frame: () => void) => frames.push(frame),
+				begin
+			);
+		});
+	const seen = run(false);
+	expect(await Promise.race([seen, run(true).then(() => 'not yet')])).toBe('not yet');
+	expect(frames).toHaveLength(1);
+	frames[0]?.();
+	expect(await seen).toEqual(['a.js', 'b.js']);
+});
