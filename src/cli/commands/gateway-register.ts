@@ -104,6 +104,7 @@ export const addGateway: Command = {
 			const isOwn = app.config.remoteApi === null;
 			if (isOwn) await app.accessKinds.checkGateway(input.routerId, kind);
 			const gateway = await app.gateways.add(input);
+			await app.access.gatewayAdded(gateway);
 			const { settings } = gateway;
 			const elsewhere = settings.elsewhere === true;
 			const changed =

@@ -13,6 +13,10 @@ export interface RouterOs extends ApiServer {
 	devices(user: string): string[];
 	/** Values of a user's row; null when there is none. */
 	user(name: string): Readonly<Record<string, string>> | null;
+	/** Somebody adds a user, or changes one, on the router itself. */
+	byHand(name: string, values: Readonly<Record<string, string>>): void;
+	/** Set back to what it was at first: no users, no profiles but its own, nobody online. */
+	reset(): void;
 	/** How far its clock is ahead. */
 	clockOffsetMs: number;
 	/** Its clock goes on: connections use up their time. */
@@ -27,6 +31,8 @@ const MENUS = [
 	'ip/hotspot/active',
 	'ip/hotspot/cookie'
 ] as const;
+
+const FIRST_PROFILE: Row = { '.id': '*0', name: 'default', 'shared-users': '1' };
 
 const seconds = (text = '0s') => {
 	const [, d, h, m, s] = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text) ?? [];
@@ -54,7 +60,7 @@ export async function startRouterOs(account: { user: string; password: string })
 		(typeof MENUS)[number],
 		Row[]
 	>;
-	tables['ip/hotspot/user/profile'].push({ '.id': '*0', name: 'default', 'shared-users': '1' });
+	tables['ip/hotspot/user/profile'].push({ ...FIRST_PROFILE });
 	let next = 0;
 	let clockOffsetMs = 0;
 	const id = () => `*${(next += 1).toString(16).toUpperCase()}`;
@@ -145,6 +151,15 @@ export async function startRouterOs(account: { user: string; password: string })
 		isOnline: (name) => active.some((row) => row['user'] === name),
 		devices: (name) => active.flatMap((row) => (row['user'] === name ? (row['mac-address'] ?? '') : [])),
 		user: (name) => users.find((row) => row['name'] === name) ?? null,
+		byHand(name, values) {
+			const user = users.find((row) => row['name'] === name);
+			if (user) Object.assign(user, values);
+			else users.push({ '.id': id(), uptime: '0s', name, profile: 'default', ...values });
+		},
+		reset() {
+			for (const menu of MENUS) tables[menu].splice(0, tables[menu].length);
+			tables['ip/hotspot/user/profile'].push({ ...FIRST_PROFILE });
+		},
 		pass(ms) {
 			for (const row of [...active]) {
 				const user = users.find((one) => one['name'] === row['user']);

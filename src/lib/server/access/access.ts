@@ -27,6 +27,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	 * @param isIn the gateway says that the device is online already
 	 */
 	visitBound(purchaseTokenHash: string, isIn: boolean): Promise<void>;
+	/** A gateway was registered: where it is told of users, it hears of those whose time runs at its router. */
+	gatewayAdded(gateway: RegisteredGateway): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none, or it is too soon */
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
@@ -50,6 +52,9 @@ export type { Login, LoginAnswer } from './radius.ts';
 export type { Life } from './probe.ts';
 export type { DeviceState } from './states.ts';
 
+/** What one transaction notes when a gateway is registered: others write in between. */
+const PASSES_AT_ONCE = 100;
+
 export interface AccessParts extends Omit<GrantsParts, 'turns'> {
 	clock: Clock;
 	plan: Plan;
@@ -70,6 +75,18 @@ export function createAccess(given: AccessParts): Access {
 			await database.transact(async (trx) => {
 				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass, isIn);
 			});
+			jobs.nudge();
+		},
+		async gatewayAdded({ routerId }) {
+			let afterPassId = 0;
+			for (let isMore = true; isMore;) {
+				isMore = await database.transact(async (trx) => {
+					const rows = await store.runningAt(trx, { routerId, afterPassId }, PASSES_AT_ONCE);
+					await plan.gatewayCame(trx, routerId, new Map(rows.map((row) => [row.pass_id, row])).values());
+					afterPassId = rows.at(-1)?.pass_id ?? afterPassId;
+					return rows.length === PASSES_AT_ONCE;
+				});
+			}
 			jobs.nudge();
 		},
 		async move(tokenHash) {

@@ -21,6 +21,8 @@ const ACTIVATING_MS = 10 * 60 * 1000;
  * this time there, so that it collects no devices.
  */
 const MOVE_AGAIN_MS = 60 * 60 * 1000;
+/** The page of a purchase may be opened as often as anybody likes: its user is told again once in this time. */
+const TELL_USER_AGAIN_MS = 10 * 1000;
 
 export interface AccessPlanParts {
 	clock: Clock;
@@ -30,10 +32,13 @@ export interface AccessPlanParts {
 
 export interface Plan extends AccessPlan {
 	/**
-	 * A purchase was opened on a new visit: its device is let in, where the pass has room for it.
+	 * A purchase was opened on a new visit: its device is let in, where the pass has room for it. Where users are told, a
+	 * gateway that sends somebody here may have forgotten the user, or have refused it: that is told again.
 	 * @param isIn the gateway says that the device is online: such a visit brings nothing to let it in with
 	 */
 	deviceCame(trx: Tx, pass: PassPlace, isIn: boolean): Promise<void>;
+	/** A router has got a gateway: where that is told of users, it hears of those whose time runs. */
+	gatewayCame(trx: Tx, routerId: number, passes: Iterable<PassPlace>): Promise<void>;
 	/** The newest device takes the place of the others. @returns false when there is none, or it is too soon */
 	move(trx: Tx, pass: PassPlace): Promise<boolean>;
 }
@@ -125,6 +130,32 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 	}
 
 	/**
+	 * Adds the grants of a pass that are missing at gateways that are told of users.
+	 * @param againAt the gateway that may have forgotten its user; null where none has said anything
+	 */
+	async function tellUsers(
+		trx: Tx,
+		pass: PassPlace,
+		targets: Awaited<ReturnType<typeof told>>,
+		againAt: number | null
+	): Promise<void> {
+		const now = clock.now();
+		const open = (await store.openGrantsOf(trx, pass.pass_id)).filter(
+			({ mac, released_at, state }) => mac === null && released_at === null && state !== 'revoking'
+		);
+		for (const { gateway, subject } of targets) {
+			if (subject !== 'user') continue;
+			const own = open.find(({ gateway_id }) => gateway_id === gateway.id);
+			if (!own) await grant(trx, pass.pass_id, { gatewayId: gateway.id, mac: null, visitId: null });
+			else if (gateway.id === againAt && Math.abs(now - own.updated_at) > TELL_USER_AGAIN_MS) {
+				// One that is being told counts when it is answered; it only need not wait for its next turn.
+				if (own.state === 'granted') await store.tellAnew(trx, own.id, now);
+				await jobs.schedule(trx, GRANT_JOB, own.id, now);
+			}
+		}
+	}
+
+	/**
 	 * Where devices sign in by RADIUS, the newest one has its place before it does: the other, put out, would sign in
 	 * again by itself, and faster.
 	 */
@@ -158,7 +189,13 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 
 	return {
 		async deviceCame(trx, pass, isIn) {
-			const [newest] = await devicesToTell(trx, pass, await told(trx, pass.router_id));
+			const targets = await told(trx, pass.router_id);
+			if (targets.some(({ subject }) => subject === 'user')) {
+				const place = { passId: pass.pass_id, routerId: pass.router_id };
+				const [last] = await store.devicesOf(trx, place, clock.now());
+				await tellUsers(trx, pass, targets, isIn ? null : (last?.gateway_id ?? null));
+			}
+			const [newest] = await devicesToTell(trx, pass, targets);
 			if (!newest) return;
 			const inside = (await store.openGrantsOf(trx, pass.pass_id)).filter(
 				({ mac, released_at, state }) => mac !== null && released_at === null && state !== 'revoking'
@@ -168,6 +205,10 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			);
 			if (own ? isIn || own.visit_id === newest.id : inside.length >= pass.max_devices) return;
 			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
+		},
+		async gatewayCame(trx, routerId, passes) {
+			const targets = await told(trx, routerId);
+			for (const pass of passes) await tellUsers(trx, pass, targets, null);
 		},
 		async move(trx, pass) {
 			const place = { passId: pass.pass_id, routerId: pass.router_id };

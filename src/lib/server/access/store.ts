@@ -69,6 +69,23 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string): Pro
 	return rows;
 }
 
+/** Sessions of a router whose time runs or is about to, in the order of their passes, after one of these. */
+export const runningAt = (
+	queries: Queries,
+	{ routerId, afterPassId }: { routerId: number; afterPassId: number },
+	limit: number
+): Promise<SessionRow[]> =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('router_id', '=', routerId)
+		.where('status', 'in', ['activating', 'active'])
+		.where('pass_id', '>', afterPassId)
+		.orderBy('pass_id')
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
 export const insertGrant = (queries: Queries, grant: Insertable<AccessGrantsTable>): Promise<GrantRow> =>
 	queries.insertInto('access_grants').values(grant).returningAll().executeTakeFirstOrThrow();
 

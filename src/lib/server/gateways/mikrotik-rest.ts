@@ -5,16 +5,20 @@ import { callOwnApi, unavailable, type Call, type Called } from './own-api.ts';
 /**
  * RouterOS 7 by its REST API (help.mikrotik.com, "REST API"): PUT adds, PATCH changes, DELETE removes, every value is a
  * text, ids look like `*1F`. A pass is a user of the hotspot; the sign-in goes on in the browser. `limit-uptime` counts
- * what a user was online, not until when: it is set to what was used, and what is left, and at the end the user is
- * removed, with its cookies and connections. How many devices may share it is said by a profile of our own for each
+ * what a user was online, all its devices together, not until when: it is set to what was used, and what is left for
+ * each device, and at the end the user is removed, with its cookies and connections. Our users say so in their comment;
+ * any other user is its owner's, whatever its name, and stays as it is. How many devices may share it is said by a profile of our own for each
  * number, `airtill-1`, which owners may give a rate limit.
  */
 
+/** On every user that is ours. */
 const COMMENT = 'Airtill';
 /** Connections, or cookies, of one user. */
 const MAX_ROWS = 50;
 
-const rowsShape = z.array(z.looseObject({ '.id': z.string(), uptime: z.string().optional() }));
+const rowsShape = z.array(
+	z.looseObject({ '.id': z.string(), uptime: z.string().optional(), comment: z.string().optional() })
+);
 type Row = z.output<typeof rowsShape>[number];
 
 const clockShape = z.looseObject({
@@ -54,17 +58,15 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 		return unavailable(explain(answer));
 	}
 
-	async function removeAll(menu: string, property: string, value: string): Promise<Outcome<null>> {
-		const rows = await find(menu, property, value);
-		if (rows.kind === 'unavailable') return rows;
-		for (const row of rows.value.slice(0, MAX_ROWS)) {
+	async function remove(menu: string, rows: readonly Row[]): Promise<Outcome<null>> {
+		for (const row of rows.slice(0, MAX_ROWS)) {
 			const removed = await change('DELETE', `/${menu}/${row['.id']}`);
 			if (removed.kind === 'unavailable') return removed;
 		}
 		return done(null);
 	}
 
-	return { call, find, change, removeAll };
+	return { call, find, change, remove };
 }
 
 const USERS = 'ip/hotspot/user';
@@ -84,6 +86,20 @@ async function ensureProfile(
 	return made.kind === 'unavailable' ? made : done(name);
 }
 
+/** Users of a name: for several servers of its hotspot there may be one each. */
+async function usersOf(rest: ReturnType<typeof createRest>, name: string): Promise<Outcome<Users>> {
+	const found = await rest.find(USERS, 'name', name);
+	if (found.kind === 'unavailable') return found;
+	const own = found.value.filter(({ comment }) => comment === COMMENT);
+	return done({ own, isTaken: own.length === 0 && found.value.length > 0 });
+}
+
+/** `isTaken`: somebody else's user has the name. */
+interface Users {
+	own: Row[];
+	isTaken: boolean;
+}
+
 const used = (rows: readonly Row[]) =>
 	rows.reduce((sum, { uptime }) => sum + routerSeconds(uptime ?? '0s'), 0);
 
@@ -93,9 +109,10 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 	if (profile.kind === 'unavailable') return profile;
 	// Twice: it may be made meanwhile, or removed, by hand.
 	for (let tries = 0; tries < 2; tries += 1) {
-		const found = await rest.find(USERS, 'name', guest.user);
+		const found = await usersOf(rest, guest.user);
 		if (found.kind === 'unavailable') return found;
-		const [user] = found.value;
+		if (found.value.isTaken) return unavailable(takenText(guest.user));
+		const [user] = found.value.own;
 		// Whether a user's uptime counts the connection that it has now is not documented: better too long, the end is ours.
 		const active = user ? await rest.find(ACTIVE, 'user', guest.user) : done([]);
 		if (active.kind === 'unavailable') return active;
@@ -103,7 +120,7 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 		const wanted = {
 			password: guest.password,
 			profile: profile.value,
-			'limit-uptime': `${used(found.value) + used(active.value) + left}s`,
+			'limit-uptime': `${used(found.value.own) + used(active.value) + left * guest.maxDevices}s`,
 			disabled: 'false'
 		};
 		const changed = user
@@ -115,15 +132,22 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 	return unavailable('Somebody else is changing the users of this hotspot.');
 }
 
+const takenText = (user: string) =>
+	`The hotspot has a user "${user}" without the comment "${COMMENT}", which is not ours to change: give it another name.`;
+
 /** The user first: what is put out would sign in again. */
 async function revoke({ user }: Guest, facts: GatewayFacts, reach: Reach): Promise<Told> {
 	const rest = createRest(facts, reach);
-	for (const [menu, property] of [
-		[USERS, 'name'],
-		[COOKIES, 'user'],
-		[ACTIVE, 'user']
-	] as const) {
-		const removed = await rest.removeAll(menu, property, user);
+	const found = await usersOf(rest, user);
+	if (found.kind === 'unavailable') return found;
+	// Who is online under the name of somebody else's user is that one.
+	if (found.value.isTaken) return { kind: 'done' };
+	const users = await rest.remove(USERS, found.value.own);
+	if (users.kind === 'unavailable') return users;
+	for (const menu of [COOKIES, ACTIVE]) {
+		const rows = await rest.find(menu, 'user', user);
+		if (rows.kind === 'unavailable') return rows;
+		const removed = await rest.remove(menu, rows.value);
 		if (removed.kind === 'unavailable') return removed;
 	}
 	return { kind: 'done' };

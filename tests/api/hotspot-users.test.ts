@@ -1,0 +1,200 @@
+/**
+ * The users of a MikroTik hotspot that Airtill adds to it: the router may forget them, count the time of several devices
+ * in one, and have users of its own of any name.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/lib/server/secrets.ts';
+import type { RouterOs } from '../simulators/gateway/routeros.ts';
+import { numberEnding, type Session } from '../support/api.ts';
+import { browse, fieldValue, type Browsing } from '../support/browsing.ts';
+import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../support/consoles.ts';
+import { cli } from '../support/server.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+const MINUTE = 60_000;
+/** A user is told again once in ten seconds. */
+const AGAIN = 11_000;
+const TOLD = /^(PUT|PATCH) \/rest\/ip\/hotspot\/user(\/\*.*)?$/;
+const UNKNOWN_USER = 'invalid username or password';
+
+interface Bought {
+	person: Browsing;
+	/** Path of the page of the purchase. */
+	path: string;
+	mac: string;
+	user: string;
+	session: Session;
+}
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const world = useWorld({ database: kind });
+	let hotspot: RouterOs;
+
+	beforeAll(async () => {
+		hotspot = await connectRouterOs(world());
+	});
+	afterEach(() => hotspot.heal());
+	afterAll(() => hotspot.stop());
+
+	const becomes = (id: number, status: Session['status']) =>
+		eventually(
+			`session ${id} is ${status}`,
+			async () => (await world().api.getSession(id)).status === status
+		);
+	const grants = (passId: number) =>
+		world().sql.all('select * from access_grants where pass_id = ? order by id', passId);
+	const order = () => world().api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
+	async function buy(): Promise<Session> {
+		const { api } = world();
+		const session = await order();
+		await api.getPayment((await api.pay(session)).id, 20);
+		await becomes(session.id, 'active');
+		return api.getSession(session.id);
+	}
+	const signIn = (session: Session, mac: string) =>
+		hotspot.signIn(`s${session.id}`, session.password ?? '', mac);
+	const known = (session: Session) =>
+		eventually('the hotspot knows its user', async () => hotspot.user(`s${session.id}`) !== null);
+	const timesTold = () => hotspot.asked.filter((line) => TOLD.test(line)).length;
+
+	/** What the hotspot's page hands over with the browser of a device, on a new visit. */
+	async function enter(person: Browsing, mac: string, change: Record<string, string> = {}) {
+		const { stdout } = await cli(['gateways', 'config', 'hotspot'], world().server);
+		const key = /\/(?:splash|captive-portal)\/([\w-]{24})/.exec(stdout)?.[1] ?? '';
+		const page = await person.post(`/splash/${key}`, {
+			mac,
+			ip: '127.0.0.1',
+			'link-login-only': 'http://10.5.50.1/login',
+			'link-orig': 'http://example.com/',
+			error: '',
+			...change
+		});
+		return { page, visit: /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '' };
+	}
+
+	/** A device of the hotspot that has bought an hour on its page, and is online. */
+	async function inside(): Promise<Bought> {
+		const person = browse(world().server.url);
+		const mac = newMac();
+		const { page } = await enter(person, mac);
+		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
+			time: fieldValue(page, 'time'),
+			network: 'mobile_money',
+			phone: numberEnding('008'),
+			purchase: fieldValue(page, 'purchase')
+		});
+		const token = /^\/s\/([\w-]{24})/.exec(bought.path)?.[1] ?? '';
+		const id = await eventually('the purchase has its time', async () => {
+			const [row] = await world().sql.all(
+				`select s.id from purchases p join sessions s on s.id = p.session_id
+					where p.token_hash = ? and s.status = 'active'`,
+				sha256(token)
+			);
+			return row ? Number(row['id']) : null;
+		});
+		const password = new URL(
+			(await person.raw(`/s/${token}/online`)).headers.get('location') ?? ''
+		).searchParams.get('password');
+		const session = { ...(await world().admin.getSession(id)), password };
+		expect(signIn(session, mac)).toBe('online');
+		return { person, path: `/s/${token}`, mac, user: `s${id}`, session };
+	}
+
+	describe('a user that the hotspot has forgotten', () => {
+		it('is told again when its page is opened on a visit there', async () => {
+			const { person, path, mac, session } = await inside();
+			await world().server.advance(AGAIN);
+			hotspot.reset();
+			expect(signIn(session, mac)).toBe(UNKNOWN_USER);
+			const { visit } = await enter(person, mac);
+			await person.raw(`${path}?visit=${visit}`);
+			await known(session);
+			expect(signIn(session, mac)).toBe('online');
+			expect(await grants(session.id)).toHaveLength(1);
+		});
+
+		it('is told again when its sign-in was refused', async () => {
+			const { person, path, mac, session } = await inside();
+			await world().server.advance(AGAIN);
+			hotspot.reset();
+			const back = `${world().server.url}${path}?online`;
+			const { page } = await enter(person, mac, { error: signIn(session, mac), 'link-orig': back });
+			expect(page.path).toBe(path);
+			await known(session);
+			expect(signIn(session, mac)).toBe('online');
+		});
+
+		it('is told once in ten seconds, however often its page is opened, and never while it is online', async () => {
+			const { person, path, mac, session } = await inside();
+			const open = async (change: Record<string, string> = {}) => {
+				const back = { 'link-orig': `${world().server.url}${path}?online`, ...change };
+				expect((await enter(person, mac, back)).page.path.startsWith(path)).toBe(true);
+			};
+			const before = timesTold();
+			await open();
+			await world().server.advance(AGAIN);
+			await open({ 'logged-in': 'yes' });
+			await open();
+			await eventually('it was told', async () => timesTold() === before + 1);
+			await open();
+			await open();
+			expect(await grants(session.id)).toMatchObject([{ state: 'granted', revision: 1 }]);
+			expect(timesTold()).toBe(before + 1);
+		});
+
+		it('is told of a hotspot that is registered while its time runs, and removed there at its end', async () => {
+			const session = await buy();
+			const { server } = world();
+			hotspot.reset();
+			expect((await cli(['gateways', 'remove', 'hotspot'], server)).code).toBe(0);
+			expect(await grants(session.id)).toHaveLength(0);
+			await hotspot.stop();
+			hotspot = await connectRouterOs(world());
+			await known(session);
+			expect(signIn(session, newMac())).toBe('online');
+			await world().api.endSession(session.id);
+			await eventually('it is out', async () => !hotspot.isOnline(`s${session.id}`));
+			expect(hotspot.user(`s${session.id}`)).toBeNull();
+		});
+	});
+
+	it('each of two devices that a pass has room for is online till its end', async () => {
+		const { server, sql } = world();
+		await sql.run('update routers set max_devices = 2 where id = ?', ROUTER_OS_ROUTER);
+		const session = await buy();
+		await sql.run('update routers set max_devices = 1 where id = ?', ROUTER_OS_ROUTER);
+		const [one, two] = [newMac(), newMac()];
+		expect([signIn(session, one), signIn(session, two)]).toEqual(['online', 'online']);
+		hotspot.pass(59 * MINUTE);
+		expect(hotspot.devices(`s${session.id}`)).toEqual([one, two]);
+		expect(signIn(session, one)).toBe('online');
+		await server.advance(60 * MINUTE);
+		await eventually('both are out', async () => !hotspot.isOnline(`s${session.id}`));
+	});
+
+	it("an owner's own user of the same name stays as it is, and the grant says why nobody is let in", async () => {
+		const { api, server } = world();
+		const session = await order();
+		const user = `s${session.id}`;
+		const own = { password: 'staff', comment: 'of the reception' };
+		hotspot.byHand(user, own);
+		expect(hotspot.signIn(user, 'staff', newMac())).toBe('online');
+		const before = { ...hotspot.user(user) };
+		const payment = await api.pay(session);
+		await eventually('the grant says why', async () =>
+			String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+		);
+		expect((await api.getSession(session.id)).status).toBe('activating');
+		expect(hotspot.user(user)).toEqual(before);
+		// Nobody has been let in: the money goes back, and nothing of the owner's is taken away.
+		await server.advance(10 * MINUTE + 1_000);
+		await becomes(session.id, 'cancelled');
+		await eventually('the money is back', async () => {
+			await server.advance(5_000);
+			return (await api.getPayment(payment.id)).status === 'refunded';
+		});
+		await eventually('the grant is over', async () => (await grants(session.id))[0]?.['state'] === 'revoked');
+		expect(hotspot.user(user)).toEqual(before);
+		expect(hotspot.isOnline(user)).toBe(true);
+	});
+});
