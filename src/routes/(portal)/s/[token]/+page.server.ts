@@ -52,9 +52,10 @@ export const load: PageServerLoad = async (event) => {
 
 	const signIn = pass ? await event.locals.app.gateways.signInAt(router.id) : 'typed';
 	// Where a device has joined already, what comes next stands below, and so it does where a code is typed.
-	const isSaidBelow = pass !== null && (takesCode(pass.session, signIn) || isLetIn(device));
+	const asksCode = pass !== null && takesCode(pass.session, signIn);
+	const text = asksCode || isLetIn(device) ? '' : state.text;
 	return {
-		state: isSaidBelow ? { ...state, text: '' } : state,
+		state: { ...state, text, next: asksCode ? m.purchase_code_text() : state.next },
 		brand: showBrand(event, router),
 		added,
 		watch: watchText(watch, device),

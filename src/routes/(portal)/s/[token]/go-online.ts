@@ -84,7 +84,7 @@ export function goOnline(
 			title: m.splash_refused_title({ ssid }),
 			texts: [
 				gatewayProblem(entry.problem),
-				way === 'device' ? m.splash_go_refused_code() : m.splash_go_refused()
+				way !== 'typed' ? m.splash_go_refused_code() : m.splash_go_refused()
 			],
 			link: { text: m.splash_go_again(), quiet: entry.problem === 'too-many-devices' },
 			move: entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
