@@ -73,7 +73,6 @@ const copied = (label: string, text: string) => ({ label, text, copy: 'Copy it' 
 const user = copied('User name', 's12');
 const code = copied('Your code', 'K7MQ-29XT');
 const network = copied('Password of the Wi-Fi itself', 'rubaga-guests');
-/** No real one: that takes a library. */
 const qr = { size: 3, bits: 'ab8' };
 const way = {
 	code: null,
