@@ -308,6 +308,54 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await macCalls('02:00:00:00:07:04')).status).toBe(404);
 	});
 
+	it('of forty passes that nobody is in yet, each lets its buyer in within three tries', async () => {
+		const router = 7;
+		const accessPoint = radiusCalls(
+			world().server.url,
+			await registerRadius(world(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
+		);
+		const bought: Awaited<ReturnType<typeof buy>>[] = [];
+		for (let some = 0; some < 5; some += 1) {
+			bought.push(...(await Promise.all(Array.from({ length: 8 }, () => buy(router)))));
+		}
+		const ask = async (mac: string): Promise<string[]> => {
+			const offered = passwords(await accessPoint.authorize(mac, mac));
+			return Array.isArray(offered) ? offered : [];
+		};
+		const macOf = (index: number) => `02:00:00:00:08:${index.toString(16).padStart(2, '0')}`;
+		/** Asks until its password is offered. @returns how often that was */
+		async function tries(password: string, mac: string): Promise<number> {
+			for (let count = 1; count <= 10; count += 1) {
+				const offered = await ask(mac);
+				expect(offered.length).toBeLessThanOrEqual(16);
+				if (offered.includes(password)) return count;
+			}
+			return Infinity;
+		}
+		const counts = await Promise.all(bought.map(({ password }, index) => tries(password, macOf(index))));
+		expect(Math.max(...counts)).toBe(3);
+		// Neither who has just bought nor who waits longest needs a second one.
+		const byId = [...bought].sort((a, b) => a.session.id - b.session.id);
+		const stranger = await ask('02:00:00:00:09:01');
+		expect(stranger).toContain(byId[0]?.password);
+		expect(stranger).toContain(byId.at(-1)?.password);
+
+		// One that came in is offered the same again: it would not come in otherwise.
+		const phone = '02:00:00:00:09:aa';
+		const [first, second] = [await ask(phone), await ask(phone)];
+		expect(second.filter((password) => first.includes(password))).toEqual([]);
+		await accessPoint.account('start', 'phone-of-forty', { user: phone, mac: phone });
+		expect((await ask(phone)).toSorted()).toEqual(second.toSorted());
+
+		// One that had a device before has a place among them, and no more than that.
+		const [used] = byId.slice(20);
+		await accessPoint.account('start', 'used', { user: used?.user ?? '', mac: '02:00:00:00:09:bb' });
+		await accessPoint.account('stop', 'used', { user: used?.user ?? '', mac: '02:00:00:00:09:bb' });
+		const offered = await ask('02:00:00:00:09:cc');
+		expect(offered).toContain(used?.password);
+		expect(offered).toHaveLength(16);
+	});
+
 	it('only the RADIUS server of the gateway is answered, and guesses are limited', async () => {
 		const { user } = await buy();
 		const body = JSON.stringify({ user, mac: '' });

@@ -13,6 +13,7 @@ import { askGateway } from './asking.ts';
 import { giveUp } from './give-up.ts';
 import { passNow as readPass, type PassNow } from './pass-now.ts';
 import * as store from './store.ts';
+import type { Turns } from './turns.ts';
 import { GRANT_JOB } from './work.ts';
 
 /**
@@ -63,6 +64,7 @@ export interface GrantsParts {
 	sessions: Sessions;
 	payments: Payments;
 	reach: Reach;
+	turns: Turns;
 }
 
 const MAX_BACKOFF_MS = 60_000;
@@ -84,13 +86,16 @@ const MAX_LOOKED_AT = 100;
 const AGAIN_MS = 90_000;
 
 export function createGrants(parts: GrantsParts): Grants {
-	const { database, clock, log, jobs, gateways, visits, sessions } = parts;
+	const { database, clock, log, jobs, gateways, visits, sessions, turns } = parts;
 	const { db } = database;
 
 	const passNow = (passId: number) => readPass(db, clock, passId);
 
-	const backoff = ({ attempts }: store.GrantRow) =>
-		Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
+	/** One that is known to be silent is asked sooner for a buyer who waits only. */
+	const backoff = ({ attempts }: store.GrantRow, { silentSince }: RegisteredGateway, isAwaited: boolean) =>
+		silentSince !== null && !isAwaited
+			? MAX_BACKOFF_MS
+			: Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
 	async function guestOf(grant: store.GrantRow, pass: PassNow | null) {
 		return {
@@ -188,7 +193,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		if (told.kind === 'impossible') return awaitFetch(grant, pass);
 		if (told.kind === 'done') return (await noteGranted(grant, pass, untilMs)) ?? clock.now();
 		await noteTrouble(grant, gateway, told.reason);
-		const again = clock.now() + backoff(grant);
+		const again = clock.now() + backoff(grant, gateway, pass.activating !== null);
 		return pass.activating ? again : Math.min(again, pass.untilMs);
 	}
 
@@ -216,7 +221,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		const endsByItselfAt = grant.until_at ?? grant.created_at;
 		if (told.kind === 'unavailable') {
 			await noteTrouble(grant, gateway, told.reason);
-			if (clock.now() < endsByItselfAt + REVOKE_MS) return clock.now() + backoff(grant);
+			if (clock.now() < endsByItselfAt + REVOKE_MS) return clock.now() + backoff(grant, gateway, false);
 			await store.changeGrant(db, from, { state: 'failed', updated_at: clock.now() });
 			log.error({ gateway: gateway.name, grant: grant.id }, 'a guest could not be put out');
 			return null;
@@ -270,7 +275,9 @@ export function createGrants(parts: GrantsParts): Grants {
 			if (!gateway) return null;
 			const pass =
 				grant.released_at === null && grant.state !== 'revoking' ? await passNow(grant.pass_id) : null;
-			return pass ? give(grant, gateway, pass) : take(grant, gateway);
+			const work = () => (pass ? give(grant, gateway, pass) : take(grant, gateway));
+			if (!tellerOf(gateway)) return work();
+			return turns.run({ kind: GRANT_JOB, id, gateway, isBuyer: Boolean(pass?.activating) }, work);
 		},
 		giveUp: (sessionId) => giveUp(parts, sessionId),
 		async waiting(gateway, limit, useOf) {
