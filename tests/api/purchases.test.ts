@@ -41,7 +41,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 			clock: systemClock,
 			secrets: createSecrets(SECRET),
 			rateLimits,
-			maxCodes
+			maxCodes,
+			region: 'UG'
 		});
 	};
 
@@ -293,7 +294,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const stored = JSON.stringify(await row(token));
 			for (const secret of [token, code, code.replace('-', '')]) expect(stored).not.toContain(secret);
 			const typed = ` ${code.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')}`;
-			expect(await purchases.resume(typed, 'one')).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code: typed, phone: '' }, 'one')).toEqual({
+				kind: 'found',
+				token
+			});
 		});
 
 		it('is given to an older purchase when that is next opened', async () => {
@@ -303,7 +307,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				Number((await row(token))['session_id'])
 			);
 			expect((await purchases.find(api, token))?.code).toBe(code);
-			expect(await purchases.resume(code, 'two')).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code, phone: '' }, 'two')).toEqual({ kind: 'found', token });
 		});
 
 		it('is another one where another purchase has it already', async () => {
@@ -318,7 +322,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			);
 			const second = (await purchases.find(api, token))?.code ?? '';
 			expect(second).not.toBe(code);
-			expect(await purchases.resume(second, 'three')).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code: second, phone: '' }, 'three')).toEqual({
+				kind: 'found',
+				token
+			});
 		});
 
 		it('does not open a purchase to which nothing has happened for 60 days', async () => {
@@ -332,28 +339,27 @@ describe.each(DATABASES)('on %s', (kind) => {
 				);
 			const hash = String((await row(token))['code_hash']);
 			await age(59);
-			expect(await purchases.resume(code, 'four')).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code, phone: '' }, 'four')).toEqual({ kind: 'found', token });
 			await age(61);
-			expect(await purchases.resume(code, 'four')).toEqual({ kind: 'unknown' });
+			expect(await purchases.resume(api, { code, phone: '' }, 'four')).toEqual({ kind: 'unknown' });
 		});
 
 		it('may be tried so often from one network, and so often from all together', async () => {
 			const limited = guarded({ network: 2, total: 3 });
+			const guess = { code: 'ZZZZ-ZZZZ', phone: '' };
 			const kinds = async (network: string, times: number) => {
 				const tries = [];
 				for (let count = 0; count < times; count += 1) {
-					tries.push((await limited.resume('ZZZZ-ZZZZ', network)).kind);
+					tries.push((await limited.resume(api, guess, network)).kind);
 				}
 				return tries;
 			};
 			// What cannot be a code costs nothing.
-			expect((await limited.resume('hello', 'guesser')).kind).toBe('unknown');
+			expect((await limited.resume(api, { code: 'hello', phone: '' }, 'guesser')).kind).toBe('unknown');
 			expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'limited']);
-			expect(await kinds('another', 2)).toEqual(['unknown', 'limited']);
-			expect(await limited.resume('ZZZZ-ZZZZ', 'third')).toMatchObject({
-				kind: 'limited',
-				retryAfterSeconds: expect.any(Number)
-			});
+			// Beyond that a code asks for the number that paid, too.
+			expect(await kinds('another', 2)).toEqual(['unknown', 'crowded']);
+			expect(await kinds('third', 3)).toEqual(['crowded', 'crowded', 'limited']);
 		});
 	});
 });

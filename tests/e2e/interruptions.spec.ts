@@ -77,6 +77,26 @@ test('a connection that breaks while waiting is said so, and the password comes 
 	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 45_000 });
 });
 
+test('a page whose script did not come waits for the connection before it loads itself again', async ({
+	page,
+	context,
+	buyer
+}) => {
+	await page.route('**/_app/**', (route) => route.abort());
+	await page.clock.install();
+	await buyer.buy(ROUTER, freshNumber('006'));
+	await expect(buyer.title).toHaveText('Check your phone.');
+	const address = page.url();
+	await context.setOffline(true);
+	await page.clock.runFor('02:00');
+	expect(page.url()).toBe(address);
+	await expect(buyer.title).toHaveText('Check your phone.');
+	await buyer.portal.advance(31_000);
+	await context.setOffline(false);
+	await page.clock.runFor('02:00');
+	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 45_000 });
+});
+
 test('when held requests are cut, plain polling takes over', async ({ page, buyer }) => {
 	await page.route('**/status?wait=20', (route) => route.abort());
 	await buyer.buy(ROUTER, freshNumber());

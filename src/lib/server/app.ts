@@ -229,7 +229,14 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		sessions,
 		payments,
 		reviews,
-		purchases: createPurchases({ database, clock, secrets, rateLimits, maxCodes: config.maxCodes }),
+		purchases: createPurchases({
+			database,
+			clock,
+			secrets,
+			rateLimits,
+			maxCodes: config.maxCodes,
+			region: config.defaultRegion
+		}),
 		gateways,
 		visits,
 		access,

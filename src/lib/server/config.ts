@@ -257,7 +257,7 @@ const SETTINGS = {
 		schema: integer(1, 1_000_000),
 		default: '60',
 		description:
-			'The same from all addresses together: with 2^40 codes and 100,000 purchases in use, a guess that never stops would hit one in about four months.'
+			'The same from all addresses together; beyond it a code opens with the number that paid. With 2^40 codes and 100,000 purchases in use, a guess that never stops would hit one in about four months.'
 	},
 	PAYMENT_TIMEOUT_SECONDS: {
 		schema: integer(30, 60 * 60),

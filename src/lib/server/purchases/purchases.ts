@@ -1,5 +1,6 @@
 import type { ApiClient } from '../api-client.ts';
 import { ApiProblem } from '../api-client.ts';
+import { parseMobile } from '../../phone.ts';
 import { readCode } from '../../purchase-code.ts';
 import type { Clock } from '../clock.ts';
 import type { PaymentBody, SessionBody } from '../contract/schemas.ts';
@@ -53,9 +54,11 @@ export interface Purchases {
 	wait(api: ApiClient, token: string, waitSeconds: number): Promise<PurchaseView | null>;
 	/**
 	 * What a typed code opens. Each try counts against its network and against all of them, so that codes cannot be
-	 * guessed; beyond that no code is looked at.
+	 * guessed; beyond the first no code is looked at. Beyond the second, which anybody can use up, a code opens with the
+	 * number that paid, which nobody guesses beside it: so nobody keeps buyers from what they bought.
+	 * @param phone the number as it was typed; '' where none was asked for
 	 */
-	resume(typed: string, network: string): Promise<Resumed>;
+	resume(api: ApiClient, typed: { code: string; phone: string }, network: string): Promise<Resumed>;
 	/** Sessions of a purchase and of the time added to it, for who knows the SHA-256 of its token (a visit does). */
 	sessionsOf(tokenHash: string): Promise<number[]>;
 }
@@ -64,7 +67,10 @@ export type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' 
 export type AddedTimeForm = PurchaseForm & { token: string };
 
 export type Resumed =
-	{ kind: 'found'; token: string } | { kind: 'unknown' } | { kind: 'limited'; retryAfterSeconds: number };
+	| { kind: 'found'; token: string }
+	/** `crowded`: too many tries of all networks together. Asked for a number, or that was not the purchase's. */
+	| { kind: 'unknown' | 'crowded' }
+	| { kind: 'limited'; retryAfterSeconds: number };
 
 export interface PurchasesDependencies {
 	database: Database;
@@ -73,6 +79,8 @@ export interface PurchasesDependencies {
 	rateLimits: RateLimits;
 	/** Tries to open a purchase by its code in any minute: of one network, and of all together. */
 	maxCodes: { network: number; total: number };
+	/** Country of numbers that are typed without a country code. */
+	region: string;
 }
 
 /** An order that was cut off is completed when the buyer comes back this soon; later it would surprise them. */
@@ -84,7 +92,7 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
-	const { database, clock, secrets, rateLimits, maxCodes } = dependencies;
+	const { database, clock, secrets, rateLimits, maxCodes, region } = dependencies;
 	const { db } = database;
 	const codes = createCodes(database, secrets);
 	const ordering = createOrdering(database, clock, codes);
@@ -206,6 +214,15 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 		return admitted ? null : Math.max(1, Math.ceil(resetMs / 1000));
 	}
 
+	/** Whether a payment of a purchase was asked of a number (E.164), the newest first. */
+	async function hasPaid(api: ApiClient, row: store.PurchaseRow, number: string): Promise<boolean> {
+		if (parseMobile(row.phone, region) === number) return true;
+		for (const id of store.paymentIds(row).reverse()) {
+			if ((await api.getPayment(id)).phone === number) return true;
+		}
+		return false;
+	}
+
 	return {
 		newToken: purchaseToken,
 		buy: (api, token, form) => ordering.buy(api, token, form),
@@ -229,14 +246,20 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 			const row = await load(api, token);
 			return row && afterWaiting(api, token, row, waitSeconds);
 		},
-		async resume(typed, network) {
+		async resume(api, { code: typed, phone }, network) {
 			const code = readCode(typed);
 			// What cannot be a code guesses nothing.
 			if (code === null) return { kind: 'unknown' };
-			const retryAfterSeconds =
-				(await limited(`code:${network}`, maxCodes.network)) ?? (await limited('code', maxCodes.total));
+			const retryAfterSeconds = await limited(`code:${network}`, maxCodes.network);
 			if (retryAfterSeconds !== null) return { kind: 'limited', retryAfterSeconds };
+			const isCrowded = (await limited('code', maxCodes.total)) !== null;
+			const number = isCrowded ? parseMobile(phone, region) : null;
+			if (isCrowded && number === null) return { kind: 'crowded' };
 			const token = await codes.open(code, clock.now() - CODE_MS);
+			if (number !== null) {
+				const row = token === null ? null : await store.find(db, sha256(token));
+				if (!row || !(await hasPaid(api, row, number))) return { kind: 'crowded' };
+			}
 			return token === null ? { kind: 'unknown' } : { kind: 'found', token };
 		},
 		async sessionsOf(tokenHash) {

@@ -2,47 +2,72 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/language/current.ts';
 import * as m from '#lib/language/messages.js';
 import { readFields } from '#lib/pay-form.ts';
+import { phoneHint } from '#lib/phone-hint.ts';
+import { apiClient } from '#lib/server/api-client.ts';
 import { networkOf } from '#lib/server/http/limits.ts';
-import { readForm } from '../calm.ts';
+import { orCalmly, readForm } from '../calm.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** What is said when a code opens nothing. */
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;
+	/** The number that paid is asked for, too. */
+	asksNumber: boolean;
 }
 
 /** The visit of somebody whom a gateway sent (splash page): the purchase then lets that device online. '' for others. */
 const visitOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
 
 /** Leads to the purchase of a code. @returns why not */
-async function open(event: RequestEvent, code: string, visit: string): Promise<Refused> {
-	if (code === '') return { status: 400, why: m.resume_empty() };
-	const opened = await event.locals.app.purchases.resume(code, networkOf(event));
-	if (opened.kind === 'found')
-		redirect(303, link(`/s/${opened.token}`) + (visit === '' ? '' : `?visit=${visit}`));
-	if (opened.kind === 'unknown') return { status: 404, why: m.resume_unknown() };
-	const seconds = opened.retryAfterSeconds;
-	event.setHeaders({ 'retry-after': String(seconds) });
-	return { status: 429, why: m.resume_limited({ seconds }) };
+async function open(
+	event: RequestEvent,
+	{ code, phone }: { code: string; phone: string },
+	visit: string
+): Promise<Refused> {
+	if (code === '') return { status: 400, why: m.resume_empty(), asksNumber: false };
+	const { purchases } = event.locals.app;
+	const opened = await orCalmly(
+		purchases.resume(apiClient(event), { code, phone }, networkOf(event)),
+		m.purchase_unreachable()
+	);
+	switch (opened.kind) {
+		case 'found':
+			redirect(303, link(`/s/${opened.token}`) + (visit === '' ? '' : `?visit=${visit}`));
+			break;
+		case 'unknown':
+			return { status: 404, why: m.resume_unknown(), asksNumber: false };
+		case 'crowded': {
+			const why = phone === '' ? m.resume_crowded() : m.resume_unknown_number();
+			return { status: phone === '' ? 429 : 404, why, asksNumber: true };
+		}
+		case 'limited': {
+			const seconds = opened.retryAfterSeconds;
+			event.setHeaders({ 'retry-after': String(seconds) });
+			return { status: 429, why: m.resume_limited({ seconds }), asksNumber: phone !== '' };
+		}
+	}
 }
 
 /** `/resume?code=K7MQ-29XT` does what the form does, for links and QR codes. */
 export const load: PageServerLoad = async (event) => {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
 	const visit = visitOf(event.url.searchParams.get('visit'));
-	if (code === '' || event.request.method !== 'GET') return { code, visit, why: null };
-	return { code, visit, why: (await open(event, code, visit)).why };
+	const form = { code, phone: '', visit, hint: phoneHint(event.locals.app.config.defaultRegion) };
+	if (code === '' || event.request.method !== 'GET') return { ...form, why: null, asksNumber: false };
+	const { why, asksNumber } = await open(event, form, visit);
+	return { ...form, why, asksNumber };
 };
 
-/** Of what was typed, so much comes back in the field. */
+/** Of what was typed, so much comes back in its field. */
 const MAX_SHOWN = 32;
 
 export const actions: Actions = {
 	default: async (event) => {
-		const { code, visit: given } = readFields(await readForm(event.request), ['code', 'visit']);
-		const visit = visitOf(given);
-		const { status, why } = await open(event, code, visit);
-		return fail(status, { code: code.slice(0, MAX_SHOWN), visit, why });
+		const sent = readFields(await readForm(event.request), ['code', 'phone', 'visit']);
+		const visit = visitOf(sent.visit);
+		const { status, why, asksNumber } = await open(event, sent, visit);
+		const [code, phone] = [sent.code.slice(0, MAX_SHOWN), sent.phone.slice(0, MAX_SHOWN)];
+		return fail(status, { code, phone, visit, why, asksNumber });
 	}
 };
