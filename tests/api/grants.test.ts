@@ -109,7 +109,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(unifi.minutesOf(mac)).toBe(61);
 			expect(await payment(bought.sessionId)).toMatchObject({ status: 'success', applied: 1 });
 			expect(await grants(bought.sessionId)).toMatchObject([
-				{ state: 'granted', mac, last_error: null, attempts: 0, asked_at: null }
+				{ state: 'granted', mac, last_error: null, attempts: 0 }
 			]);
 			expect(unifi.grantsOf(mac)).toBe(1);
 		});
