@@ -282,6 +282,38 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted', visit_id: visit });
 		});
 
+		it('a pass is moved once in an hour: the old device stays in until its end', async () => {
+			const [first, second, third] = [newDevice(), newDevice(), newDevice()];
+			known = [first, second, third].map(rhidOf);
+			const path = await buy(gateway, first);
+			await inState('activating');
+			await router.poll();
+			const move = async ({ hid, mac }: Device) => {
+				const items = [
+					`hid=${hid}`,
+					'clientip=192.168.8.51',
+					`clientmac=${mac}`,
+					'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
+					`gatewayaddress=${LOGIN_HOST}:2050`,
+					`originurl=${encodeURIComponent(world().server.url + path)}`
+				];
+				const person = browse(world().server.url);
+				await person.get(`/splash/${gateway.key}?fas=${encodeURIComponent(base64(items.join(', ')))}`);
+				return person.post(`${path}?/move`);
+			};
+			expect((await move(second)).path).toBe(`${path}?moved`);
+			await eventually('it is in', async () => {
+				await router.poll();
+				return router.online.has(rhidOf(second));
+			});
+			const refused = await move(third);
+			expect(refused.path).toBe(`${path}?later`);
+			expect(refused.text).toContain('It was moved to another device a short time ago.');
+			await router.poll();
+			expect(router.online.has(rhidOf(third))).toBe(false);
+			await world().server.advance(61 * MINUTE);
+		});
+
 		it('what is no question of it is refused', async () => {
 			const { url } = world().server;
 			expect((await router.ask({ auth_get: 'view', gatewayhash: 'x' })).status).toBe(400);
@@ -289,6 +321,20 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await router.ask({ auth_get: 'deauthed', payload: base64('log') })).body).toBe('ack');
 			const unknown = createAuthmon(`${url}/splash/${'A'.repeat(24)}`, version, () => true);
 			expect((await unknown.ask({ auth_get: 'view', payload: base64('none') })).status).toBe(404);
+		});
+
+		// Last: an unknown name is refused for a minute after it.
+		it('a customer behind the same address does not use up its questions', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			await inState('activating');
+			const guess = (number: number) =>
+				router.ask({ auth_get: 'view', payload: base64('none'), gatewayhash: sha256(`guess ${number}`) });
+			const answers = await Promise.all(Array.from({ length: 130 }, (_, number) => guess(number)));
+			expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+			for (let round = 0; round < 70; round += 1) expect((await router.poll()).ack).toBe('ack');
+			expect(router.online.has(rhidOf(device))).toBe(true);
 		});
 	});
 
@@ -384,6 +430,55 @@ describe.each(DATABASES)('on %s', (kind) => {
 			// One that has left is in no more, and costs no move.
 			expect(await ask({ ...of(second, user), method: 'client_deauth' })).toBe('204 ');
 			expect(await ask(of(third, user))).toMatch(/^200 /);
+		});
+
+		it('a report that a device was put out frees its own place only, and none that was taken since', async () => {
+			const [device, other] = [newDevice(), newDevice()];
+			const path = await buy(gateway, device);
+			const { pass_id } = await inState('active');
+			const user = `s${String(pass_id)}`;
+			expect(await ask(of(device, user))).toMatch(/^200 /);
+			const open = async ({ hid, mac }: Device) => {
+				const original = encodeURIComponent(world().server.url + path);
+				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
+				const list = base64([...items, `originurl=${original}`].join(', '));
+				return browse(world().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+			};
+			await open(other);
+			const elsewhere = await registerGateway(world().server, 'opennds', {
+				loginHost: LOGIN_HOST,
+				router: 4
+			});
+			const itsToken = /^Token [^\n]*:\n(\S+)/m.exec(elsewhere.text)?.[1] ?? '';
+			const deauth = { ...of(device, user), method: 'client_deauth' };
+			expect(await ask(deauth, itsToken, elsewhere.key)).toBe('204 ');
+			expect(await ask(of(other, user))).toBe('403 ');
+			// It came again, under a new token, and was faster than the report about its stay before.
+			const again = { ...device, token: `${device.token}ff`, hid: sha256(`${device.token}ff`) };
+			await open(again);
+			expect(await ask(of(again, user))).toMatch(/^200 /);
+			await open(other);
+			expect(await ask(deauth)).toBe('204 ');
+			expect(await ask(of(other, user))).toBe('403 ');
+			expect(await ask({ ...of(again, user), method: 'client_deauth' })).toBe('204 ');
+			expect(await ask(of(other, user))).toMatch(/^200 /);
+		});
+
+		it('one that was put out, and is at the portal again, has left', async () => {
+			const [device, other] = [newDevice(), newDevice()];
+			const path = await buy(gateway, device);
+			const { pass_id } = await inState('active');
+			const user = `s${String(pass_id)}`;
+			expect(await ask(of(device, user))).toMatch(/^200 /);
+			const hid = sha256(`${device.token}ff`);
+			for (const come of [{ ...device, hid }, other]) {
+				const original = encodeURIComponent(world().server.url + path);
+				const items = [`hid=${come.hid}`, `clientmac=${come.mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
+				const list = base64([...items, `originurl=${original}`].join(', '));
+				await browse(world().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+			}
+			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
+			expect(await ask(of(other, user))).toMatch(/^200 /);
 		});
 
 		it('nothing is told without the token of that very gateway', async () => {

@@ -120,6 +120,23 @@ describe.each(DATABASES)('on %s', (kind) => {
 		for (const name of ['radius', 'radius-2']) expect((await run(['remove', name])).code).toBe(0);
 	}, 60_000);
 
+	it('names nothing of two gateways alike, whatever they are called', async () => {
+		await world().sql.run("update routers set access_kind = 'wpa_enterprise' where id = 5");
+		const names = ['lobby', 'lobby-inner', 'lobby-eap'];
+		for (const [index, name] of names.entries()) {
+			const args = ['add', name, '--router', '5', '--kind', 'hostapd', '--nas', `10.9.0.${index + 1}`];
+			expect(await run(args)).toMatchObject({ code: 0 });
+		}
+		const printed = await Promise.all(names.map(async (name) => (await run(['config', name])).stdout));
+		const parts = printed.join('\n').matchAll(/^(rest|eap|server|client) (\S+) \{$/gm);
+		// Modules of both kinds are called by their names alone.
+		const called = [...parts].map(([, kind, name]) => `${kind === 'eap' ? 'rest' : kind} ${name}`);
+		expect(called).toHaveLength(15);
+		expect(called.filter((one, index) => called.indexOf(one) !== index)).toEqual([]);
+		for (const name of names) expect((await run(['remove', name])).code).toBe(0);
+		await world().sql.run("update routers set access_kind = 'portal_login' where id = 5");
+	});
+
 	it('an access point takes Disconnect-Requests, whichever passwords it asks for', async () => {
 		const access = (kind: string) => world().sql.run('update routers set access_kind = ? where id = 5', kind);
 		await access('wpa_personal_per_client');

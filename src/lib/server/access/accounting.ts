@@ -125,7 +125,13 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		report: AccountingReport,
 		{ at, mac }: { at: number; mac: string | null }
 	): Promise<{ row: network.ConnectionRow; isNew: boolean }> {
-		const found = await network.connectionOf(trx, gateway.id, report.sessionId);
+		const found = await network.connectionOf(trx, {
+			gatewayId: gateway.id,
+			acctSessionId: report.sessionId,
+			nasAddress: report.nasAddress,
+			nasIdentifier: report.nasIdentifier,
+			mac
+		});
 		const named = namedPass(report).passId;
 		const isOtherPass = found !== null && found.pass_id !== null && named !== null && named !== found.pass_id;
 		const isOther =
@@ -189,7 +195,8 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		await network.changeConnection(trx, row.id, {
 			ip: report.ip ?? row.ip,
 			started_at: Math.min(row.started_at, at - (report.lastedSeconds ?? 0) * 1000),
-			seen_at: Math.max(row.seen_at, at),
+			// From before the clock was set back, where it lies in the future.
+			seen_at: row.seen_at > clock.now() ? at : Math.max(row.seen_at, at),
 			// Counters only grow; a report that was overtaken says less.
 			bytes_in: Math.max(row.bytes_in, report.bytesIn),
 			bytes_out: Math.max(row.bytes_out, report.bytesOut),

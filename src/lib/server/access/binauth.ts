@@ -20,8 +20,8 @@ import * as store from './store.ts';
 export interface Binauth {
 	/** @returns for how long the device may be online, in whole seconds; null when it may not */
 	admit(gateway: RegisteredGateway, stay: Stay): Promise<number | null>;
-	/** The device was put out: its place is free. */
-	left(gateway: RegisteredGateway, stay: Pick<Stay, 'mac' | 'user'>): Promise<void>;
+	/** The device was put out: its place is free, unless it has signed in again since. */
+	left(gateway: RegisteredGateway, stay: Stay): Promise<void>;
 }
 
 export interface Stay {
@@ -40,19 +40,21 @@ export interface BinauthParts {
 }
 
 export function createBinauth({ database, clock, jobs, visits }: BinauthParts): Binauth {
-	/** Whether a pass was bought, or opened, on this very stay of a device. */
-	async function isOwnDevice(gateway: RegisteredGateway, passId: number, { mac, token }: Stay) {
+	/** The newest visit of a device on which a pass was bought, or opened, and whether it is of this very stay. */
+	async function newestVisit(gateway: RegisteredGateway, passId: number, { mac, token }: Stay) {
 		const place = { passId, routerId: gateway.routerId };
 		const devices = await store.devicesOf(database.db, place, clock.now());
 		const visit = devices.find((one) => one.gateway_id === gateway.id && one.mac === mac);
-		return visit !== undefined && (await visits.loginOf(visit.id))['hid'] === sha256(token);
+		if (visit === undefined) return null;
+		const isThisStay = (await visits.loginOf(visit.id))['hid'] === sha256(token);
+		return { isThisStay, createdAt: visit.created_at };
 	}
 
 	return {
 		async admit(gateway, stay) {
 			const passId = passOfUser(stay.user);
 			if (passId === null || adapterOf(gateway.kind).way(gateway) !== 'browser') return null;
-			if (!(await isOwnDevice(gateway, passId, stay))) return null;
+			if (!(await newestVisit(gateway, passId, stay))?.isThisStay) return null;
 			return database.transact(async (trx) => {
 				const now = clock.now();
 				const pass = await passState(trx, { passId, routerId: gateway.routerId }, now);
@@ -63,13 +65,26 @@ export function createBinauth({ database, clock, jobs, visits }: BinauthParts): 
 					return null;
 				// Nothing is heard of it until it is put out: till then it has its place.
 				const device = await network.deviceIn(trx, passId, mac);
-				if (device) await network.changeDevice(trx, device.id, { seen_at: pass.untilMs });
+				const inUntil = { bound_at: now, seen_at: pass.untilMs };
+				if (device) await network.changeDevice(trx, device.id, inUntil);
 				return Math.max(1, Math.ceil((pass.untilMs - now) / 1000));
 			});
 		},
-		async left(_gateway, { mac, user }) {
-			const passId = passOfUser(user);
-			if (passId !== null) await network.releasePlace(database.db, { passId, mac }, clock.now());
+		async left(gateway, stay) {
+			const passId = passOfUser(stay.user);
+			if (passId === null) return;
+			const { mac } = stay;
+			const newest = await newestVisit(gateway, passId, stay);
+			await database.transact(async (trx) => {
+				const now = clock.now();
+				const pass = await passState(trx, { passId, routerId: gateway.routerId }, now);
+				if (pass.kind === 'unknown') return;
+				const device = await network.deviceIn(trx, passId, mac);
+				if (!device || device.released_at !== null || device.gateway_id !== gateway.id) return;
+				// The script reports in the background: its device may have come, and signed in, under a new token meanwhile.
+				const isInAgain = newest && !newest.isThisStay && device.bound_at >= newest.createdAt;
+				if (!isInAgain) await network.releasePlace(trx, { passId, mac }, now);
+			});
 		}
 	};
 }

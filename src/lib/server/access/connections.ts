@@ -73,6 +73,8 @@ export function createConnections({ database, clock, log, gateways, turns }: Con
 			await gateways.note(gateway.id, { seen: true, trouble: null });
 			return untilMs;
 		}
+		// Time was added meanwhile: that is another end, which was not tried yet.
+		if ((await wantedUntil(row)) !== untilMs) return clock.now();
 		await network.changeConnection(db, row.id, {
 			disconnect_attempts: asked.kind === 'silent' ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
 			last_error: reasonOf('CoA-Request', asked)

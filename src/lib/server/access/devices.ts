@@ -17,6 +17,13 @@ const FRESH_MS = 10_000;
 /** A device that was last heard of before this moment has left. */
 export const heardSince = (now: number): number => now - HEARD_MS;
 
+/** What was heard later than this was heard before the clock was set back; two processes differ by less. */
+export const heardUntil = (now: number): number => now + HEARD_MS;
+
+/** One that nothing is heard of is expected to be there until then (binauth.ts). */
+const isThere = ({ seen_at: seenAt, is_expected: isExpected }: network.PlaceRow, now: number) =>
+	seenAt > heardSince(now) && (isExpected || seenAt <= heardUntil(now));
+
 export interface Place {
 	passId: number;
 	gatewayId: number;
@@ -38,7 +45,7 @@ export async function holdsPlace(queries: Queries, { passId, mac }: Place): Prom
 /** Whether it holds one now, noted so lately that nothing has to be written. */
 export async function isFresh(queries: Queries, { passId, mac }: Place, now: number): Promise<boolean> {
 	const places = await network.placesOf(queries, passId);
-	return places.some((own) => own.mac === mac && own.seen_at > now - FRESH_MS);
+	return places.some((own) => own.mac === mac && own.seen_at > now - FRESH_MS && own.seen_at <= now);
 }
 
 /**
@@ -50,14 +57,16 @@ export async function isFull(
 	{ pass_id: passId, max_devices: maxDevices }: { pass_id: number; max_devices: number },
 	now: number
 ): Promise<boolean> {
-	const since = heardSince(now);
-	const places = (await network.placesOf(queries, passId)).filter((place) => place.seen_at > since).length;
-	const unnamed = await network.unnamedConnections(queries, passId, since);
+	const places = (await network.placesOf(queries, passId)).filter((place) => isThere(place, now)).length;
+	const unnamed = await network.unnamedConnections(queries, passId, {
+		after: heardSince(now),
+		before: heardUntil(now)
+	});
 	return places + unnamed >= maxDevices;
 }
 
-const others = (places: readonly network.DeviceRow[], { mac }: Place, now: number) =>
-	places.filter((other) => other.mac !== mac && other.seen_at > heardSince(now)).length;
+const others = (places: readonly network.PlaceRow[], { mac }: Place, now: number) =>
+	places.filter((other) => other.mac !== mac && isThere(other, now)).length;
 
 /**
  * A device takes a place, or is noted as heard of where it holds one. Those in whose place it is are put out.
@@ -68,12 +77,14 @@ export async function takePlace(trx: Tx, jobs: Jobs, place: Place, now: number):
 	const places = await network.placesOf(trx, passId);
 	const own = places.find((one) => one.mac === mac);
 	if (own) {
-		await network.changeDevice(trx, own.id, { gateway_id: gatewayId, seen_at: Math.max(own.seen_at, now) });
+		await network.changeDevice(trx, own.id, { gateway_id: gatewayId, seen_at: now });
 		return true;
 	}
 	if (others(places, place, now) >= maxDevices) return false;
 	// Longest unheard of first; all that are still there have a place beside the new one.
-	for (const gone of places.slice(maxDevices - 1)) await putOut(trx, jobs, gone, now);
+	const there = places.filter((one) => isThere(one, now));
+	const away = places.filter((one) => !isThere(one, now));
+	for (const gone of [...there, ...away].slice(maxDevices - 1)) await putOut(trx, jobs, gone, now);
 	const before = await network.deviceIn(trx, passId, mac);
 	const bound = { gateway_id: gatewayId, bound_at: now, seen_at: now, released_at: null };
 	if (before) await network.changeDevice(trx, before.id, bound);

@@ -20,15 +20,22 @@ export const sessionsOf = (queries: Queries, passId: number): Promise<SessionRow
 		.execute();
 
 /** Devices that hold a place of a pass, heard of last first. */
-export const placesOf = (queries: Queries, passId: number): Promise<DeviceRow[]> =>
-	queries
+export async function placesOf(queries: Queries, passId: number): Promise<PlaceRow[]> {
+	const rows = await queries
 		.selectFrom('access_devices')
-		.selectAll()
+		.innerJoin('gateways', 'gateways.id', 'access_devices.gateway_id')
+		.selectAll('access_devices')
+		.select('gateways.kind')
 		.where('pass_id', '=', passId)
 		.where('released_at', 'is', null)
-		.orderBy('seen_at', 'desc')
-		.orderBy('id', 'desc')
+		.orderBy('access_devices.seen_at', 'desc')
+		.orderBy('access_devices.id', 'desc')
 		.execute();
+	return rows.map(({ kind, ...row }) => ({ ...row, is_expected: kind === 'opennds' }));
+}
+
+/** `is_expected`: its gateway reports nothing of it, `seen_at` is until when it lets it in (binauth.ts). */
+export type PlaceRow = DeviceRow & { is_expected: boolean };
 
 /** What is known of a device in a pass, whether or not it holds a place now. */
 export async function deviceIn(queries: Queries, passId: number, mac: string): Promise<DeviceRow | null> {
@@ -87,6 +94,20 @@ export async function wasMovedSince(queries: Queries, passId: number, since: num
 	return row !== undefined;
 }
 
+/** Whether a device of a pass that lost its place after a moment is online all the same, by what its gateway reports. */
+export async function hasMovedOnline(
+	queries: Queries,
+	{ passId, since, heardSince }: { passId: number; since: number; heardSince: number }
+): Promise<boolean> {
+	const { rows } = await sql`
+		select connection.id from network_sessions connection
+		join access_devices device on device.pass_id = connection.pass_id and device.mac = connection.mac
+		where connection.pass_id = ${passId} and connection.stopped_at is null
+			and connection.disconnect_state <> 'done' and connection.seen_at > ${heardSince}
+			and device.released_at > ${since} limit 1`.execute(queries);
+	return rows.length > 0;
+}
+
 /** Passes in which a device was let online at the gateways of a router, newest first. */
 export async function passesOfDevice(
 	queries: Queries,
@@ -133,8 +154,9 @@ export interface PassWithRoom {
 }
 
 /**
- * Running passes of a router that have room for another device, newest first; `heardSince`: as in devices.ts. Where there
- * are more than twice `limit`: so many of the newest, and of the oldest.
+ * Running passes of a router that have room for another device, newest first; `heardSince`: as in devices.ts, and as far
+ * in the future at most, where the clock was set back. Where there are more than twice `limit`: so many of the newest, and
+ * of the oldest.
  */
 export async function passesWithRoom(
 	queries: Queries,
@@ -153,7 +175,7 @@ export async function passesWithRoom(
 			having max(max_devices) > (
 				select count(*) from access_devices devices
 				where devices.pass_id = sessions.pass_id and devices.released_at is null
-					and devices.seen_at > ${heardSince})
+					and devices.seen_at > ${heardSince} and devices.seen_at <= ${2 * now - heardSince})
 			order by pass_id ${sql.raw(direction)} limit ${limit}`.execute(queries);
 		return rows.map((row) => ({ passId: row.pass_id, wasUsed: row.was_used === 1 }));
 	};
@@ -173,20 +195,36 @@ export async function findConnection(queries: Queries, id: number): Promise<Conn
 	return row ?? null;
 }
 
-/** A connection by what its gateway calls it. */
-export async function connectionOf(
-	queries: Queries,
-	gatewayId: number,
-	acctSessionId: string
-): Promise<ConnectionRow | null> {
-	const row = await queries
+/** What names a connection: a gateway can be several access servers, each with names of its own. */
+export interface ConnectionName {
+	gatewayId: number;
+	acctSessionId: string;
+	nasAddress: string | null;
+	nasIdentifier: string | null;
+	mac: string | null;
+}
+
+/**
+ * A connection by what its access server calls it; one of the same device whose access server has got another address
+ * goes on.
+ */
+export async function connectionOf(queries: Queries, name: ConnectionName): Promise<ConnectionRow | null> {
+	const rows = await queries
 		.selectFrom('network_sessions')
 		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('acct_session_id', '=', acctSessionId)
-		.executeTakeFirst();
-	return row ?? null;
+		.where('gateway_id', '=', name.gatewayId)
+		.where('acct_session_id', '=', name.acctSessionId)
+		.orderBy('id', 'desc')
+		.limit(MAX_SERVERS)
+		.execute();
+	const isSame = ({ nas_address, nas_identifier }: ConnectionRow) =>
+		nas_address === name.nasAddress && nas_identifier === name.nasIdentifier;
+	const isDevices = ({ mac }: ConnectionRow) => mac !== null && mac === name.mac;
+	return rows.find(isSame) ?? rows.find(isDevices) ?? null;
 }
+
+/** Access servers of one gateway that are looked at for one name. */
+const MAX_SERVERS = 100;
 
 export const insertConnection = (
 	queries: Queries,
@@ -202,6 +240,16 @@ export async function changeConnection(
 	await queries.updateTable('network_sessions').set(to).where('id', '=', id).execute();
 }
 
+/** What the connections of a pass have to be told is new: nobody has tried yet. */
+export async function forgetAttempts(queries: Queries, passId: number): Promise<void> {
+	await queries
+		.updateTable('network_sessions')
+		.set({ disconnect_attempts: 0 })
+		.where('pass_id', '=', passId)
+		.where('stopped_at', 'is', null)
+		.execute();
+}
+
 /** Connections of a device in a pass that are not over. */
 export const openConnections = (
 	queries: Queries,
@@ -215,11 +263,11 @@ export const openConnections = (
 		.where('stopped_at', 'is', null)
 		.execute();
 
-/** How many connections of a pass go on whose device is not known, of those heard of after a moment. */
+/** How many connections of a pass go on whose device is not known, of those heard of at a time. */
 export async function unnamedConnections(
 	queries: Queries,
 	passId: number,
-	heardAfter: number
+	heard: { after: number; before: number }
 ): Promise<number> {
 	const { count } = await queries
 		.selectFrom('network_sessions')
@@ -227,7 +275,8 @@ export async function unnamedConnections(
 		.where('pass_id', '=', passId)
 		.where('mac', 'is', null)
 		.where('stopped_at', 'is', null)
-		.where('seen_at', '>', heardAfter)
+		.where('seen_at', '>', heard.after)
+		.where('seen_at', '<=', heard.before)
 		.executeTakeFirstOrThrow();
 	return count;
 }

@@ -4,8 +4,8 @@ import type { Gateways } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
-import { takePlace } from './devices.ts';
-import { wasMovedSince } from './network-store.ts';
+import { heardSince, takePlace } from './devices.ts';
+import { forgetAttempts, hasMovedOnline, wasMovedSince } from './network-store.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
@@ -17,8 +17,8 @@ import * as store from './store.ts';
 /** A router that has not let a paid buyer in after this time gives the money back. */
 const ACTIVATING_MS = 10 * 60 * 1000;
 /**
- * Where a gateway cannot be told to put a device out, the old one stays in beside the new one: a pass is moved once in
- * this time there, so that it collects no devices.
+ * Where a gateway cannot be told to put a device out, or does not do it, the old one stays in beside the new one: a pass
+ * is moved once in this time there, so that it collects no devices.
  */
 const MOVE_AGAIN_MS = 60 * 60 * 1000;
 /** The page of a purchase may be opened as often as anybody likes: its user is told again once in this time. */
@@ -170,10 +170,15 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 	async function isMovedTooSoon(trx: Tx, pass: PassPlace, newest: store.DeviceVisit, now: number) {
 		const all = await gateways.ofRouter(trx, pass.router_id);
 		const gateway = all.find(({ id }) => id === newest.gateway_id);
+		// These take nobody out again: they come for who is to be let in.
+		const fetching = all.filter((one) => adapterOf(one.kind).way(one) === 'poll').map(({ id }) => id);
+		const since = now - MOVE_AGAIN_MS;
 		return (
-			gateway !== undefined &&
-			adapterOf(gateway.kind).way(gateway) === 'browser' &&
-			(await wasMovedSince(trx, pass.pass_id, now - MOVE_AGAIN_MS))
+			(gateway !== undefined &&
+				adapterOf(gateway.kind).way(gateway) === 'browser' &&
+				(await wasMovedSince(trx, pass.pass_id, since))) ||
+			(await store.hasMovedIn(trx, { passId: pass.pass_id, gatewayIds: fetching, since }, now)) ||
+			(await hasMovedOnline(trx, { passId: pass.pass_id, since, heardSince: heardSince(now) }))
 		);
 	}
 
@@ -182,6 +187,8 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 		for (const { id } of await store.openGrantsOf(trx, passId)) {
 			await jobs.schedule(trx, GRANT_JOB, id, now);
 		}
+		// What is to be told is another end from now on: attempts to tell the one before are not its own.
+		await forgetAttempts(trx, passId);
 		for (const { id } of await store.openConnectionsOf(trx, passId)) {
 			await jobs.schedule(trx, CONNECTION_JOB, id, now);
 		}

@@ -21,6 +21,7 @@ export interface DeviceVisit {
 	id: number;
 	gateway_id: number;
 	mac: string;
+	created_at: number;
 }
 
 /**
@@ -33,7 +34,7 @@ export async function devicesOf(
 	now: number
 ): Promise<DeviceVisit[]> {
 	const { rows } = await sql<DeviceVisit>`
-		select id, gateway_id, client_mac as mac from gateway_visits
+		select id, gateway_id, client_mac as mac, created_at from gateway_visits
 		where client_mac is not null and bound_at is not null and expires_at > ${now}
 			and gateway_id in (select id from gateways where router_id = ${routerId})
 			and purchase_token_hash in (
@@ -273,6 +274,26 @@ export async function releaseDevices(
 		.where('released_at', 'is', null)
 		.where('mac', '<>', exceptMac ?? '')
 		.execute();
+}
+
+/** Whether a device of a pass lost its place after a moment, and was let in until later at one of some gateways. */
+export async function hasMovedIn(
+	queries: Queries,
+	pass: { passId: number; gatewayIds: readonly number[]; since: number },
+	now: number
+): Promise<boolean> {
+	if (pass.gatewayIds.length === 0) return false;
+	const row = await queries
+		.selectFrom('access_grants')
+		.select('id')
+		.where('pass_id', '=', pass.passId)
+		.where('gateway_id', 'in', pass.gatewayIds)
+		.where('mac', 'is not', null)
+		.where('released_at', '>', pass.since)
+		.where('until_at', '>', now)
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
 }
 
 /** Whether a gateway accounts for a connection of a device that has not ended. */

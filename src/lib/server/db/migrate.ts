@@ -15,6 +15,7 @@ import { gateways } from './migrations/0012-gateways.ts';
 import { branding } from './migrations/0013-branding.ts';
 import { access } from './migrations/0014-access.ts';
 import { silence } from './migrations/0015-silence.ts';
+import { accessServers } from './migrations/0016-access-servers.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -38,7 +39,8 @@ const MIGRATIONS: readonly Migration[] = [
 	gateways,
 	branding,
 	access,
-	silence
+	silence,
+	accessServers
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

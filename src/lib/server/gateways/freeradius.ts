@@ -43,6 +43,7 @@ const indented = (text: string, depth: number) =>
 
 /** The parts for a gateway that asks RADIUS. */
 export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
+	// What is added to it begins with an underscore, which no gateway's name holds: `lobby` and `lobby-inner` stay apart.
 	const name = `airtill-${site.gateway.name}`;
 	const hasEap = site.router === null || site.router.accessKind === 'wpa_enterprise';
 	return [
@@ -122,7 +123,7 @@ const eapText = (
 	name: string
 ) => `# The sign-in of the Wi-Fi itself. Put a certificate of your own in place of Debian's stand-in
 # (a name under which devices know the server; usage: server authentication).
-eap ${name}-eap {
+eap ${name}_eap {
 	default_eap_type = peap
 	timer_expire = 60
 	ignore_unknown_eap_types = no
@@ -141,14 +142,14 @@ eap ${name}-eap {
 		default_eap_type = mschapv2
 		copy_request_to_tunnel = no
 		use_tunneled_reply = no
-		virtual_server = "${name}-inner"
+		virtual_server = "${name}_inner"
 	}
 	peap {
 		tls = tls-common
 		default_eap_type = mschapv2
 		copy_request_to_tunnel = no
 		use_tunneled_reply = no
-		virtual_server = "${name}-inner"
+		virtual_server = "${name}_inner"
 	}
 	mschapv2 {
 	}
@@ -174,7 +175,7 @@ ${settings.nas === undefined ? withoutAddress(client) : client}
 
 server ${name} {
 	authorize {
-${indented(hasEap ? unlessEap(`${name}-eap {\n\tok = return\n}`, `${ask}\nchap\nmschap\npap`) : `${ask}\nchap\nmschap\npap`, 2)}
+${indented(hasEap ? unlessEap(`${name}_eap {\n\tok = return\n}`, `${ask}\nchap\nmschap\npap`) : `${ask}\nchap\nmschap\npap`, 2)}
 	}
 
 	authenticate {
@@ -188,7 +189,7 @@ ${indented(hasEap ? unlessEap(`${name}-eap {\n\tok = return\n}`, `${ask}\nchap\n
 			mschap
 		}
 		# Its name where another site uses that.
-		mschap${hasEap ? `\n\t\t${name}-eap` : ''}
+		mschap${hasEap ? `\n\t\t${name}_eap` : ''}
 	}
 
 	preacct {
@@ -203,7 +204,7 @@ ${indented(ask, 2)}
 	post-auth {
 ${indented(hasEap ? unlessEap('update {\n\t&reply: += &session-state:\n}', `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
 		Post-Auth-Type REJECT {
-			attr_filter.access_reject${hasEap ? `\n\t\t\t${name}-eap` : ''}
+			attr_filter.access_reject${hasEap ? `\n\t\t\t${name}_eap` : ''}
 ${indented(SIGNED, 3)}
 		}
 	}
@@ -235,12 +236,12 @@ const unlessEap = (withEap: string, without: string) =>
 
 /** Inside the tunnel: what the answer holds reaches the outer one by way of its session state. */
 const innerText = (name: string, ask: string) => `
-server ${name}-inner {
+server ${name}_inner {
 	authorize {
 		update request {
 			&Calling-Station-Id := &outer.request:Calling-Station-Id
 		}
-		${name}-eap {
+		${name}_eap {
 			ok = return
 		}
 ${indented(ask, 2)}
@@ -256,7 +257,7 @@ ${indented(ask, 2)}
 			mschap
 		}
 		mschap
-		${name}-eap
+		${name}_eap
 	}
 
 	post-auth {

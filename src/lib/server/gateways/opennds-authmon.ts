@@ -46,6 +46,12 @@ export function nameHashes(name: string): string[] {
 export const fitsName = (login: Login, gatewayHash: string): boolean =>
 	(login['named'] ?? '') === '' || (login['named'] ?? '').split(' ').includes(gatewayHash);
 
+/** Whether a question comes under a name that entries brought; those without one count where there are no others. */
+export function isUnderName(logins: readonly Login[], gatewayHash: string): boolean {
+	const named = logins.filter((login) => (login['named'] ?? '') !== '');
+	return (named.length > 0 ? named : logins).some((login) => fitsName(login, gatewayHash));
+}
+
 /** What only the router and this installation can make of a visit; null where the visit has no `hid`. */
 export const rhidOf = (login: Login, faskey: string): string | null =>
 	login['hid'] === undefined ? null : sha256(login['hid'] + faskey);

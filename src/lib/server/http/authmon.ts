@@ -3,6 +3,7 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import {
 	answerItems,
 	fitsName,
+	isUnderName,
 	MAX_ITEMS,
 	readQuestion,
 	rhidOf,
@@ -31,13 +32,13 @@ export async function answerAuthmon(event: RequestEvent): Promise<Response> {
 	const { app } = event.locals;
 	const gateway = await app.gateways.byKey(event.params.gateway ?? '');
 	if (!gateway || adapterOf(gateway.kind).way(gateway) !== 'poll') return text('ERROR: no such gateway', 404);
-	const wait = await waitForPoll(event, gateway.id);
-	if (wait !== null) return text('ERROR: too often', 429, { 'retry-after': String(wait) });
 	const fields = await fieldsOf(event);
 	const question = fields && readQuestion(fields);
+	const hash = fields?.get('gatewayhash') ?? '';
+	const logins = question ? await app.visits.newestLogins(gateway) : [];
+	const wait = await waitForPoll(event, gateway.id, isUnderName(logins, hash));
+	if (wait !== null) return text('ERROR: too often', 429, { 'retry-after': String(wait) });
 	if (!question) return text('ERROR: not a question of authmon', 400);
-	const hash = fields.get('gatewayhash') ?? '';
-	const logins = await app.visits.newestLogins(gateway);
 	// Where no device has been yet nothing is known of it.
 	const isKnown = logins.length === 0 || logins.some((login) => fitsName(login, hash));
 	if (isKnown) await app.gateways.note(gateway.id, { seen: true });

@@ -37,7 +37,7 @@ export async function answerBinauth(event: RequestEvent<{ gateway: string }>): P
 		await gateways.note(gateway.id, { seen: true });
 		const method = fields.get('method') ?? '';
 		if (method.endsWith('_deauth')) {
-			await access.binauth.left(gateway, { mac, user });
+			await access.binauth.left(gateway, { mac, token: stay, user });
 			return new Response(null, { status: 204 });
 		}
 		if (method !== 'auth_client') return text('', 400);

@@ -20,10 +20,17 @@ const MAX_TEXT = 253;
 const text = z.string().max(MAX_TEXT);
 const login = z.object({ user: text, mac: text });
 
-const count = z
-	.string()
-	.regex(/^\d{0,15}$/)
-	.transform(Number);
+/** RADIUS has integers of 32 bits. */
+const MAX_WORD = 2 ** 32 - 1;
+/** What no one connection moves (10 Gbit/s for 15 hours): the counter of its gateway has gone below zero. */
+const MAX_BYTES = 2 ** 46;
+const MAX_LASTED_SECONDS = 366 * 24 * 60 * 60;
+
+/** What is no number that a gateway can mean counts as none: the rest of its report is true all the same. */
+const count = text.transform((value) => {
+	const number = /^\d{1,10}$/.test(value) ? Number(value) : 0;
+	return number <= MAX_WORD ? number : 0;
+});
 const given = text.transform((value) => (value === '' ? null : value));
 
 /** Acct-Status-Type, RFC 2866, 5.1. */
@@ -130,11 +137,16 @@ const reportOf = (body: z.output<typeof report>): AccountingReport => ({
 	className: classNameOf(body.class),
 	atSeconds: body.at === 0 ? null : body.at,
 	delaySeconds: body.delay,
-	lastedSeconds: body.lasted,
-	bytesIn: body.in_gigawords * GIGAWORD + body.in,
-	bytesOut: body.out_gigawords * GIGAWORD + body.out,
+	lastedSeconds: body.lasted <= MAX_LASTED_SECONDS ? body.lasted : null,
+	bytesIn: bytesOf(body.in_gigawords, body.in),
+	bytesOut: bytesOf(body.out_gigawords, body.out),
 	cause: body.cause
 });
+
+function bytesOf(gigawords: number, rest: number): number {
+	const bytes = gigawords * GIGAWORD + rest;
+	return bytes <= MAX_BYTES ? bytes : 0;
+}
 
 /** Octets are printed as `0x…`. */
 function classNameOf(printed: string): string | null {
