@@ -138,6 +138,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			const answer = await raw(['GET /v1/routers/1 HTTP/1.1'], { host });
 			expect([host, codeOf(answer)]).toEqual([host, '400 validation_failed']);
 		}
+		for (const method of ['GET', 'TRACE']) {
+			const answer = await raw([`${method} /x/../v1/routers/1 HTTP/1.1`], { host: null });
+			expect([method, codeOf(answer)]).toEqual([method, '400 validation_failed']);
+		}
 		const page = await exchange(world().server.port, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
 		expect(page).toMatch(/^HTTP\/1.1 400 /);
 	});
