@@ -24,6 +24,12 @@ export default defineConfig(({ command }) => ({
 		cssTarget: ['chrome69', 'safari12.1', 'firefox60']
 	},
 	environments: {
+		ssr: {
+			build: {
+				// A running server keeps the text of its files in memory: what tools alone read is not in them.
+				rolldownOptions: { output: { comments: { legal: true, annotation: true, jsdoc: false } } }
+			}
+		},
 		client: {
 			build: {
 				rolldownOptions: {

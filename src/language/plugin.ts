@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plugin } from 'vite';
 import { LOCALES } from '../lib/language/locales.ts';
+import { languageOnServer } from './on-server.ts';
 import { ELSEWHERE, SECTIONS, USE, usedSentences } from './used.ts';
 
 const GENERATED = 'src/lib/language/generated';
@@ -80,4 +81,4 @@ function compiler(): Plugin {
 }
 
 /** Vite's plugins for the languages: the compiler first, so that what it makes can be read. */
-export const language = (): Plugin[] => [compiler(), languageInBrowsers()];
+export const language = (): Plugin[] => [compiler(), languageInBrowsers(), languageOnServer()];

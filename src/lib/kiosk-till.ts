@@ -57,8 +57,13 @@ interface Typed {
 }
 
 export interface KioskPass {
+	/** The purchase's code, where it is typed instead of user name and password. */
+	code: Typed | null;
 	user: Typed | null;
-	password: Typed;
+	/** null where it is of no use. */
+	password: Typed | null;
+	/** User name and password are seldom asked for; null where they are. */
+	folded: string | null;
 	network: Typed | null;
 	steps: string[];
 	qr: { code: QrCode; label: string; hint: string } | null;

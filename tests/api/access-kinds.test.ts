@@ -142,6 +142,31 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
+	describe('where the page of a hotspot is ours', () => {
+		it('the code is typed there, and user name and password are folded away or left out', async () => {
+			const { server } = world();
+			for (const [router, kind, asks] of [
+				[9, 'opennds', false],
+				[10, 'mikrotik', true]
+			] as const) {
+				const name = `ours-${kind}`;
+				const login = ['--router', String(router), '--kind', kind, '--login-host', '10.5.50.1'];
+				const { code, stderr } = await cli(['gateways', 'add', name, ...login], server);
+				expect(code, stderr).toBe(0);
+				const { person, page } = await paidPage(router);
+				const [, typed = ''] = /Your code ([0-9A-Z]{4}-[0-9A-Z]{4})/.exec(page.text) ?? [];
+				expect(typed).not.toBe('');
+				expect(page.text).toContain('Choose “Paid already? Enter your code” there and type this code');
+				expect(page.text).toContain(`there and type ${typed}. If your pass is still in use here`);
+				expect(page.text).not.toContain('sign in with this user name and password');
+				expect(page.text.includes('If a page asks for user name and password')).toBe(asks);
+				expect(/User name s\d+/.test(page.text)).toBe(asks);
+				const poster = (await person.get(`/r/${router}/poster`)).text;
+				expect(poster).toContain('choose “Paid already? Enter your code” and type the code that you get');
+			}
+		});
+	});
+
 	describe('at a gateway that is told', () => {
 		it('the page says when the device is in, and a second one takes its place only when it is asked to', async () => {
 			const { server, sql } = world();
@@ -185,8 +210,12 @@ describe.each(DATABASES)('on %s', (database) => {
 				await says('The Wi-Fi is getting ready for you.');
 				console.answers = true;
 				await server.advance(61_000);
-				await says('You are online.');
+				const online = await says('You are online.');
 				expect([...console.inside]).toEqual([first]);
+				// Nobody is asked for a user name or a password there, so none is shown.
+				expect(online.text).not.toMatch(/user name|password/i);
+				expect(online.text).toMatch(/Your code [0-9A-Z]{4}-[0-9A-Z]{4}/);
+				expect(online.text).toContain('and the Wi-Fi lets your device in no more');
 
 				const other = await person.get(at(second));
 				const visit = /visit=([\w-]{24})/.exec(other.html)?.[1] ?? '';

@@ -11,6 +11,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 let count = 0;
 
@@ -148,6 +149,45 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await ack(`* ${rhidOf(device)}`);
 			expect(await newest()).toMatchObject({ status: before['status'] });
 			expect((await router.poll()).items).toBe('*');
+		});
+
+		it('a buyer who is in, and whose acknowledgement was lost for ten minutes, has the money back and stays in', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			await buy(gateway, device);
+			const { id, pass_id: pass } = await inState('activating');
+			// It is handed out and let in; what it says of that never comes.
+			const { body } = await router.ask({ auth_get: 'view', payload: base64('none') });
+			expect(decodeURIComponent(body)).toContain(rhidOf(device));
+			const toldUntil = Number((await grantOf(pass))['until_at']);
+			await world().server.advance(11 * MINUTE);
+			await eventually('it is given up', async () => (await newest())['status'] === 'cancelled');
+			const payment = async () => {
+				const [row] = await world().sql.all('select * from payments where session_id = ?', Number(id));
+				return row ?? {};
+			};
+			await eventually('the money is back', async () => {
+				await world().server.advance(5_000);
+				return (await payment())['status'] === 'refunded';
+			});
+			// Late, and more than once: it is heard, so that the router goes on, and nothing is taken back.
+			for (let time = 0; time < 2; time += 1) {
+				const late = await router.ask({ auth_get: 'view', payload: base64(`* ${rhidOf(device)}`) });
+				expect(late).toEqual({ status: 200, body: 'ack' });
+			}
+			expect(await newest()).toMatchObject({ id, status: 'cancelled', starts_at: null });
+			expect(await payment()).toMatchObject({
+				status: 'refunded',
+				applied: 0,
+				refund_reason: 'provisioning_failed'
+			});
+			const refunds = 'select count(*) from refunds where payment_id = ?';
+			expect(await world().sql.count(refunds, Number((await payment())['id']))).toBe(1);
+			// It is not handed out again; the router was never told of a way to put it out, and does so by itself.
+			expect((await router.poll()).items).toBe('*');
+			expect(await grantOf(pass)).toMatchObject({ state: 'revoking', until_at: toldUntil });
+			await world().server.advance(HOUR);
+			await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
 		});
 
 		it('who acknowledges in its place keeps no device out', async () => {

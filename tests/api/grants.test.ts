@@ -109,7 +109,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(unifi.minutesOf(mac)).toBe(61);
 			expect(await payment(bought.sessionId)).toMatchObject({ status: 'success', applied: 1 });
 			expect(await grants(bought.sessionId)).toMatchObject([
-				{ state: 'granted', mac, last_error: null, attempts: 0, asked_at: null }
+				{ state: 'granted', mac, last_error: null, attempts: 0 }
 			]);
 			expect(unifi.grantsOf(mac)).toBe(1);
 		});
@@ -391,6 +391,37 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await world().api.endSession(session.id);
 			await eventually('the user is gone', async () => hotspot.user(`s${session.id}`) === null);
 		});
+	});
+
+	it('a gateway that holds every question keeps nobody waiting at another one', async () => {
+		const guests = await Promise.all(Array.from({ length: 20 }, inside));
+		unifi.fail('held');
+		await Promise.all(guests.map(({ sessionId }) => end(sessionId)));
+		await eventually('questions are held', async () => unifi.held > 0);
+		const startedAt = Date.now();
+		await buyAtHotspot();
+		expect(Date.now() - startedAt).toBeLessThan(5 * SECOND);
+		expect(guests.every(({ mac }) => unifi.isIn(mac))).toBe(true);
+		unifi.heal();
+		await unifi.release();
+		// Each that has its turn makes room for the next: nobody waits for a timer.
+		for (const guest of guests) await isOut(guest);
+	});
+
+	it('a gateway that is known to be silent is asked once a minute to put a guest out', async () => {
+		const { server, sql } = world();
+		const bought = await inside();
+		await sql.run("update gateways set silent_since = 1 where name = 'console'");
+		unifi.fail('down');
+		await end(bought.sessionId);
+		const attempts = async () => Number((await grants(bought.sessionId))[0]?.['attempts']);
+		await eventually('it was asked once', async () => (await attempts()) === 1);
+		await server.advance(50 * SECOND);
+		await buyAtHotspot();
+		expect(await attempts()).toBe(1);
+		unifi.heal();
+		await server.advance(11 * SECOND);
+		await isOut(bought);
 	});
 
 	it('a gateway that is removed keeps nobody waiting for ever', async () => {

@@ -29,9 +29,13 @@ export async function connectUniFi(world: World, name = 'console'): Promise<UniF
 	return console;
 }
 
-export async function connectRouterOs(world: World, name = 'hotspot'): Promise<RouterOs> {
+export async function connectRouterOs(
+	world: World,
+	name = 'hotspot',
+	routerId = ROUTER_OS_ROUTER
+): Promise<RouterOs> {
 	const router = await startRouterOs(ROUTER_OS);
-	const hotspot = ['--router', String(ROUTER_OS_ROUTER), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
+	const hotspot = ['--router', String(routerId), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
 	const api = ['--way', 'rest', '--api', router.url, '--api-user', ROUTER_OS.user];
 	await add(world, [name, ...hotspot, ...api], ROUTER_OS.password);
 	return router;

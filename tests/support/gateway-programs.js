@@ -38,16 +38,40 @@ const missingPackages = () =>
 		.map(([name]) => name);
 
 /**
- * Installs what is missing, where that may be done.
- * @returns {string | null} what to do where it is still missing, for people
+ * What is known of a machine, and done to it.
+ * @typedef {{
+ *   isRoot: () => boolean,
+ *   missing: () => string[],
+ *   canInstall: () => boolean,
+ *   install: (packages: string[]) => unknown
+ * }} TestMachine
  */
-export function ensureGatewayPrograms() {
-	const before = missingPackages();
-	if (before.length > 0 && canInstall()) install(before, { start: false });
-	const missing = missingPackages();
-	if (missing.length === 0) return null;
-	return (
-		`The tests with real gateways need Debian's packages ${missing.join(', ')}. As root: ` +
-		`apt-get install --no-install-recommends ${missing.join(' ')}`
-	);
+
+/** @type {TestMachine} */
+const thisMachine = {
+	isRoot: () => process.platform === 'linux' && process.getuid?.() === 0,
+	missing: missingPackages,
+	canInstall,
+	install: (packages) => install(packages, { start: false })
+};
+
+/**
+ * Installs what is missing, where that may be done.
+ * @returns {string | null} what keeps these tests from running, and what to do about it, for people
+ */
+export function ensureGatewayPrograms(machine = thisMachine) {
+	const before = machine.missing();
+	if (before.length > 0 && machine.canInstall()) machine.install(before);
+	const missing = machine.missing();
+	/** @type {string[]} */
+	const needs = [];
+	if (missing.length > 0) {
+		needs.push(
+			`Debian's packages ${missing.join(', ')}. As root: ` +
+				`apt-get install --no-install-recommends ${missing.join(' ')}`
+		);
+	}
+	// Network namespaces, and the configuration of FreeRADIUS, which its own group may read.
+	if (!machine.isRoot()) needs.push('root, on Linux: run this command as root, for example by sudo');
+	return needs.length === 0 ? null : `The tests with real gateways need\n\t- ${needs.join('\n\t- ')}`;
 }

@@ -36,8 +36,6 @@ process.on('exit', () => {
 	for (const machine of machines) endAll(machine);
 });
 
-export const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
-
 /** The network namespace of a process; '' when it is gone. */
 function networkOf(pid: number | 'self'): string {
 	try {

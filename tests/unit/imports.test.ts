@@ -86,7 +86,7 @@ describe('rule 2: routes and hooks', () => {
 				'hooks.server.ts -> lib/server/ids.ts',
 				// A picture, made on the server because of its weight.
 				'routes/(portal)/kiosk/[router]/view.ts -> lib/server/wifi-qr-svg.ts',
-				'routes/(portal)/s/[token]/+page.server.ts -> lib/server/wifi-qr-svg.ts',
+				'routes/(portal)/s/[token]/move-to.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/r/[router]/poster/+page.server.ts -> lib/server/wifi-qr-svg.ts',
 				'routes/(portal)/s/[token]/way-in.ts -> lib/server/wifi-qr-svg.ts',
 				// Refusals that the page turns into words beside the field.

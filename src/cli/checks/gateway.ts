@@ -28,6 +28,14 @@ const MINUTE_MS = 60_000;
 /** A clock that is off by more makes reports useless; nobody loses time by it. */
 const MAX_OFFSET_MS = MINUTE_MS;
 
+/** Whether DHCP option 114 can be of use: the API behind it knows a device by its address, which others hide. */
+const announces = ({ kind }: RegisteredGateway) => kind === 'mikrotik' || kind === 'coova';
+
+const optionWords = (gateway: RegisteredGateway) =>
+	announces(gateway)
+		? 'DHCP option 114 may announce it where no NAT lies between it and the devices'
+		: 'DHCP option 114 is not to be set: it would know no device apart';
+
 function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Finding> {
 	const way = adapterOf(gateway.kind).way(gateway);
 	yield ok('kind', `${gateway.title}; ${WAY_WORDS[way]}`);
@@ -36,14 +44,15 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 		return;
 	}
 	if (config.origin.startsWith('https:')) {
-		yield ok('portal', `${config.origin}; DHCP option 114 may announce it`);
+		yield ok('portal', `${config.origin}; ${optionWords(gateway)}`);
 		return;
 	}
-	const advice =
-		'serve it by https: then phones find the portal by themselves, and passwords are not read on the way';
+	const advice = announces(gateway)
+		? 'serve it by https: passwords are not read on the way then, and DHCP option 114 can be set'
+		: 'serve it by https: passwords are not read on the way then';
 	if (gateway.settings.level === 4)
 		yield fail('portal', `${config.origin} has no https, and level 4 needs it`, advice);
-	else yield warn('portal', `${config.origin} has no https, so DHCP option 114 is not to be set`, advice);
+	else yield warn('portal', `${config.origin} has no https`, advice);
 }
 
 async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGenerator<Finding> {

@@ -35,8 +35,11 @@ export const placeOrder = (
 	findRouter: () => Promise<RouterBody>,
 	bought: (token: string) => Promise<unknown> = () => Promise.resolve()
 ) =>
-	takeOrder(event, findRouter, async (formToken, form) => {
-		const token = await event.locals.app.purchases.buy(apiClient(event), formToken, form);
+	takeOrder(event, findRouter, async (formToken, form, { status }) => {
+		const [api, { purchases }] = [apiClient(event), event.locals.app];
+		// A form that was sent before leads to what it bought.
+		if (status !== 'online' && !(await purchases.find(api, formToken))) throw new NotSold();
+		const token = await purchases.buy(api, formToken, form);
 		await bought(token);
 		return token;
 	});
@@ -48,7 +51,7 @@ export const placeOrder = (
 export async function takeOrder(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	carryOut: (formToken: string, form: PurchaseForm) => Promise<string>
+	carryOut: (formToken: string, form: PurchaseForm, router: RouterBody) => Promise<string>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
 	let router: RouterBody;
@@ -73,21 +76,26 @@ export async function takeOrder(
 
 	let token: string;
 	try {
-		token = await carryOut(entry.purchase, {
+		const form: PurchaseForm = {
 			routerId: router.id,
 			duration: wanted.choice.duration,
 			paymentMethod: entry.network,
 			phone: entry.phone,
 			amount: wanted.choice.amount,
 			currency: router.currency
-		});
+		};
+		token = await carryOut(entry.purchase, form, router);
 	} catch (problem) {
+		if (problem instanceof NotSold) return fail(409, { entry, errors: { form: m.router_gone_offline() } });
 		const region = event.locals.app.config.defaultRegion;
 		const { status, errors } = orderRefusal(problem, NEW_ORDER, { router, region });
 		return fail(status, { entry, errors });
 	}
 	redirect(303, link(`/s/${token}`));
 }
+
+/** Nobody is let in at the moment where the buyer is. */
+class NotSold extends Error {}
 
 /** The form as it comes back with a price: a time that was typed is the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>

@@ -69,8 +69,32 @@ const again = {
 	phone: '0772 123 456',
 	hint
 };
-const qr =
-	'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path fill="#fff" d="M0 0h9v9H0z"/><path stroke="#000" d="M1 1.5h3M1 3.5h7M2 5.5h4M1 7.5h7"/></svg>';
+const copied = (label: string, text: string) => ({ label, text, copy: 'Copy it' });
+const user = copied('User name', 's12');
+const code = copied('Your code', 'K7MQ-29XT');
+const network = copied('Password of the Wi-Fi itself', 'rubaga-guests');
+const qr = { size: 3, bits: 'ab8' };
+const way = {
+	code: null,
+	user: null,
+	password: copied('Password of KISEMENTI-WIFI', 'k7mq-x2vd-9hta'),
+	folded: null,
+	network: null,
+	steps: [] as string[],
+	qr: { code: qr, label: 'QR code', hint: 'Scan it.' },
+	note: null
+};
+const go = {
+	tone: 'plain',
+	title: 'Take this device online',
+	texts: ['Press the button.'],
+	address: '/design',
+	link: { text: 'Go online now', quiet: false },
+	automaticSeconds: null,
+	stay: null,
+	move: null,
+	refreshSeconds: null
+};
 const nothing = () => undefined;
 
 export const specimens: readonly Specimen[] = [
@@ -197,13 +221,31 @@ export const specimens: readonly Specimen[] = [
 	{
 		name: 'Password',
 		states: [
+			{ what: 'of the Wi-Fi itself', props: { way } },
 			{
-				what: 'a network with a password',
-				props: { password: 'k7mq-x2vd-9hta', ssid: router.ssid, open: false, qr }
+				what: 'with a user name, no code',
+				props: { way: { ...way, user, steps: ['Choose it.'], qr: null } }
 			},
-			{ what: 'an open network', props: { password: 'k7mq-x2vd-9hta', ssid: router.ssid, open: true, qr } }
+			{ what: 'the code instead', props: { way: { ...way, code, user, folded: 'If a page asks', network } } },
+			{ what: 'the same for all', props: { way: { ...way, note: 'All guests share it.' } } }
 		]
 	},
+	{
+		name: 'GoOnline',
+		states: [
+			{ what: 'to be done', props: { go } },
+			{ what: 'under way', props: { go: { ...go, link: null, refreshSeconds: 4 } } },
+			{ what: 'refused', props: { go: { ...go, tone: 'bad', title: 'Not let in.', move: 'Use it here' } } },
+			{ what: 'done', props: { go: { ...go, tone: 'good', title: 'You are online.' } } }
+		]
+	},
+	{
+		name: 'MoveDevice',
+		states: [
+			{ what: 'folded', props: { move: { texts: ['Join it.'], address: '/design', qr }, code: code.text } }
+		]
+	},
+	{ name: 'Qr', states: [{ what: 'always', props: { code: qr, label: 'QR code' } }] },
 	{
 		name: 'TimeLeft',
 		states: [

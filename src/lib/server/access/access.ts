@@ -11,6 +11,7 @@ import type { Plan } from './plan.ts';
 import { lifeOf, type Life } from './probe.ts';
 import { createRadius, type Radius } from './radius.ts';
 import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { createTurns } from './turns.ts';
 import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
 
@@ -49,14 +50,15 @@ export type { Login, LoginAnswer } from './radius.ts';
 export type { Life } from './probe.ts';
 export type { DeviceState } from './states.ts';
 
-export interface AccessParts extends GrantsParts {
+export interface AccessParts extends Omit<GrantsParts, 'turns'> {
 	clock: Clock;
 	plan: Plan;
 	routers: Routers;
 }
 
-export function createAccess(parts: AccessParts): Access {
-	const { database, clock, jobs, plan } = parts;
+export function createAccess(given: AccessParts): Access {
+	const { database, clock, jobs, plan } = given;
+	const parts = { ...given, turns: createTurns(given) };
 	const grants = createGrants(parts);
 	const connections = createConnections(parts);
 	return {

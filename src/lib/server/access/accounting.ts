@@ -10,6 +10,7 @@ import * as network from './network-store.ts';
 import { passState } from './passes.ts';
 import { CONNECTION_JOB, TOLD_ABOUT_MS } from './work.ts';
 import { pskChoice } from './psk.ts';
+import type { Offers } from './psk-offers.ts';
 
 /**
  * Accounting (RFC 2866): what a gateway reports of the connections of its devices. Reports may come twice, late and in
@@ -52,6 +53,7 @@ export interface AccountingParts {
 	jobs: Jobs;
 	gateways: Gateways;
 	routers: Routers;
+	offers: Offers;
 }
 
 const NOTE_EVERY_MS = 20_000;
@@ -73,7 +75,9 @@ function namedPass({ className, user }: AccountingReport): {
 		: { passId: Number(id), toldUntil: Number(until) * 1000 };
 }
 
-export function createAccounting({ database, clock, jobs, gateways, routers }: AccountingParts): Accounting {
+export function createAccounting(parts: AccountingParts): Accounting {
+	const { database, clock, jobs, gateways, routers, offers } = parts;
+
 	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
 		const news: GatewayNews = {};
 		const { seenAt, silentSince, clockOffsetMs: known } = gateway;
@@ -107,7 +111,7 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
 		// Which of several passwords it came in with is known to its access point alone.
-		const { passes } = await pskChoice(queries, { mac, routerId }, now);
+		const { passes } = await pskChoice(queries, { mac, routerId }, now, null);
 		const [only] = passes;
 		return only && passes.length === 1
 			? { passId: only.session.pass_id, toldUntil: only.untilMs }
@@ -252,6 +256,8 @@ export function createAccounting({ database, clock, jobs, gateways, routers }: A
 				return;
 			}
 			if (report.sessionId === '') return;
+			const mac = normaliseMac(report.mac ?? '');
+			if (mac !== null && report.status === 'start') offers.cameIn({ mac, routerId: gateway.routerId });
 			await database.transact((trx) => note(trx, gateway, report, at));
 			jobs.nudge();
 		}

@@ -7,7 +7,8 @@ import type { Log } from '../log.ts';
 import { ask, DYNAMIC_AUTHORISATION_PORT, type AccessServer, type Asked } from './dynamic-authorisation.ts';
 import * as network from './network-store.ts';
 import { passState } from './passes.ts';
-import { TOLD_ABOUT_MS } from './work.ts';
+import type { Turns } from './turns.ts';
+import { CONNECTION_JOB, TOLD_ABOUT_MS } from './work.ts';
 import type { RequestAttributes, RequestKind } from './radius-packet.ts';
 
 /**
@@ -26,6 +27,7 @@ export interface ConnectionsParts {
 	log: Log;
 	jobs: Jobs;
 	gateways: Gateways;
+	turns: Turns;
 }
 
 const MAX_BACKOFF_MS = 60_000;
@@ -36,7 +38,7 @@ const UNKNOWN_END_MS = 24 * 60 * 60_000;
 /** Where time was added and the gateway does not take it, the buyer signs in again. */
 const MAX_PROLONG_ATTEMPTS = 3;
 
-export function createConnections({ database, clock, log, gateways }: ConnectionsParts): Connections {
+export function createConnections({ database, clock, log, gateways, turns }: ConnectionsParts): Connections {
 	const { db } = database;
 
 	/** When the connection has to end; null when it has to now. */
@@ -134,8 +136,10 @@ export function createConnections({ database, clock, log, gateways }: Connection
 			if (!row || row.stopped_at !== null || row.pass_id === null) return null;
 			const gateway = await gateways.byId(row.gateway_id);
 			if (!gateway) return null;
-			const untilMs = await wantedUntil(row);
-			return untilMs === null ? end(row, gateway) : prolong(row, gateway, untilMs);
+			return turns.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
+				const untilMs = await wantedUntil(row);
+				return untilMs === null ? end(row, gateway) : prolong(row, gateway, untilMs);
+			});
 		}
 	};
 }

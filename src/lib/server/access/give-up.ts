@@ -17,6 +17,12 @@ export interface GiveUpParts {
 /**
  * No gateway let the buyer of a session in: the order is over, the money goes back, and whatever a gateway did without
  * our hearing of it is taken back. Nothing happens to a session that does not wait (any more).
+ *
+ * A gateway may have let the buyer in all the same: its answer was lost. The money goes back nevertheless, which is to
+ * nobody's harm but the owner's. Who can be told (`push`) is told to put the guest out. One that fetches its guests
+ * (`poll`, openNDS level 4) cannot be: authmon only asks whom to let in, and knows no list of devices to put out. There
+ * the guest is not handed out any more and stays in until the end that the gateway was told, without having paid; an
+ * acknowledgement that comes after this is answered like any, so that the router goes on, and begins nobody's time.
  */
 export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<null> {
 	const { database, clock, jobs, sessions, payments } = parts;

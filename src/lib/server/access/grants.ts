@@ -1,6 +1,6 @@
 import { loginUser } from '../../login-user.ts';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import type { Reach, Teller, Told } from '../gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
@@ -8,11 +8,12 @@ import type { Visits } from '../gateways/visits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Sessions, SessionRow } from '../sessions/sessions.ts';
 import { askGateway } from './asking.ts';
 import { giveUp } from './give-up.ts';
 import { passNow as readPass, type PassNow } from './pass-now.ts';
 import * as store from './store.ts';
+import type { Turns } from './turns.ts';
 import { GRANT_JOB } from './work.ts';
 
 /**
@@ -63,11 +64,16 @@ export interface GrantsParts {
 	sessions: Sessions;
 	payments: Payments;
 	reach: Reach;
+	turns: Turns;
 }
 
 const MAX_BACKOFF_MS = 60_000;
-/** A guest that cannot be put out is tried so long after the end that its gateway was told. */
+/** A guest that cannot be put out is tried so long after the end that its gateway was told, */
 const REVOKE_MS = 24 * 60 * 60 * 1000;
+/** and a user, whose time stands still where it is not used, for as long as a router is repaired: */
+const REVOKE_USER_MS = 90 * REVOKE_MS;
+/** every hour, after the first day. */
+const SELDOM_MS = 60 * 60 * 1000;
 /**
  * A buyer's time begins when the gateway has answered, so what it is told ends this much later than that would be by now.
  * The exact end comes by itself: the guest is put out then.
@@ -84,13 +90,16 @@ const MAX_LOOKED_AT = 100;
 const AGAIN_MS = 90_000;
 
 export function createGrants(parts: GrantsParts): Grants {
-	const { database, clock, log, jobs, gateways, visits, sessions } = parts;
+	const { database, clock, log, jobs, gateways, visits, sessions, turns } = parts;
 	const { db } = database;
 
 	const passNow = (passId: number) => readPass(db, clock, passId);
 
-	const backoff = ({ attempts }: store.GrantRow) =>
-		Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
+	/** One that is known to be silent is asked sooner for a buyer who waits only. */
+	const backoff = ({ attempts }: store.GrantRow, { silentSince }: RegisteredGateway, isAwaited: boolean) =>
+		silentSince !== null && !isAwaited
+			? MAX_BACKOFF_MS
+			: Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
 	async function guestOf(grant: store.GrantRow, pass: PassNow | null) {
 		return {
@@ -116,6 +125,20 @@ export function createGrants(parts: GrantsParts): Grants {
 	}
 
 	/**
+	 * Whether a buyer's time begins with this grant. Where a router has several gateways, the one counts at which the
+	 * buyer's device is: what another one knows lets nobody in there.
+	 */
+	async function isAwaited(trx: Tx, grant: store.GrantRow, activating: SessionRow): Promise<boolean> {
+		const place = { passId: grant.pass_id, routerId: activating.router_id };
+		const [newest] = await store.devicesOf(trx, place, clock.now());
+		if (!newest || newest.gateway_id === grant.gateway_id) return true;
+		const open = await store.openGrantsOf(trx, grant.pass_id);
+		return !open.some(
+			({ gateway_id, released_at }) => gateway_id === newest.gateway_id && released_at === null
+		);
+	}
+
+	/**
 	 * The gateway has it: noted, and the time begins where a buyer waited for that.
 	 * @returns when to look again, or null where what was told is not what counts (any more)
 	 */
@@ -127,7 +150,8 @@ export function createGrants(parts: GrantsParts): Grants {
 				state: 'granted',
 				until_at: untilMs,
 				granted_at: grant.granted_at ?? now,
-				asked_at: null,
+				// A request before this one whose answer was lost may still be done: who is put out next, is put out twice.
+				asked_at: grant.attempts > 0 ? now : null,
 				attempts: 0,
 				last_error: null,
 				updated_at: now
@@ -135,11 +159,13 @@ export function createGrants(parts: GrantsParts): Grants {
 			const { id, revision } = grant;
 			const isStill = { id, revision, state: ['granting', 'granted'], wanted: true } as const;
 			if (await store.changeGrant(trx, isStill, to)) {
-				if (!activating) return pass.untilMs;
+				if (!activating || !(await isAwaited(trx, grant, activating))) return pass.untilMs;
 				// Where it began at another gateway meanwhile, its end is another one.
-				return (await sessions.begin(trx, activating.id, now))
-					? now + activating.duration_seconds * 1000
-					: now;
+				if (!(await sessions.begin(trx, activating.id, now))) return now;
+				for (const other of await store.openGrantsOf(trx, grant.pass_id)) {
+					if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
+				}
+				return now + activating.duration_seconds * 1000;
 			}
 			// Meanwhile it was to be told anew: it will be. Or it was to be put out, and maybe was, before this let it in.
 			await store.revokeAgain(trx, id, now);
@@ -188,7 +214,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		if (told.kind === 'impossible') return awaitFetch(grant, pass);
 		if (told.kind === 'done') return (await noteGranted(grant, pass, untilMs)) ?? clock.now();
 		await noteTrouble(grant, gateway, told.reason);
-		const again = clock.now() + backoff(grant);
+		const again = clock.now() + backoff(grant, gateway, pass.activating !== null);
 		return pass.activating ? again : Math.min(again, pass.untilMs);
 	}
 
@@ -216,7 +242,9 @@ export function createGrants(parts: GrantsParts): Grants {
 		const endsByItselfAt = grant.until_at ?? grant.created_at;
 		if (told.kind === 'unavailable') {
 			await noteTrouble(grant, gateway, told.reason);
-			if (clock.now() < endsByItselfAt + REVOKE_MS) return clock.now() + backoff(grant);
+			const overMs = clock.now() - endsByItselfAt;
+			if (overMs < REVOKE_MS) return clock.now() + backoff(grant, gateway, false);
+			if (grant.mac === null && overMs < REVOKE_USER_MS) return clock.now() + SELDOM_MS;
 			await store.changeGrant(db, from, { state: 'failed', updated_at: clock.now() });
 			log.error({ gateway: gateway.name, grant: grant.id }, 'a guest could not be put out');
 			return null;
@@ -270,7 +298,9 @@ export function createGrants(parts: GrantsParts): Grants {
 			if (!gateway) return null;
 			const pass =
 				grant.released_at === null && grant.state !== 'revoking' ? await passNow(grant.pass_id) : null;
-			return pass ? give(grant, gateway, pass) : take(grant, gateway);
+			const work = () => (pass ? give(grant, gateway, pass) : take(grant, gateway));
+			if (!tellerOf(gateway)) return work();
+			return turns.run({ kind: GRANT_JOB, id, gateway, isBuyer: Boolean(pass?.activating) }, work);
 		},
 		giveUp: (sessionId) => giveUp(parts, sessionId),
 		async waiting(gateway, limit, useOf) {

@@ -126,23 +126,42 @@ export async function passesOfVisits(
 	return rows.map(({ pass_id }) => pass_id);
 }
 
-/** Running passes of a router that have room for another device, newest first; `heardSince`: as in devices.ts. */
+/** A pass that another device may come into; `wasUsed`: one was in it before. */
+export interface PassWithRoom {
+	passId: number;
+	wasUsed: boolean;
+}
+
+/**
+ * Running passes of a router that have room for another device, newest first; `heardSince`: as in devices.ts. Where there
+ * are more than twice `limit`: so many of the newest, and of the oldest.
+ */
 export async function passesWithRoom(
 	queries: Queries,
 	routerId: number,
 	{ now, heardSince, limit }: { now: number; heardSince: number; limit: number }
-): Promise<number[]> {
-	const { rows } = await sql<{ pass_id: number }>`
-		select pass_id from sessions
-		where router_id = ${routerId} and status = 'active' and expires_at > ${now}
-			and access_kind <> 'shared_password'
-		group by pass_id
-		having max(max_devices) > (
-			select count(*) from access_devices devices
-			where devices.pass_id = sessions.pass_id and devices.released_at is null
-				and devices.seen_at > ${heardSince})
-		order by pass_id desc limit ${limit}`.execute(queries);
-	return rows.map(({ pass_id }) => pass_id);
+): Promise<PassWithRoom[]> {
+	const inOrder = async (direction: 'asc' | 'desc') => {
+		const { rows } = await sql<{ pass_id: number; was_used: number }>`
+			select pass_id, case when exists (
+					select 1 from access_devices devices where devices.pass_id = sessions.pass_id)
+				then 1 else 0 end as was_used
+			from sessions
+			where router_id = ${routerId} and status = 'active' and expires_at > ${now}
+				and access_kind <> 'shared_password'
+			group by pass_id
+			having max(max_devices) > (
+				select count(*) from access_devices devices
+				where devices.pass_id = sessions.pass_id and devices.released_at is null
+					and devices.seen_at > ${heardSince})
+			order by pass_id ${sql.raw(direction)} limit ${limit}`.execute(queries);
+		return rows.map((row) => ({ passId: row.pass_id, wasUsed: row.was_used === 1 }));
+	};
+	const newest = await inOrder('desc');
+	const last = newest.at(-1);
+	if (last === undefined || newest.length < limit) return newest;
+	const oldest = (await inOrder('asc')).filter(({ passId }) => passId < last.passId);
+	return [...newest, ...oldest.toReversed()];
 }
 
 export async function findConnection(queries: Queries, id: number): Promise<ConnectionRow | null> {

@@ -10,6 +10,7 @@ import { createAccounting, type AccountingReport } from './accounting.ts';
 import { hasRoom, INTERIM_SECONDS, isFresh, isFull, takePlace, type Place } from './devices.ts';
 import { passState } from './passes.ts';
 import { pskChoice, type RunningPass } from './psk.ts';
+import { createOffers } from './psk-offers.ts';
 
 /**
  * What a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius.ts) asks about the devices at one gateway.
@@ -71,7 +72,8 @@ export interface RadiusParts {
 export function createRadius(parts: RadiusParts): Radius {
 	const { database, clock, jobs, routers, sessions } = parts;
 	const { db } = database;
-	const accounting = createAccounting(parts);
+	const offers = createOffers();
+	const accounting = createAccounting({ ...parts, offers });
 
 	const termsOf = (passes: readonly RunningPass[], now: number): Terms => {
 		const untilMs = Math.min(...passes.map((pass) => pass.untilMs));
@@ -97,7 +99,7 @@ export function createRadius(parts: RadiusParts): Radius {
 
 	async function keysFor({ routerId }: RegisteredGateway, mac: string): Promise<LoginAnswer> {
 		const now = clock.now();
-		const { passes, full } = await pskChoice(db, { mac, routerId }, now);
+		const { passes, full } = await pskChoice(db, { mac, routerId }, now, offers);
 		if (full) return { kind: 'refused', message: REFUSALS.devices };
 		const [first] = passes;
 		if (!first) return { kind: 'unknown' };

@@ -48,6 +48,7 @@ export const coova: Gateway = {
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
 	way: () => 'radius',
+	takesPassword: () => true,
 	tell: null,
 	configFor: coovaConfig,
 

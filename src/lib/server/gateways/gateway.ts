@@ -232,6 +232,8 @@ export interface Gateway {
 	finishes(facts: GatewayFacts): Finish['kind'];
 	/** How it learns who may be online. */
 	way(facts: GatewayFacts): Way;
+	/** Whether it can be signed in to by typing the bought user name and password, or something behind it may ask for them. */
+	takesPassword(facts: GatewayFacts): boolean;
 	/** null for kinds that are never told. */
 	tell: Teller | null;
 	/** The ready configuration of that very gateway, its secrets included. */

@@ -15,6 +15,7 @@ import {
 	type Rotation
 } from './rules.ts';
 import { isSameAddress } from './rules-reach.ts';
+import { signInOf, type SignIn } from './sign-in-of.ts';
 import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */
@@ -27,6 +28,8 @@ export interface Gateways {
 	ofRouter(queries: Queries, routerId: number): Promise<RegisteredGateway[]>;
 	/** Those of several routers; of many gateways only the first. */
 	ofRouters(routerIds: readonly number[]): Promise<RegisteredGateway[]>;
+	/** How somebody signs in to the hotspot of a router. */
+	signInAt(routerId: number): Promise<SignIn>;
 	/** Notes what was just learnt of a gateway; `trouble: null` says that all is well. */
 	note(id: number, news: GatewayNews): Promise<void>;
 	/** By the key in its portal address. */
@@ -206,6 +209,8 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		byId: async (id) => opened(await store.findGateway(db, 'id', id)),
 		ofRouter: async (queries, routerId) =>
 			(await store.gatewaysOfRouter(queries, routerId)).map((row) => openGateway(row, secrets)),
+		signInAt: async (routerId) =>
+			signInOf((await store.gatewaysOfRouter(db, routerId)).map((row) => openGateway(row, secrets))),
 		ofRouters: async (routerIds) =>
 			routerIds.length === 0
 				? []

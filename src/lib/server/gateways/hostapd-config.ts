@@ -141,10 +141,12 @@ function openWrtText(
 const PERSONAL = `The access point asks for the password by the address of the device, before anybody has typed one.
 A device that bought on a visit, or was in before, is known by its address. One that is not known (phones take
 another address for each network name) is let in with the password of any pass of this router that has room for
-another device: of the newest 16, because the access point tries each. What it typed is not told to anybody, so
-where several passes had room, its connection belongs to no pass in the books: it ends when the first of them
-ends, and it cannot be ended before that. Sell on the same network name where that matters.
-hostapd keeps an answer for about 30 seconds: a password that was just bought may need a second try.
+another device: of 16 at a time, because the access point tries each; one that asks again is given others. What it
+typed is not told to anybody, so where several passes had room, its connection belongs to no pass in the books, and to
+no limit of devices: it ends when the first of them ends, and it cannot be ended before that. Sell on the same network
+name where that matters.
+hostapd keeps an answer for about 30 seconds: a password that was just bought may need a second try, and where many
+passes wait for their devices, one more for each 16 of them.
 `;
 
 const ENTERPRISE = `Devices ask for user name and password, and most of them to trust the certificate of the RADIUS

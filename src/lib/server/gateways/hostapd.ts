@@ -13,6 +13,7 @@ export const hostapd: Gateway = {
 	defaultPort: null,
 	finishes: () => 'waits',
 	way: () => 'radius',
+	takesPassword: () => true,
 	tell: null,
 	configFor: hostapdConfig,
 	parseEntry() {

@@ -76,6 +76,7 @@ export const mikrotik: Gateway = {
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
 	way: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
+	takesPassword: () => true,
 	tell: mikrotikTeller,
 	configFor: mikrotikConfig,
 

@@ -119,6 +119,8 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 	const lines = [
 		'- Failing open: where openNDS stops or cannot set its rules, a router that forwards lets every device online',
 		'  unpaid. Put the guard above where the firewall starts; then such a device has no internet at all.',
+		'  The one of openNDS 10 is read by OpenWrt’s firewall (22.03 and newer): fw4 check && fw4 reload. On another system',
+		'  put it inside a table: table inet airtill { include "/etc/nftables.d/airtill-guard.nft"; }',
 		'- openNDS 9 needs the legacy iptables (Debian: update-alternatives --set iptables /usr/sbin/iptables-legacy);',
 		'  with the one of nftables it ends at its start. Where it was killed, its old chains keep it from starting:',
 		'  iptables -t filter|nat|mangle -F and -X for the chains nds*, or restart the firewall.',

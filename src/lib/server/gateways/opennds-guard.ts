@@ -9,9 +9,9 @@ import type { PortalAddress } from './portal-address.ts';
 export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
 	const portalRule = isIPv4(portal.hostname)
-		? [`\t\tip daddr ${portal.hostname} tcp dport ${port} accept`]
+		? [`\tip daddr ${portal.hostname} tcp dport ${port} accept`]
 		: // A name that is not known would keep the whole guard from loading, and the router open.
-			[`\t\t# ip daddr IP-OF-${portal.hostname} tcp dport ${port} accept`];
+			[`\t# ip daddr IP-OF-${portal.hostname} tcp dport ${port} accept`];
 	return [
 		{
 			title: 'Guard for openNDS 9: run at the start of the machine, before openNDS',
@@ -26,16 +26,17 @@ export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 		{
 			title: 'Guard for openNDS 10 and newer',
 			file: '/etc/nftables.d/airtill-guard.nft',
+			// A chain and no table: OpenWrt's firewall (fw4) reads these files inside its own table inet fw4, which it
+			// makes anew at each start, and keeps them over a system upgrade.
 			text: [
-				'table inet airtill {',
-				'\tchain forward {',
-				'\t\ttype filter hook forward priority filter + 10; policy accept;',
-				`\t\tiifname != "${lan}" accept`,
-				'\t\tmeta mark & 0x30000 == 0x30000 accept',
-				'\t\tmeta mark & 0x30000 == 0x20000 accept',
+				'# Read by OpenWrt inside "table inet fw4": fw4 check && fw4 reload',
+				'chain airtill_guard {',
+				'\ttype filter hook forward priority filter + 10; policy accept;',
+				`\tiifname != "${lan}" accept`,
+				'\tmeta mark & 0x30000 == 0x30000 accept',
+				'\tmeta mark & 0x30000 == 0x20000 accept',
 				...portalRule,
-				'\t\treject',
-				'\t}',
+				'\treject',
 				'}',
 				''
 			].join('\n')

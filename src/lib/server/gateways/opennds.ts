@@ -49,6 +49,7 @@ export const opennds: Gateway = {
 	finishes: ({ settings }) => (settings.level === 4 ? 'waits' : 'navigate'),
 	way: ({ settings }) =>
 		settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser',
+	takesPassword: ({ settings }) => settings.elsewhere === true,
 	tell: ndsctlTeller,
 	configFor: openndsConfig,
 

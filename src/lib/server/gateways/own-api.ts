@@ -16,7 +16,7 @@ export interface Call {
 export async function callOwnApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Called> {
 	const { api, apiCertificate } = facts.settings;
 	if (api === undefined) return unavailable('It was registered without the address of its API.');
-	const { host, protocol } = new URL(api);
+	const { host } = new URL(api);
 	const outcome = await reach.send(
 		{
 			method: call.method,
@@ -36,11 +36,14 @@ export async function callOwnApi(call: Call, facts: GatewayFacts, reach: Reach):
 	}
 	if (outcome.cause === 'timeout') return unavailable(`${host} did not answer in time.`);
 	if (outcome.cause === 'too_large') return unavailable(`${host} answered more than it should.`);
-	const tls =
-		protocol === 'https:'
-			? ' (or its certificate is not one that this machine trusts: see --api-certificate-file)'
-			: '';
-	return unavailable(outcome.sent ? `${host} broke the connection off.` : `${host} cannot be reached${tls}.`);
+	if (outcome.untrusted) {
+		return unavailable(
+			apiCertificate === undefined
+				? `${host} shows a certificate that this machine does not trust: give it with --api-certificate-file.`
+				: `${host} shows another certificate than the one of --api-certificate-file, or one that is out of date.`
+		);
+	}
+	return unavailable(outcome.sent ? `${host} broke the connection off.` : `${host} cannot be reached.`);
 }
 
 export const unavailable = (reason: string) => ({ kind: 'unavailable' as const, reason });

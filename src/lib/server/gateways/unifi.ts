@@ -16,6 +16,7 @@ export const unifi: Gateway = {
 	defaultPort: null,
 	finishes: () => 'waits',
 	way: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
+	takesPassword: ({ settings }) => settings.api === undefined,
 	tell: unifiTeller,
 	configFor: unifiConfig,
 

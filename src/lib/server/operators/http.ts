@@ -22,8 +22,8 @@ export interface OperatorRequest {
 
 export type HttpOutcome =
 	| { kind: 'answer'; status: number; headers: Record<string, string>; text: string }
-	/** `sent: false`: no connection was made, so nothing arrived. */
-	| { kind: 'failure'; cause: 'timeout' | 'network' | 'too_large'; sent: boolean };
+	/** `sent: false`: no connection was made, so nothing arrived. `untrusted`: because of the certificate that was shown. */
+	| { kind: 'failure'; cause: 'timeout' | 'network' | 'too_large'; sent: boolean; untrusted?: boolean };
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -77,7 +77,8 @@ export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptio
 				return { kind: 'answer', status: answer.statusCode, headers: flat(answer.headers), text };
 			} catch (error) {
 				const sent = !neverConnected(error);
-				return { kind: 'failure', cause: limit.aborted ? 'timeout' : causeOf(error), sent };
+				const cause = limit.aborted ? 'timeout' : causeOf(error);
+				return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
 			}
 		},
 		async stop() {
@@ -126,9 +127,14 @@ const codeOf = (error: unknown): string =>
 
 /** Errors of making a connection: no byte of the request has left. */
 const neverConnected = (error: unknown): boolean =>
-	/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(
+	isUntrusted(error) ||
+	/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_)/.test(
 		codeOf(error)
 	);
+
+/** What Node.js and OpenSSL find wrong with a certificate (nodejs.org, "TLS: X509 certificate error codes"). */
+const isUntrusted = (error: unknown): boolean =>
+	/^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error));
 
 const causeOf = (error: unknown): 'timeout' | 'network' =>
 	/TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';

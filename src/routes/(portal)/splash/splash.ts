@@ -95,7 +95,8 @@ async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Pr
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	return router;
+	// The router may have another gateway that is heard: that one lets in nobody who is here.
+	return gateway.silentSince === null ? router : { ...router, status: 'offline' };
 }
 
 /** What the page shows: the router's own price and names, and what the gateway said about the device. */

@@ -13,13 +13,18 @@ import { wayIn } from '../../s/[token]/way-in.ts';
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 
 /** A purchase as the kiosk shows it. The password goes only where it is shown: to the screen that paid for it. */
-export function kioskPurchase(event: RequestEvent, token: string, purchase: Purchase): KioskPurchase {
-	const { clock, config } = event.locals.app;
+export async function kioskPurchase(
+	event: RequestEvent,
+	token: string,
+	purchase: Purchase
+): Promise<KioskPurchase> {
+	const { clock, config, gateways } = event.locals.app;
 	const { session, payment, code } = purchase;
 	const now = new Date(clock.now());
 	const { state, pass, notes, watch } = shownOf(purchase, now, config.reportTimezone);
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
+	const signIn = pass ? await gateways.signInAt(purchase.router.id) : 'typed';
 	return {
 		token,
 		watch,
@@ -38,7 +43,7 @@ export function kioskPurchase(event: RequestEvent, token: string, purchase: Purc
 		hint: waitingHint(),
 		lines: shortLines(purchase),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
-		pass: pass && wayIn(pass.session, 'kiosk'),
+		pass: pass && wayIn(pass.session, { place: 'kiosk', signIn, code }),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
 }

@@ -7,17 +7,17 @@ import { phoneHint } from '#lib/phone-hint.ts';
 import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
 import { apiClient, ApiProblem } from '#lib/server/api-client.ts';
 import { showBrand } from '#lib/server/http/brand.ts';
-import { qrCode } from '#lib/server/wifi-qr-svg.ts';
 import { clockText } from '#lib/when.ts';
 import { orCalmly } from '../../calm.ts';
 import { addForm, addTime } from './add-time.ts';
-import { adoptVisit, deviceOf, goOnline, watchText } from './go-online.ts';
+import { adoptVisit, deviceOf, goOnline, isLetIn, watchText } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { shownOf } from './view.ts';
-import { wayIn } from './way-in.ts';
+import { endText, moveTo } from './move-to.ts';
+import { takesCode, wayIn } from './way-in.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
@@ -50,10 +50,12 @@ export const load: PageServerLoad = async (event) => {
 	const asked = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
 
-	// A gateway that is told lets the device in without a sign-in: what it does stands below.
-	const isTold = device?.how === 'waits' && device.stands !== null;
+	const signIn = pass ? await event.locals.app.gateways.signInAt(router.id) : 'typed';
+	// Where a device has joined already, what comes next stands below, and so it does where a code is typed.
+	const asksCode = pass !== null && takesCode(pass.session, signIn);
+	const text = asksCode || isLetIn(device) ? '' : state.text;
 	return {
-		state: isTold ? { ...state, text: '' } : state,
+		state: { ...state, text, next: asksCode ? m.purchase_code_text() : state.next },
 		brand: showBrand(event, router),
 		added,
 		watch: watchText(watch, device),
@@ -68,25 +70,21 @@ export const load: PageServerLoad = async (event) => {
 		ageSeconds: asked ? Math.max(0, (now.getTime() - Date.parse(asked.created_at)) / 1000) : 0,
 		hintAfterSeconds: HINT_AFTER_SECONDS,
 		pass: pass && {
-			way: wayIn(pass.session, device ? 'gateway' : 'page'),
+			way: wayIn(pass.session, { place: device ? 'gateway' : 'page', signIn, code }),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
-		online: device && goOnline(event, device, apart(session.ssid)),
+		online: device && goOnline(event, device, { ssid: apart(session.ssid), signIn }),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd
 			? { ...addForm(purchase, part, purchases.newToken()), hint: phoneHint(config.defaultRegion) }
 			: null,
-		endText: session.access.kind === 'shared_password' ? m.purchase_end_text_shared() : m.purchase_end_text(),
+		endText: endText(session, signIn),
 		offersAdd: canAdd,
 		asksMore,
-		move: pass && {
-			address,
-			short: apart(`${new URL(address).host}${link('/resume')}`),
-			qr: qrCode(address)
-		},
+		move: pass && moveTo(pass.session, { address, code, signIn }),
 		address
 	};
 };

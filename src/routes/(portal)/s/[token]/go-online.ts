@@ -3,6 +3,7 @@ import { gatewayProblem } from '#lib/gateway-words.ts';
 import { link } from '#lib/language/current.ts';
 import * as m from '#lib/language/messages.js';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/purchase-seconds.ts';
+import type { SignIn } from './way-in.ts';
 
 /** Time to read or copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
@@ -44,6 +45,10 @@ export async function adoptVisit(event: Event): Promise<void> {
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseVisit | null> =>
 	event.locals.app.visits.ofPurchase({ token: event.params.token, routerId });
 
+/** Whether the gateway was told of it and says itself how far it is: then nobody signs in. */
+export const isLetIn = (visit: PurchaseVisit | null): boolean =>
+	visit?.how === 'waits' && visit.stands !== null;
+
 /** Changes whenever the page has something new to show, what its gateway has done included. */
 export const watchText = (watch: string, visit: PurchaseVisit | null): string =>
 	`${watch} ${visit?.stands ?? ''}`.trim();
@@ -51,7 +56,11 @@ export const watchText = (watch: string, visit: PurchaseVisit | null): string =>
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
 /** What is said of a device whose purchase runs, at its router. */
-export function goOnline(event: Event, { entry, how, tried, stands }: PurchaseVisit, ssid: string): GoOnline {
+export function goOnline(
+	event: Event,
+	{ entry, how, tried, stands }: PurchaseVisit,
+	{ ssid, signIn: way }: { ssid: string; signIn: SignIn }
+): GoOnline {
 	const asked = event.url.searchParams;
 	const page = link(`/s/${event.params.token}`);
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
@@ -66,14 +75,17 @@ export function goOnline(event: Event, { entry, how, tried, stands }: PurchaseVi
 		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };
 		return { ...here, title, texts: [m.splash_elsewhere_text()], move: m.splash_elsewhere_move() };
 	}
-	if (how === 'waits') return { ...here, ...waiting(stands) };
-	if (asked.has('moved')) return { ...signIn, ...offer(MOVED_SECONDS) };
+	if (how === 'waits') return { ...here, ...waiting(stands, way) };
+	if (asked.has('moved')) return { ...signIn, ...offer(MOVED_SECONDS, way) };
 	if (entry.problem !== null && tried !== 'here') {
 		return {
 			...signIn,
 			tone: 'bad',
 			title: m.splash_refused_title({ ssid }),
-			texts: [gatewayProblem(entry.problem), m.splash_go_refused()],
+			texts: [
+				gatewayProblem(entry.problem),
+				way !== 'typed' ? m.splash_go_refused_code() : m.splash_go_refused()
+			],
 			link: { text: m.splash_go_again(), quiet: entry.problem === 'too-many-devices' },
 			move: entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
 		};
@@ -83,11 +95,11 @@ export function goOnline(event: Event, { entry, how, tried, stands }: PurchaseVi
 		return { ...signIn, title: null, texts: [m.splash_go_tried()], link: again };
 	}
 	const stays = asked.has('stay') || event.request.method === 'POST';
-	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS) };
+	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
 }
 
 /** The gateway lets the device in by itself. */
-function waiting(stands: PurchaseVisit['stands']) {
+function waiting(stands: PurchaseVisit['stands'], signIn: SignIn) {
 	const again = { text: m.splash_waits_again(), quiet: true };
 	switch (stands) {
 		case 'letting-in':
@@ -101,14 +113,21 @@ function waiting(stands: PurchaseVisit['stands']) {
 			return { title: m.splash_unanswered_title(), texts, link: again, refreshSeconds: SLOW_SECONDS };
 		}
 		default:
-			return { title: m.splash_waits_title(), texts: [m.splash_waits_text()], link: again };
+			return {
+				title: m.splash_waits_title(),
+				texts: [signIn === 'device' ? m.splash_waits_only() : m.splash_waits_text()],
+				link: again
+			};
 	}
 }
 
-const offer = (seconds: number | null) => ({
+const offer = (seconds: number | null, signIn: SignIn) => ({
 	title: m.splash_go_title(),
-	texts: [seconds === null ? m.splash_go_manual() : m.splash_go_automatic({ seconds: String(seconds) })],
+	texts: [seconds === null ? m.splash_go_manual() : automaticText(String(seconds), signIn)],
 	link: { text: m.splash_go_link(), quiet: false },
 	automaticSeconds: seconds,
 	stay: seconds === null ? null : m.splash_go_stay()
 });
+
+const automaticText = (seconds: string, signIn: SignIn) =>
+	signIn === 'typed' ? m.splash_go_automatic({ seconds }) : m.splash_go_automatic_code({ seconds });

@@ -18,7 +18,7 @@ export const POST: RequestHandler = async (event) => {
 		for (let steps = 0; steps < MAX_STEPS; steps += 1) {
 			const found = await event.locals.app.purchases.find(apiClient(event), token);
 			if (!found) return told({ state: null }, 404);
-			if (found.successor === null) return told(kioskPurchase(event, token, found));
+			if (found.successor === null) return told(await kioskPurchase(event, token, found));
 			token = found.successor;
 		}
 		return told({ state: null }, 404);

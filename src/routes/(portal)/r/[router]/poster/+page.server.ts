@@ -33,12 +33,14 @@ export const load: PageServerLoad = async (event) => {
 	const brand = showBrand(event, router);
 	// A page cannot choose its paper by a class, so the rule travels with the accent.
 	event.locals.pageRules = `@page{size:${PAPER[size]};margin:0}`;
+	const isOurs = (await event.locals.app.gateways.signInAt(router.id)) !== 'typed';
+	const takesCode = router.access_kind === 'portal_login' && isOurs;
 	const name = brand?.name ?? router.name;
 	return {
 		size,
 		languages,
 		tooMany,
-		words: languages.map((locale) => posterWords(locale, router)),
+		words: languages.map((locale) => posterWords(locale, router, takesCode)),
 		name,
 		nameSize: nameSize(name),
 		place: brand?.name && brand.name !== router.name ? router.name : null,

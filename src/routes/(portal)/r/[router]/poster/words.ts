@@ -16,7 +16,8 @@ export interface PosterWords {
 	steps: readonly string[];
 }
 
-export function posterWords(locale: Locale, router: RouterBody): PosterWords {
+/** @param takesCode whether the page that comes up at the hotspot is ours, and takes the code of a purchase */
+export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean): PosterWords {
 	const said = { locale };
 	const money = inRequestLanguage({ locale, prefix: '' }, () => formatMoney(router.price, router.currency));
 	return {
@@ -26,7 +27,13 @@ export function posterWords(locale: Locale, router: RouterBody): PosterWords {
 		price: m.poster_per_hour({ money }, said),
 		scan: m.poster_scan({}, said),
 		network: m.poster_network({}, said),
-		steps: [m.poster_step_open({}, said), m.poster_step_pay({}, said), joinStep(router.access_kind, said)]
+		steps: [
+			m.poster_step_open({}, said),
+			m.poster_step_pay({}, said),
+			takesCode
+				? m.poster_step_code({ choose: m.common_paid_already({}, said) }, said)
+				: joinStep(router.access_kind, said)
+		]
 	};
 }
 

@@ -1,0 +1,50 @@
+import { link } from '#lib/language/current.ts';
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
+import type { QrCode } from '#lib/qr.ts';
+import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import { qrCode } from '#lib/server/wifi-qr-svg.ts';
+import { takesCode, type SignIn } from './way-in.ts';
+
+/** How a pass is used on another device, and what its end means: both depend on what lets devices in. */
+
+export interface MoveTo {
+	texts: string[];
+	address: string;
+	/** Opens the page elsewhere; null where only the page of the Wi-Fi itself helps. */
+	qr: QrCode | null;
+}
+
+interface At {
+	/** Of the purchase's page. */
+	address: string;
+	code: string;
+	signIn: SignIn;
+}
+
+export function moveTo(session: SessionBody, { address, code, signIn }: At): MoveTo {
+	const { kind, max_devices } = session.access;
+	const ssid = apart(session.ssid);
+	if (takesCode(session, signIn)) {
+		const text = m.purchase_move_code({ ssid, code: apart(code), choose: m.common_paid_already() });
+		return { texts: [text], address, qr: null };
+	}
+	const words = { address: apart(`${new URL(address).host}${link('/resume')}`), code: apart(code), ssid };
+	const signsIn = kind === 'portal_login' || kind === 'wpa_enterprise';
+	// One that is still there keeps its place, and the other would be refused.
+	const isOne = kind !== 'shared_password' && max_devices === 1;
+	return {
+		texts: [
+			...(isOne ? [m.purchase_move_one({ ssid })] : []),
+			signsIn ? m.purchase_move_user(words) : m.purchase_move_text(words)
+		],
+		address,
+		qr: qrCode(address)
+	};
+}
+
+/** What ending the time early does. */
+export function endText(session: SessionBody, signIn: SignIn): string {
+	if (session.access.kind === 'shared_password') return m.purchase_end_text_shared();
+	return takesCode(session, signIn) ? m.purchase_end_text_login() : m.purchase_end_text();
+}

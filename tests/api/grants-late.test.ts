@@ -1,0 +1,148 @@
+/**
+ * Routers with several gateways, and gateways that were away for long: where a buyer's time begins, and that what a
+ * gateway did late or could not be told for long is put right.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RouterOs } from '../simulators/gateway/routeros.ts';
+import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
+import { numberEnding, type Session } from '../support/api.ts';
+
+import { browse, fieldValue } from '../support/browsing.ts';
+import {
+	buyAtUniFi,
+	connectRouterOs,
+	connectUniFi,
+	newMac,
+	UNIFI_ROUTER,
+	unifiEntry
+} from '../support/consoles.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const ACTIONS = /^POST .*\/actions$/;
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const world = useWorld({ database: kind });
+	let unifi: UniFiConsole;
+	let hotspot: RouterOs;
+	let other: RouterOs;
+
+	beforeAll(async () => {
+		unifi = await connectUniFi(world());
+		// The same router has another gateway, whose users are told.
+		other = await connectRouterOs(world(), 'beside', UNIFI_ROUTER);
+		hotspot = await connectRouterOs(world());
+	});
+	afterEach(() => {
+		for (const gateway of [unifi, other, hotspot]) gateway.heal();
+	});
+	afterAll(() => Promise.all([unifi.stop(), other.stop(), hotspot.stop()]));
+
+	const statusOf = async (id: number) =>
+		(await world().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
+	const becomes = (id: number, status: Session['status']) =>
+		eventually(`session ${id} is ${status}`, async () => (await statusOf(id)) === status);
+	const grantOf = async (id: number, macs: 'device' | 'user') => {
+		const is = macs === 'device' ? 'is not null' : 'is null';
+		const [row] = await world().sql.all(
+			`select * from access_grants where pass_id = ? and mac ${is} order by id`,
+			id
+		);
+		return row ?? {};
+	};
+	const end = async (id: number) =>
+		expect((await world().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
+
+	it('time begins where the buyer’s device is, not where nobody waits, and else the money goes back', async () => {
+		const mac = newMac();
+		unifi.join(mac);
+		unifi.fail('down');
+		const { sessionId } = await buyAtUniFi(world(), mac);
+		await eventually('the other gateway has the user', async () => other.user(`s${sessionId}`) !== null);
+		await eventually('that is noted', async () => (await grantOf(sessionId, 'user'))['state'] === 'granted');
+		expect(await statusOf(sessionId)).toBe('activating');
+		unifi.heal();
+		await becomes(sessionId, 'active');
+		expect(unifi.isIn(mac)).toBe(true);
+
+		const late = newMac();
+		unifi.join(late);
+		unifi.fail('down');
+		const lost = await buyAtUniFi(world(), late);
+		await eventually('that user is there', async () => other.user(`s${lost.sessionId}`) !== null);
+		await world().server.advance(11 * MINUTE);
+		await becomes(lost.sessionId, 'cancelled');
+		await eventually('the user is gone', async () => other.user(`s${lost.sessionId}`) === null);
+		const [payment] = await world().sql.all('select * from payments where session_id = ?', lost.sessionId);
+		expect(payment).toMatchObject({ refund_reason: 'provisioning_failed' });
+	});
+
+	it('nothing is sold at a gateway that is silent, though its router has another one', async () => {
+		const page = await browse(world().server.url).get(unifiEntry(newMac()));
+		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
+		const order = {
+			time: '1h 500',
+			network: 'mobile_money',
+			phone: numberEnding('008'),
+			purchase: fieldValue(page, 'purchase')
+		};
+		const silence = (at: number | null) =>
+			world().sql.run(`update gateways set silent_since = ? where name = 'console'`, at);
+		await silence(world().server.now());
+		const before = await world().sql.count('select count(*) from sessions');
+		const person = browse(world().server.url);
+		expect((await person.get(action)).html).toContain('This Wi-Fi is offline');
+		expect((await person.post(action, order)).html).toContain('This Wi-Fi is offline');
+		expect(await world().sql.count('select count(*) from sessions')).toBe(before);
+
+		await silence(null);
+		const bought = await person.post(action, order);
+		expect(bought.path).toMatch(/^\/s\//);
+		// The same form again leads to what it bought, also when the gateway is silent by then.
+		await silence(world().server.now());
+		expect((await person.post(action, order)).path).toBe(bought.path);
+		await silence(null);
+	});
+
+	it('a grant that is done after a later one, and after the end, is taken back', async () => {
+		const mac = newMac();
+		unifi.join(mac);
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		const { sessionId } = await buyAtUniFi(world(), mac);
+		await eventually('the grant is on its way', async () => unifi.held === 1);
+		// Nobody heard an answer, so it is asked for again.
+		await becomes(sessionId, 'active');
+		expect(unifi.held).toBe(1);
+		await end(sessionId);
+		await eventually('it was put out', async () => !unifi.isIn(mac));
+		await unifi.release();
+		expect(unifi.isIn(mac)).toBe(true);
+		await world().server.advance(MINUTE);
+		await eventually('it is put out again', async () => !unifi.isIn(mac));
+		await eventually(
+			'that is noted',
+			async () => (await grantOf(sessionId, 'device'))['state'] === 'revoked'
+		);
+	});
+
+	it('a user that a router could not be told to forget for days is forgotten when it is back', async () => {
+		const { api, server } = world();
+		const session = await api.createSession({ router_id: 4, phone: numberEnding('008') });
+		await api.getPayment((await api.pay(session)).id, 20);
+		await becomes(session.id, 'active');
+		hotspot.fail('down');
+		await end(session.id);
+		const tries = async () => Number((await grantOf(session.id, 'user'))['attempts']);
+		await eventually('it was tried', async () => (await tries()) > 0);
+		for (const ms of [30 * HOUR, 100 * HOUR]) {
+			const before = await tries();
+			await server.advance(ms);
+			await eventually('it is tried still', async () => (await tries()) > before);
+		}
+		expect(hotspot.user(`s${session.id}`)).not.toBeNull();
+		hotspot.heal();
+		await server.advance(HOUR);
+		await eventually('the user is gone', async () => hotspot.user(`s${session.id}`) === null);
+	});
+});
