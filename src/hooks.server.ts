@@ -11,6 +11,7 @@ import { answerApiEvent } from '#lib/server/http/api-event.ts';
 import { serveApi } from '#lib/server/http/api-server.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
+import { watchConnections } from '#lib/server/http/connection.ts';
 import {
 	isApiPath,
 	isForeignForm,
@@ -39,6 +40,7 @@ export const init: ServerInit = async () => {
 	process.once('SIGTERM', () => app.releaseWaiters());
 	process.once('SIGINT', () => app.releaseWaiters());
 	process.once('airtill:listening', (http: Server, pages: RequestListener) => {
+		watchConnections(http);
 		serveApi(http, pages, app, readAdapterSettings(env));
 		answerBrokenRequests(http, app.config);
 		printWelcome(app, demo);

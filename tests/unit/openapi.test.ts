@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/lib/server/contract/openapi.ts';
+import { EVENT_EXAMPLES } from '../../src/lib/server/contract/openapi-webhooks.ts';
 import { codesOf } from '../../src/lib/server/contract/openapi-paths.ts';
 import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/contract/routes.ts';
@@ -198,5 +199,22 @@ describe('examples', () => {
 				String(problem['code'])
 			).toHaveLength(1);
 		}
+	});
+});
+
+describe('the examples of the events', () => {
+	it.each(Object.entries(EVENT_EXAMPLES).filter(([name]) => name.startsWith('session.')))(
+		'%s tells nobody how to get in',
+		(_name, { data }) => {
+			expect(data).not.toHaveProperty('password');
+			expect(data).toMatchObject({
+				access: { username: null, network_password: null, qr: null, qr_joins: null }
+			});
+		}
+	);
+
+	it('session.activated has all of the time still', () => {
+		const { data } = EVENT_EXAMPLES['session.activated'];
+		expect(data).toMatchObject({ duration_seconds: 7200, remaining_seconds: 7200 });
 	});
 });

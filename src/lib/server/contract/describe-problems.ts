@@ -13,7 +13,7 @@ const EXPIRES = 'Nothing was created or charged.';
 /** More codes than there are today may stand here: those of routes to come. */
 export const PROBLEM_TEXTS: Record<ProblemCode, ProblemText> & Readonly<Record<string, ProblemText>> = {
 	invalid_json: {
-		meaning: 'The body is not JSON in UTF-8, or it is not an object.',
+		meaning: 'The body is not JSON in UTF-8. (JSON that is not an object is `validation_failed`.)',
 		advice:
 			'Send one JSON object. Let a library write it; a stray comma or a text in another encoding is enough for this.'
 	},

@@ -7,6 +7,9 @@ const UNRESERVED = /^[\w.~-]$/;
 /** A path in which nothing is encoded, left out or taken back: a URL would be the same. */
 const PLAIN = /^(\/[\w/-]*)(?:\?([^#]*))?$/;
 
+/** A dot segment, `/.` or `/..`, before a query. */
+const DOTS = /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
+
 export interface ApiAddress {
 	/** Begins with one or more slashes. */
 	pathname: string;
@@ -20,7 +23,7 @@ export interface ApiAddress {
  */
 export function apiAddress({ url = '', headers }: IncomingMessage): ApiAddress | null {
 	const absolute = url.startsWith('/') ? null : ABSOLUTE.exec(url);
-	const target = absolute ? url.slice(absolute[0].length) : url;
+	const target = withoutDots(absolute ? url.slice(absolute[0].length) : url);
 	if (!API_PATH.test(target)) return null;
 	if (absolute?.[1]) headers.host = absolute[1];
 	const plain = PLAIN.exec(target);
@@ -34,4 +37,11 @@ export function apiAddress({ url = '', headers }: IncomingMessage): ApiAddress |
 		return UNRESERVED.test(character) ? character : encoded;
 	});
 	return new URL(`http://localhost${[decoded, ...query].join('?')}`);
+}
+
+/** What leads to /v1 by way of another folder (`/x/../v1`) is the API's as well. */
+function withoutDots(target: string): string {
+	if (!target.startsWith('/') || API_PATH.test(target) || !DOTS.test(target)) return target;
+	const { pathname, search } = new URL(`http://localhost${target}`);
+	return pathname + search;
 }

@@ -4,6 +4,8 @@ import { requestId } from '../ids.ts';
 import { addressOf, headerOf, hostOf, type AdapterSettings } from './adapter-settings.ts';
 import { apiAddress } from './api-address.ts';
 import type { ApiAnswer, ApiRequest } from './api-call.ts';
+import { badHost } from './broken.ts';
+import { bodyFailure, closeWith, isClosing, lastAnswer } from './connection.ts';
 import { isApiPath, originOf, SECURITY_HEADERS } from './guard.ts';
 import { brokeOff, tooLarge } from './parse.ts';
 import { answerApi } from './v1/api.ts';
@@ -20,6 +22,7 @@ import { answerApi } from './v1/api.ts';
 export function serveApi(http: Server, pages: RequestListener, app: App, settings: AdapterSettings): void {
 	http.off('request', pages);
 	http.on('request', (request, response) => {
+		if (isClosing(request.socket)) return;
 		const url = apiAddress(request);
 		if (url === null || !isApiPath(url.pathname)) {
 			pages.call(http, request, response);
@@ -27,28 +30,38 @@ export function serveApi(http: Server, pages: RequestListener, app: App, setting
 		}
 		if (request.httpVersion === '1.0') request.headers.host ??= 'localhost';
 		if (!isHost(request.headers.host)) {
-			http.emit('clientError', new Error('Host'), request.socket);
+			// Through the answer itself, which Node writes in its turn.
+			closeWith(response, request.socket);
+			const id = requestId();
+			send(response, id, badHost(app.config, id));
 			return;
 		}
-		void reply(new Call(request, response, url, app, settings), response);
+		void reply(new Call(request, response, url, app, settings), response, http);
 	});
 }
 
-async function reply(call: Call, response: ServerResponse): Promise<void> {
+async function reply(call: Call, response: ServerResponse, http: Server): Promise<void> {
 	try {
-		send(response, call, await answerApi(call));
+		const answer = await answerApi(call);
+		// No new connections are taken: this one ends, unless more was asked on it already.
+		const { socket } = response;
+		if (!http.listening && socket && lastAnswer(socket) === response) closeWith(response, socket);
+		send(response, call.requestId, answer);
 	} catch (error) {
 		call.app.log.error({ err: error, request: call.requestId }, 'request failed');
 		response.destroy();
 	}
 }
 
+/** `host[:port]` (RFC 9110, 7.2), and nothing else of an address. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
+
 /** The last host that was found to be one: most requests name the same. */
 let known = '';
 
 function isHost(host = ''): boolean {
 	if (host === known && host !== '') return true;
-	if (!URL.canParse(`http://${host}`)) return false;
+	if (!HOST.test(host) || !URL.canParse(`http://${host}`)) return false;
 	known = host;
 	return true;
 }
@@ -56,7 +69,7 @@ function isHost(host = ''): boolean {
 const COMMON_HEADERS = Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'no-store' }).flat();
 
 /** Headers and body in one piece; nothing where nobody is there any more. */
-function send(response: ServerResponse, { requestId: id }: Call, { status, headers, body }: ApiAnswer): void {
+function send(response: ServerResponse, id: string, { status, headers, body }: ApiAnswer): void {
 	if (response.destroyed) return;
 	const length = Buffer.byteLength(body);
 	const lines = COMMON_HEADERS.concat('x-request-id', id, 'content-length', String(length));
@@ -124,6 +137,8 @@ class Call implements ApiRequest {
 		const limit = Math.min(maxBytes, this.#settings.bodySizeLimit);
 		if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit);
 		if (request.destroyed) throw brokeOff();
+		const failed = () => bodyFailure(request) ?? brokeOff();
+		if (bodyFailure(request)) throw failed();
 		const chunks: Buffer[] = [];
 		let length = 0;
 		return new Promise((resolve, reject) => {
@@ -133,8 +148,8 @@ class Call implements ApiRequest {
 				else chunks.push(chunk);
 			});
 			request.once('end', () => resolve(Buffer.concat(chunks)));
-			request.once('error', () => reject(brokeOff()));
-			request.once('close', () => reject(brokeOff()));
+			request.once('error', () => reject(failed()));
+			request.once('close', () => reject(failed()));
 		});
 	}
 }

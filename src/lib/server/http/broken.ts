@@ -1,29 +1,67 @@
-import { maxHeaderSize, type Server, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { maxHeaderSize, ServerResponse, type Server } from 'node:http';
 import type { Config } from '../config.ts';
 import type { ProblemItem } from '../contract/problems.ts';
-import { validationFailed } from '../errors.ts';
+import { validationFailed, type AppError } from '../errors.ts';
 import { requestId } from '../ids.ts';
+import type { ApiAnswer } from './api-call.ts';
+import {
+	afterAnswers,
+	closeWith,
+	endConnection,
+	failBody,
+	isClosing,
+	isOver,
+	lastAnswer,
+	stopTaking
+} from './connection.ts';
 import { problemAnswer } from './problem.ts';
 
 /**
  * Requests that Node's parser refuses never reach a route: what is not HTTP, an address and headers beyond
  * Node's limit, a request that does not end. Node would answer them 400, 408 or 431 without a body; here they get
  * the 400 that a program can read, because nothing under /v1 answers in another way.
+ *
+ * The rule of connection.ts holds: answers that are still in work are written first, then the 400, then the
+ * connection ends. A request that arrived whole is never answered by the error of what came after it: it may have
+ * been a payment.
  */
 export function answerBrokenRequests(http: Server, config: Config): void {
-	const responses = new WeakMap<Duplex, ServerResponse>();
-	http.on('request', (request, response) => responses.set(request.socket, response));
 	http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-		// Nobody listens any more, or an answer is under way: one may not be written into the other.
-		const isAnswered =
-			responses.get(socket)?.headersSent === true && !responses.get(socket)?.writableFinished;
-		if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) {
-			socket.destroy(error);
+		// Nobody listens any more.
+		if (error.code === 'ECONNRESET') socket.destroy(error);
+		// The parser tells of its error again with all that comes after it.
+		if (isClosing(socket) || !socket.writable) return;
+		stopTaking(socket);
+		const failure = failureOf(error.code);
+		const last = lastAnswer(socket);
+		if (!last || last.req.complete) {
+			afterAnswers(socket, () => endConnection(socket, wholeAnswer(failure, config)));
 			return;
 		}
-		socket.end(refusal(itemOf(error.code), config.origin ?? 'http://localhost'));
+		// The body of a request that is in work, or was answered without it: nothing else may answer that one.
+		if (!isOver(last) && !last.headersSent) closeWith(last, socket);
+		failBody(last.req, failure);
+		afterAnswers(socket, () => endConnection(socket));
 	});
+	http.on('connect', (request, socket) => {
+		// Node has let go of this connection, and nobody else hears its errors.
+		socket.on('error', () => socket.destroy()).resume();
+		afterAnswers(socket, () => {
+			if (!socket.writable) return;
+			const response = new ServerResponse(request);
+			response.shouldKeepAlive = false;
+			response.assignSocket(request.socket);
+			response.once('finish', () => endConnection(socket));
+			http.emit('request', request, response);
+		});
+	});
+}
+
+/** The answer to a request without a host, or whose host is none. */
+export const badHost = (config: Config, id: string): ApiAnswer => refusal(failureOf('HOST'), config, id);
+
+function failureOf(code: string | undefined): AppError {
+	return validationFailed([itemOf(code)]);
 }
 
 function itemOf(code: string | undefined): ProblemItem {
@@ -38,10 +76,14 @@ function itemOf(code: string | undefined): ProblemItem {
 	return { ...at, code: 'invalid_format', detail: 'The request is not valid HTTP.' };
 }
 
+/** Which host was asked is not known here. */
+const refusal = (failure: AppError, config: Config, id: string): ApiAnswer =>
+	problemAnswer(failure, { origin: config.origin ?? 'http://localhost', requestId: id });
+
 /** The whole answer as it goes over the connection, which ends with it. */
-function refusal(item: ProblemItem, origin: string): string {
+function wholeAnswer(failure: AppError, config: Config): string {
 	const id = requestId();
-	const { status, headers, body } = problemAnswer(validationFailed([item]), { origin, requestId: id });
+	const { status, headers, body } = refusal(failure, config, id);
 	const lines = Object.entries({
 		...headers,
 		'cache-control': 'no-store',

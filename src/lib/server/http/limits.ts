@@ -81,10 +81,15 @@ export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string
 	}
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address: one customer usually holds that many. */
+/**
+ * An IPv4 address without the port that some proxies add, or the /64 of an IPv6 address: one customer usually holds
+ * that many.
+ */
 export function network(address: string): string {
 	const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 	if (!plain.includes(':')) return plain;
+	const withPort = /^((?:\d{1,3}\.){3}\d{1,3}):\d+$/.exec(plain);
+	if (withPort?.[1]) return withPort[1];
 	const [left = '', right] = plain.split('::');
 	const head = left === '' ? [] : left.split(':');
 	const tail = right === undefined || right === '' ? [] : right.split(':');
