@@ -77,7 +77,6 @@ export const access: Migration = {
 				released_at ${int}
 			${end}`,
 			`create unique index access_devices_bound on access_devices (pass_id, mac) where released_at is null`,
-			`create index access_devices_pass on access_devices (pass_id, id)`,
 			`create index access_devices_mac on access_devices (gateway_id, mac, id)`,
 
 			`create table network_sessions (
