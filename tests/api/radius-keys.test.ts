@@ -151,4 +151,26 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(offered).toContain(used?.password);
 		expect(offered).toHaveLength(16);
 	});
+
+	it('a device that was offered several passwords takes the place of none, whatever is left when it is reported', async () => {
+		const router = 3;
+		const accessPoint = radiusCalls(
+			world().server.url,
+			await registerRadius(world(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
+		);
+		const ask = async (mac: string) => passwords(await accessPoint.authorize(mac, mac));
+		const [first, laptop, phone] = ['02:00:00:00:0a:01', '02:00:00:00:0a:02', '02:00:00:00:0a:03'];
+		const older = await buy(router, '2h');
+		await accessPoint.account('start', 'quiet', { user: older.user, mac: first });
+		await world().server.advance(4 * 60_000);
+		const newer = await buy(router);
+		// It joins with the password of the older pass, whose first device is heard of again before it is reported.
+		expect(await ask(laptop)).toHaveLength(2);
+		await accessPoint.account('interim', 'quiet', { user: older.user, mac: first });
+		await accessPoint.account('start', 'laptop-of-two', { user: laptop, mac: laptop });
+		expect(
+			await world().sql.all('select pass_id from network_sessions where acct_session_id = ?', 'laptop-of-two')
+		).toEqual([{ pass_id: null }]);
+		expect(await ask(phone)).toEqual([newer.password]);
+	});
 });

@@ -9,7 +9,7 @@ import { holdsPlace, takePlace } from './devices.ts';
 import * as network from './network-store.ts';
 import { passState } from './passes.ts';
 import { CONNECTION_JOB, TOLD_ABOUT_MS } from './work.ts';
-import { pskChoice } from './psk.ts';
+import { pskChoice, type RunningPass } from './psk.ts';
 import type { Offers } from './psk-offers.ts';
 
 /**
@@ -75,6 +75,8 @@ function namedPass({ className, user }: AccountingReport): {
 		: { passId: Number(id), toldUntil: Number(until) * 1000 };
 }
 
+const passIdOf = ({ session }: RunningPass): number => session.pass_id;
+
 export function createAccounting(parts: AccountingParts): Accounting {
 	const { database, clock, jobs, gateways, routers, offers } = parts;
 
@@ -110,11 +112,16 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		if (report.status !== 'start' || mac === null || !isKey) return { passId: null, toldUntil: null };
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
-		// Which of several passwords it came in with is known to its access point alone.
-		const { passes } = await pskChoice(queries, { mac, routerId }, now, null);
-		const [only] = passes;
-		return only && passes.length === 1
-			? { passId: only.session.pass_id, toldUntil: only.untilMs }
+		// Which of several passwords it came in with is known to its access point alone; what it may have by now is no sign.
+		const told = offers.lastTold({ mac, routerId }, now);
+		const may = told ?? (await pskChoice(queries, { mac, routerId }, now, null)).passes.map(passIdOf);
+		const [only] = may;
+		const pass =
+			only !== undefined && may.length === 1
+				? await passState(queries, { passId: only, routerId }, now)
+				: null;
+		return pass?.kind === 'runs'
+			? { passId: pass.session.pass_id, toldUntil: pass.untilMs }
 			: { passId: null, toldUntil: null };
 	}
 

@@ -13,6 +13,10 @@ export interface Offers {
 	ordered(device: Asking, own: readonly number[], others: readonly number[], now: number): number[];
 	/** It is being offered these. */
 	offered(device: Asking, passIds: readonly number[], now: number): void;
+	/** What it is told in the end, whether or not there was more. */
+	told(device: Asking, passIds: readonly number[], now: number): void;
+	/** What it was told last; null where that is not known. */
+	lastTold(device: Asking, now: number): readonly number[] | null;
 	/** It is on the network: what it was offered last had its password. */
 	cameIn(device: Asking): void;
 }
@@ -41,11 +45,21 @@ const REMEMBERED_MS = 30 * 60_000;
 export function createOffers(): Offers {
 	/** Asked longest ago first. */
 	const known = new Map<string, Memory>();
+	const lately = new Map<string, { at: number; passIds: readonly number[] }>();
 	const keyOf = ({ mac, routerId }: Asking) => `${routerId} ${mac}`;
 
 	function memoryOf(device: Asking, now: number): Memory | null {
 		const memory = known.get(keyOf(device));
 		return memory && Math.abs(now - memory.at) < REMEMBERED_MS ? memory : null;
+	}
+
+	/** The newest is the last; beyond MAX_DEVICES the oldest goes. */
+	function keep<T>(map: Map<string, T>, device: Asking, value: T): void {
+		const key = keyOf(device);
+		map.delete(key);
+		map.set(key, value);
+		const [oldest] = map.keys();
+		if (oldest !== undefined && map.size > MAX_DEVICES) map.delete(oldest);
 	}
 
 	return {
@@ -62,11 +76,12 @@ export function createOffers(): Offers {
 			const count = (memory?.count ?? 0) + 1;
 			const lastIn = new Map(memory?.lastIn);
 			for (const id of passIds) lastIn.set(id, count);
-			const key = keyOf(device);
-			known.delete(key);
-			known.set(key, { at: now, count, lastIn, last: passIds, good: memory?.good ?? [] });
-			const [oldest] = known.keys();
-			if (oldest !== undefined && known.size > MAX_DEVICES) known.delete(oldest);
+			keep(known, device, { at: now, count, lastIn, last: passIds, good: memory?.good ?? [] });
+		},
+		told: (device, passIds, now) => keep(lately, device, { at: now, passIds }),
+		lastTold(device, now) {
+			const told = lately.get(keyOf(device));
+			return told && Math.abs(now - told.at) < REMEMBERED_MS ? told.passIds : null;
 		},
 		cameIn(device) {
 			const memory = known.get(keyOf(device));

@@ -100,6 +100,8 @@ export function createRadius(parts: RadiusParts): Radius {
 	async function keysFor({ routerId }: RegisteredGateway, mac: string): Promise<LoginAnswer> {
 		const now = clock.now();
 		const { passes, full } = await pskChoice(db, { mac, routerId }, now, offers);
+		const passIds = passes.map(({ session }) => session.pass_id);
+		offers.told({ mac, routerId }, passIds, now);
 		if (full) return { kind: 'refused', message: REFUSALS.devices };
 		const [first] = passes;
 		if (!first) return { kind: 'unknown' };
