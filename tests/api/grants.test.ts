@@ -422,6 +422,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		unifi.heal();
 		await server.advance(11 * SECOND);
 		await isOut(bought);
+		await eventually('it is heard of, and sells again', async () => {
+			const [console] = await sql.all("select silent_since from gateways where name = 'console'");
+			return console?.['silent_since'] === null;
+		});
 	});
 
 	it('a gateway that is removed keeps nobody waiting for ever', async () => {
