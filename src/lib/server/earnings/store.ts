@@ -24,15 +24,15 @@ interface Span {
 
 /**
  * What is booked for an owner in a span: a line for each applied payment on the owner's routers, by the moment it was
- * paid, and a line for each that went back, by the moment it went back. Every figure is a sum of these lines. What is
- * paid and waits for its gateway to let the buyer in has no line yet: it may still go back as if never bought.
+ * paid, and a line for each that went back, by the moment it went back. Every figure is a sum of these lines.
+ * One that waits for its gateway to let the buyer in is applied, and is not any more when it is given up.
  */
 function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuilder<Booked> {
 	const own = sql`from routers
 		join sessions on sessions.router_id = routers.id
 		join payments on payments.session_id = sessions.id
 		where routers.owner_account_id = ${accountId}
-			and payments.currency = ${currency} and payments.applied = 1 and sessions.starts_at is not null`;
+			and payments.currency = ${currency} and payments.applied = 1`;
 	return sql`
 		select paid_at as at, 1 as sessions, payments.amount_minor as gross,
 			(payments.amount_minor * payments.commission_basis_points + 5000) / 10000 as fees, 0 as refunds,
