@@ -1,25 +1,30 @@
 /** /resume over HTTP: what a browser without script sends and gets. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
-import { eventually, useWorld } from '../support/world.ts';
+import { eventually, useWorld, type World } from '../support/world.ts';
 
 const TRIES = 4;
+
+/** Sends forms as a browser without script does, and says where answers lead. */
+function forms(world: () => World) {
+	return {
+		post: (path: string, fields: Record<string, string>) =>
+			fetch(world().server.url + path, {
+				method: 'POST',
+				redirect: 'manual',
+				headers: { origin: world().server.url, accept: 'text/html' },
+				body: new URLSearchParams(fields)
+			}),
+		placeOf: (answer: Response) => new URL(answer.headers.get('location') ?? '', world().server.url).pathname
+	};
+}
 
 describe('resuming by code', () => {
 	const world = useWorld({ database: 'sqlite', env: { RATE_LIMIT_CODES: String(TRIES) } });
 
-	const post = (path: string, fields: Record<string, string>) =>
-		fetch(world().server.url + path, {
-			method: 'POST',
-			redirect: 'manual',
-			headers: { origin: world().server.url, accept: 'text/html' },
-			body: new URLSearchParams(fields)
-		});
+	const { post, placeOf } = forms(world);
 	const get = (path: string) =>
 		fetch(world().server.url + path, { redirect: 'manual', headers: { accept: 'text/html' } });
-	const placeOf = (answer: Response) =>
-		new URL(answer.headers.get('location') ?? '', world().server.url).pathname;
-
 	it.each(['/', '/r/3', '/r/999', '/nothing-here', '/am/r/3'])(
 		'from %s one link leads there',
 		async (path) => {
@@ -69,31 +74,23 @@ describe('resuming by code', () => {
 describe('codes that many networks try at once', () => {
 	const world = useWorld({ database: 'sqlite', env: { RATE_LIMIT_CODES_TOTAL: '2' } });
 
-	const send = (path: string, fields: Record<string, string>) =>
-		fetch(world().server.url + path, {
-			method: 'POST',
-			redirect: 'manual',
-			headers: { origin: world().server.url, accept: 'text/html' },
-			body: new URLSearchParams(fields)
-		});
-	const pathOf = (answer: Response) =>
-		new URL(answer.headers.get('location') ?? '', world().server.url).pathname;
+	const { post, placeOf } = forms(world);
 
 	it('keep nobody from a purchase who knows the number that paid, in whichever form', async () => {
 		const phone = numberEnding('001');
 		const purchase = 'crowd-test-token-1234567';
 		const order = { time: '1h 500', network: 'mobile_money', phone, purchase };
-		const page = pathOf(await send('/r/3', order));
+		const page = placeOf(await post('/r/3', order));
 		const read = async () => (await (await fetch(world().server.url + page)).text()).replaceAll('\u2060', '');
 		const code = await eventually(
 			'the page has a code',
 			async () => (/your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(await read()) ?? [])[1]
 		);
 		for (const typed of ['ZZZZ-ZZZZ', 'YYYY-YYYY'])
-			expect((await send('/resume', { code: typed })).status).toBe(404);
+			expect((await post('/resume', { code: typed })).status).toBe(404);
 
 		for (const asked of [code, 'XXXX-XXXX']) {
-			const crowded = await send('/resume', { code: asked });
+			const crowded = await post('/resume', { code: asked });
 			expect(crowded.status).toBe(429);
 			const html = await crowded.text();
 			expect(html).toContain('name="phone"');
@@ -104,12 +101,12 @@ describe('codes that many networks try at once', () => {
 			{ code: 'XXXX-XXXX', phone },
 			{ code, phone: 'no number' }
 		]) {
-			const refused = await send('/resume', wrong);
+			const refused = await post('/resume', wrong);
 			expect(refused.status).toBe(404);
 			expect(await refused.text()).toContain('do not belong together');
 		}
 		for (const typed of [phone, phone.replace('+256', '0'), `${phone.slice(0, 7)} ${phone.slice(7)}`]) {
-			expect(pathOf(await send('/resume', { code, phone: typed }))).toBe(page);
+			expect(placeOf(await post('/resume', { code, phone: typed }))).toBe(page);
 		}
 	});
 });
