@@ -27,7 +27,7 @@ const FIRST_PAGES: { name: string; path(scene: Scene): string; ready(page: Page)
 		name: 'splash',
 		path: ({ splash }) => splash,
 		async ready(page) {
-			await expect(page.getByText(/UGX\s500/).first()).toBeVisible();
+			await expect(page.getByText(/UGX\s[\d,]+ an hour/).first()).toBeVisible();
 			await expect(page.locator('form[method=post] button.button')).toBeEnabled();
 		}
 	},
