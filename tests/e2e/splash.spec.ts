@@ -6,8 +6,9 @@ import type { Browser, Page } from '@playwright/test';
 import { startGateway, type Kind, type StandInGateway } from '../simulators/gateway/gateway.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { openMiniBrowser, type MiniBrowser } from '../support/mini-browser.ts';
+import { cli } from '../support/server.ts';
 import type { Portal } from './support/portal.ts';
-import { expect, freshNumber, test } from './support/test.ts';
+import { expect, freshNumber, ROUTER, test } from './support/test.ts';
 
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
@@ -35,6 +36,11 @@ async function atSite(
 	const gateway = await startGateway(kind);
 	const more = kind === 'unifi' ? ['--site', `site-${gateway.host.split(':')[1]}`] : [];
 	const registered = await registerGateway(portal.pages, kind, { loginHost: gateway.host, more });
+	// A service elsewhere hears of no gateway: it is told what its router is.
+	if (portal.pages !== portal.service) {
+		const access = ['routers', 'access', String(ROUTER), '--kind', 'portal_login'];
+		expect(await cli(access, portal.service)).toMatchObject({ code: 0 });
+	}
 	gateway.connect({
 		portal: registered.portal,
 		secret: registered.secret,
