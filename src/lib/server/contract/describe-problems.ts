@@ -191,7 +191,7 @@ export const ITEM_CODE_TEXTS: Record<(typeof ITEM_CODES)[number], ProblemText> =
 		advice: 'Use one of the values that `detail` lists.'
 	},
 	duplicate: {
-		meaning: 'The same parameter or entry stands there twice.',
+		meaning: 'The same parameter, field or entry stands there twice.',
 		advice: 'Send it once.'
 	}
 };

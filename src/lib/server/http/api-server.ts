@@ -5,7 +5,7 @@ import { addressOf, headerOf, hostOf, type AdapterSettings } from './adapter-set
 import { apiAddress } from './api-address.ts';
 import type { ApiAnswer, ApiRequest } from './api-call.ts';
 import { badHost } from './broken.ts';
-import { bodyFailure, closeWith, isClosing, lastAnswer } from './connection.ts';
+import { bodyFailure, closeWith, deserted, isClosing, lastAnswer } from './connection.ts';
 import { isApiPath, originOf, SECURITY_HEADERS } from './guard.ts';
 import { brokeOff, tooLarge } from './parse.ts';
 import { answerApi } from './v1/api.ts';
@@ -117,11 +117,7 @@ class Call implements ApiRequest {
 	}
 
 	get signal(): AbortSignal {
-		const controller = new AbortController();
-		const response = this.#response;
-		if (response.destroyed) controller.abort();
-		else response.once('close', () => controller.abort());
-		return controller.signal;
+		return deserted(this.#request, this.#response);
 	}
 
 	header(name: string): string | null {

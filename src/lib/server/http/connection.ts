@@ -14,8 +14,13 @@ const answers = new WeakMap<Duplex, ServerResponse>();
 const closing = new WeakSet<Duplex>();
 const failures = new WeakMap<IncomingMessage, AppError>();
 
-/** Notes the answers of a server; before anything is answered. */
+/**
+ * Notes the answers of a server; before anything is answered. And a client may end its side when it has asked: what it
+ * asked is carried out, so it is answered.
+ */
 export function watchConnections(http: Server): void {
+	// Without this Node ends its own side at once. It is no option of createServer, and its types do not know it.
+	Object.assign(http, { httpAllowHalfOpen: true });
 	http.prependListener('request', (request, response) => answers.set(request.socket, response));
 }
 
@@ -23,6 +28,23 @@ export function watchConnections(http: Server): void {
 export const lastAnswer = (socket: Duplex): ServerResponse | undefined => answers.get(socket);
 
 export const isOver = (response: ServerResponse): boolean => response.writableFinished || response.destroyed;
+
+/**
+ * Aborts when nobody waits for an answer any more: its connection is closed, or the other side has ended its own. That
+ * one may still read (it is answered), but nobody can tell.
+ */
+export function deserted(request: IncomingMessage, response: ServerResponse): AbortSignal {
+	const controller = new AbortController();
+	const abort = () => controller.abort();
+	const { socket } = request;
+	if (response.destroyed || socket.readableEnded) abort();
+	socket.once('end', abort);
+	response.once('close', () => {
+		socket.off('end', abort);
+		abort();
+	});
+	return controller.signal;
+}
 
 /** Does something when all that was asked on a connection is answered. */
 export function afterAnswers(socket: Duplex, then: () => void): void {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { ITEM_CODES, type ProblemItem } from '../contract/problems.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import type { ApiRequest } from './api-call.ts';
+import { repeatedNames } from './repeated.ts';
 
 /** Untyped input is parsed here, once, at the edge. Every problem names the field and the reason. */
 
@@ -34,6 +35,8 @@ function itemsOf(place: Place, issue: z.core.$ZodIssue): ProblemItem[] {
 		case 'too_big':
 			return at('out_of_range', `Use at most ${issue.maximum}.`);
 		case 'invalid_value':
+			// Every list of values here is one of texts.
+			if (typeof issue.input !== 'string') return at('invalid_type', 'Use a string.');
 			return at('unknown_value', `Use one of ${issue.values.map(String).join(', ')}.`);
 		case 'custom': {
 			const code = ITEM_CODES.find((known) => known === issue.params?.item) ?? 'invalid_format';
@@ -53,6 +56,9 @@ export function parse<S extends z.ZodType>(schema: S, input: unknown, place: Pla
 	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(place, issue)));
 }
 
+const sentTwice = (place: Place, names: readonly string[], detail: string) =>
+	validationFailed(names.map((name) => ({ in: place, pointer: pointer([name]), code: 'duplicate', detail })));
+
 /**
  * Query parameters: unknown ones are ignored, a known one may stand there once.
  * @throws AppError `validation_failed`
@@ -68,14 +74,7 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
 	}
 	if (repeated.size > 0) {
 		const names = Object.keys(shape).filter((name) => repeated.has(name));
-		throw validationFailed(
-			names.map((name) => ({
-				in: 'query',
-				pointer: pointer([name]),
-				code: 'duplicate',
-				detail: 'Send this parameter once.'
-			}))
-		);
+		throw sentTwice('query', names, 'Send this parameter once.');
 	}
 	return parse(schema, present, 'query');
 }
@@ -115,13 +114,16 @@ export function readJson(text: string): unknown {
 }
 
 /**
- * The object that a body is to be.
+ * The object that a body is to be; each of its fields may stand there once.
+ * @param text of which `input` was read
  * @throws AppError `validation_failed`
  */
-export function parseObject<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+export function parseObject<S extends z.ZodType>(schema: S, input: unknown, text: string): z.output<S> {
 	if (typeof input !== 'object' || input === null || Array.isArray(input)) {
 		throw validationFailed([{ in: 'body', pointer: '', code: 'invalid_type', detail: 'Use a JSON object.' }]);
 	}
+	const repeated = repeatedNames(text);
+	if (repeated.length > 0) throw sentTwice('body', repeated, 'Send this field once.');
 	return parse(schema, input, 'body');
 }
 
