@@ -11,7 +11,7 @@ import { answerApiEvent } from '#lib/server/http/api-event.ts';
 import { serveApi } from '#lib/server/http/api-server.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
-import { watchConnections } from '#lib/server/http/connection.ts';
+import { endUnused, watchConnections } from '#lib/server/http/connection.ts';
 import {
 	isApiPath,
 	isForeignForm,
@@ -37,8 +37,13 @@ export const init: ServerInit = async () => {
 	const demo = await loadDemo(app);
 	app.startJobs();
 	process.once('sveltekit:shutdown', () => void app.stop());
-	process.once('SIGTERM', () => app.releaseWaiters());
-	process.once('SIGINT', () => app.releaseWaiters());
+	// The adapter takes no new connections then; what holds up those that are there is let go.
+	for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+		process.once(signal, () => {
+			app.releaseWaiters();
+			endUnused();
+		});
+	}
 	process.once('airtill:listening', (http: Server, pages: RequestListener) => {
 		watchConnections(http);
 		serveApi(http, pages, app, readAdapterSettings(env));

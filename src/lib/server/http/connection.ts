@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { AppError } from '../errors.ts';
 
@@ -12,6 +13,8 @@ const LINGER_MS = 2_000;
 
 const answers = new WeakMap<Duplex, ServerResponse>();
 const closing = new WeakSet<Duplex>();
+/** Connections on which no request has come. */
+const unused = new Set<Socket>();
 const failures = new WeakMap<IncomingMessage, AppError>();
 
 /**
@@ -21,7 +24,22 @@ const failures = new WeakMap<IncomingMessage, AppError>();
 export function watchConnections(http: Server): void {
 	// Without this Node ends its own side at once. It is no option of createServer, and its types do not know it.
 	Object.assign(http, { httpAllowHalfOpen: true });
-	http.prependListener('request', (request, response) => answers.set(request.socket, response));
+	http.on('connection', (socket) => {
+		unused.add(socket);
+		socket.once('close', () => unused.delete(socket));
+	});
+	http.prependListener('request', (request, response) => {
+		unused.delete(request.socket);
+		answers.set(request.socket, response);
+	});
+}
+
+/**
+ * Takes down the connections on which nothing came at all: browsers open some in advance. To Node they are not idle, and
+ * an end of the process would wait for them.
+ */
+export function endUnused(): void {
+	for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
 }
 
 /** The answer to the request that came last; with it all before it are over, because they are written in order. */
