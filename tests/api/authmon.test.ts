@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
 import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue } from '../support/browsing.ts';
+import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
@@ -37,15 +38,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			`gatewayaddress=${LOGIN_HOST}:2050`
 		];
 		const page = await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`);
-		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-		const bought = await person.post(action, {
-			time: '1h 500',
-			network: 'mobile_money',
-			phone: numberEnding('008'),
-			purchase: fieldValue(page, 'purchase')
-		});
-		expect(bought.path, bought.text).toMatch(/^\/s\/[\w-]{24}$/);
-		return bought.path;
+		return buyHourOn(person, page);
 	}
 
 	const newest = async () => {

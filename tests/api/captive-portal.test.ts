@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
-import { numberEnding } from '../support/api.ts';
-import { browse, fieldValue } from '../support/browsing.ts';
+import { browse } from '../support/browsing.ts';
+import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
@@ -58,13 +58,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await told()).toEqual({ captive: true });
 		const page = await person.get(entry());
 		expect(await told()).toEqual({ captive: true });
-		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-		await person.post(action, {
-			time: '1h 500',
-			network: 'mobile_money',
-			phone: numberEnding('008'),
-			purchase: fieldValue(page, 'purchase')
-		});
+		await buyHourOn(person, page);
 		// Paid, and the gateway has not come for it yet.
 		await becomes('activating');
 		expect(await told()).toEqual({ captive: true });

@@ -7,7 +7,8 @@ import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { numberEnding, type Session } from '../support/api.ts';
 
-import { browse, fieldValue } from '../support/browsing.ts';
+import { browse } from '../support/browsing.ts';
+import { hourOn } from '../support/splash.ts';
 import {
 	buyAtUniFi,
 	connectRouterOs,
@@ -80,28 +81,22 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('nothing is sold at a gateway that is silent, though its router has another one', async () => {
 		const page = await browse(world().server.url).get(unifiEntry(newMac()));
-		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-		const order = {
-			time: '1h 500',
-			network: 'mobile_money',
-			phone: numberEnding('008'),
-			purchase: fieldValue(page, 'purchase')
-		};
+		const { action, fields } = hourOn(page);
 		const silence = (at: number | null) =>
 			world().sql.run(`update gateways set silent_since = ? where name = 'console'`, at);
 		await silence(world().server.now());
 		const before = await world().sql.count('select count(*) from sessions');
 		const person = browse(world().server.url);
 		expect((await person.get(action)).html).toContain('This Wi-Fi is offline');
-		expect((await person.post(action, order)).html).toContain('This Wi-Fi is offline');
+		expect((await person.post(action, fields)).html).toContain('This Wi-Fi is offline');
 		expect(await world().sql.count('select count(*) from sessions')).toBe(before);
 
 		await silence(null);
-		const bought = await person.post(action, order);
+		const bought = await person.post(action, fields);
 		expect(bought.path).toMatch(/^\/s\//);
 		// The same form again leads to what it bought, also when the gateway is silent by then.
 		await silence(world().server.now());
-		expect((await person.post(action, order)).path).toBe(bought.path);
+		expect((await person.post(action, fields)).path).toBe(bought.path);
 		await silence(null);
 	});
 

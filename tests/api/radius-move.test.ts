@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/login-user.ts';
 import { startNas, type StandInNas } from '../simulators/radius-nas.ts';
-import { numberEnding } from '../support/api.ts';
-import { browse, fieldValue } from '../support/browsing.ts';
+import { browse } from '../support/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
+import { buyHourOn } from '../support/splash.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
 const ROUTER = 3;
@@ -45,13 +45,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { server, sql } = world();
 		const person = browse(server.url);
 		const page = await person.post(`/splash/${gateway.key}`, hotspot(OLD));
-		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-		const { path } = await person.post(action, {
-			time: '1h 500',
-			network: 'mobile_money',
-			phone: numberEnding('008'),
-			purchase: fieldValue(page, 'purchase')
-		});
+		const path = await buyHourOn(person, page);
 		await eventually('it is paid', async () => (await person.get(path)).text.includes('You are paid until'));
 		const user = loginUser(await sql.count('select max(pass_id) from sessions'));
 		expect((await calls.postAuth(user, OLD)).status).toBe(204);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, fieldValue, type Browsing, type Page } from '../support/browsing.ts';
+import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { numberEnding } from '../support/api.ts';
 import { cli } from '../support/server.ts';
@@ -38,19 +39,6 @@ const hotspot = (change: Record<string, string> = {}) => ({
 	error: '',
 	...change
 });
-
-/** Buys an hour on the page that is open. @returns the path of the purchase */
-async function buyOn(person: Browsing, page: Page, phone = numberEnding('008')): Promise<string> {
-	const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-	const bought = await person.post(action, {
-		time: '1h 500',
-		network: 'mobile_money',
-		phone,
-		purchase: fieldValue(page, 'purchase')
-	});
-	expect(bought.path, bought.text).toMatch(/^\/s\/[\w-]{24}$/);
-	return bought.path;
-}
 
 async function active(person: Browsing, path: string): Promise<Page> {
 	return eventually(`${path} is active`, async () => {
@@ -171,7 +159,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('paid: the sign-in is made for the session, at the registered gateway, and marked as tried', async () => {
 		const { sql, api } = world();
-		const path = await buyOn(person, await person.get(entry(fas())));
+		const path = await buyHourOn(person, await person.get(entry(fas())));
 		const page = await active(person, path);
 		expect(page.html).toContain(`href="${path}/online"`);
 		expect(page.html).toContain(`http-equiv="refresh" content="12; url=${path}/online"`);
@@ -195,7 +183,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('nothing is signed in before it is paid, nor for a purchase that came through no gateway', async () => {
-		const path = await buyOn(person, await person.get(entry(fas())), numberEnding('003'));
+		const path = await buyHourOn(person, await person.get(entry(fas())), numberEnding('003'));
 		expect((await person.raw(`${path}/online`)).headers.get('location')).toBe(path);
 		const unpaid = `/s/${'A'.repeat(24)}`;
 		expect((await person.raw(`${unpaid}/online`)).headers.get('location')).toBe(unpaid);
@@ -213,7 +201,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('somebody else’s MAC brings no password and no purchase to light, only the question for the code', async () => {
 		const mac = '02:00:00:00:00:42';
-		const path = await buyOn(person, await person.get(entry(fas({ clientmac: mac }))));
+		const path = await buyHourOn(person, await person.get(entry(fas({ clientmac: mac }))));
 		const paid = await active(person, path);
 		const password =
 			/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
@@ -228,7 +216,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a purchase that is opened with another visit lets that device online', async () => {
-		const path = await buyOn(person, await person.get(entry(fas({ hid: sha256('first') }))));
+		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('first') }))));
 		await active(person, path);
 		const second = await person.get(entry(fas({ hid: sha256('second'), clientmac: '02:00:00:00:00:77' })));
 		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(second.html)?.[1] ?? '';
@@ -245,7 +233,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {
 		const { server } = world();
-		const path = await buyOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
+		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
 		await active(person, path);
 		const loginHost = '192.168.9.1';
 		const foreign = await registerGateway(server, 'opennds', { loginHost, router: 4 });
@@ -260,7 +248,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a refused sign-in comes back to its own purchase with the reason, and is not repeated by itself', async () => {
 		const { server } = world();
 		const landed = await person.post(`/splash/${mikrotik.key}`, hotspot());
-		const path = await buyOn(person, landed);
+		const path = await buyHourOn(person, landed);
 		await active(person, path);
 		const refused = await person.post(
 			`/splash/${mikrotik.key}`,
@@ -332,7 +320,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('a device that was signed in is not captive, with its seconds, until its gateway sends it again', async () => {
 			const own = await registerGateway(world().server, 'opennds', { loginHost: LOGIN_HOST });
-			const path = await buyOn(person, await person.get(entry(fas(), own)));
+			const path = await buyHourOn(person, await person.get(entry(fas(), own)));
 			await active(person, path);
 			expect(await (await ask(own.key)).json()).toEqual({ captive: true });
 			await person.raw(`${path}/online`);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { sha256 } from '../../src/lib/server/secrets.ts';
 import { startRouterOs, type RouterOs } from '../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../simulators/gateway/unifi-console.ts';
-import { numberEnding } from './api.ts';
-import { browse, fieldValue, type Browsing } from './browsing.ts';
+import { browse, type Browsing } from './browsing.ts';
+import { buyHourOn } from './splash.ts';
 import { cli } from './server.ts';
 import { eventually, type World } from './world.ts';
 
@@ -68,14 +68,8 @@ export async function visitOf(person: Browsing, mac: string): Promise<string> {
 export async function buyAtUniFi({ server, sql }: World, mac = newMac()): Promise<Bought> {
 	const person = browse(server.url);
 	const page = await person.get(unifiEntry(mac));
-	const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-	const bought = await person.post(action, {
-		time: '1h 500',
-		network: 'mobile_money',
-		phone: numberEnding('008'),
-		purchase: fieldValue(page, 'purchase')
-	});
-	const token = /^\/s\/([\w-]{24})/.exec(bought.path)?.[1] ?? '';
+	const path = await buyHourOn(person, page);
+	const token = /^\/s\/([\w-]{24})/.exec(path)?.[1] ?? '';
 	const sessionId = await eventually('the purchase has a session that is paid', async () => {
 		const [row] = await sql.all(
 			`select s.id from purchases p join sessions s on s.id = p.session_id
@@ -84,5 +78,5 @@ export async function buyAtUniFi({ server, sql }: World, mac = newMac()): Promis
 		);
 		return row ? Number(row['id']) : null;
 	});
-	return { person, mac, path: bought.path, sessionId, paidAt: Date.now() };
+	return { person, mac, path, sessionId, paidAt: Date.now() };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Plan } from '../../src/lib/server/api-keys/api-keys.ts';
 import { generateKey, keyHint, type KeyMode } from '../../src/lib/server/api-keys/key-format.ts';
 import type { Role, Scope } from '../../src/lib/server/contract/routes.ts';
@@ -180,12 +180,22 @@ async function eventsOf(sql: Sql, sessionId: number): Promise<string[]> {
 }
 
 /** A world for the tests of one `describe`: started before them, stopped after them. */
-export function useWorld(options: ServerOptions): () => World {
+export const useWorld = (options: ServerOptions): (() => World) => worldOf(options, beforeAll, afterAll);
+
+/** A world for each test of one `describe`. */
+export const useNewWorlds = (options: ServerOptions): (() => World) =>
+	worldOf(options, beforeEach, afterEach);
+
+function worldOf(
+	options: ServerOptions,
+	before: (start: () => Promise<void>) => void,
+	after: (stop: () => Promise<void> | undefined) => void
+): () => World {
 	let world: World | null = null;
-	beforeAll(async () => {
+	before(async () => {
 		world = await startWorld(options);
 	});
-	afterAll(() => world?.stop());
+	after(() => world?.stop());
 	return () => {
 		if (!world) throw new Error('The world starts before the tests, not while they are collected');
 		return world;

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/login-user.ts';
 import { startNas, type StandInNas } from '../simulators/radius-nas.ts';
-import { numberEnding } from '../support/api.ts';
-import { browse, fieldValue } from '../support/browsing.ts';
+import { browse } from '../support/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
+import { buyHourOn } from '../support/splash.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
 /** Of both gateways: one that cannot be asked to put anybody out, and one that is reached by --nas. */
@@ -167,13 +167,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const mac = newMac();
 			const person = browse(world().server.url);
 			const page = await person.get(entry(at.key, mac, 'http://example.com/'));
-			const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-			const { path } = await person.post(action, {
-				time: '1h 500',
-				network: 'mobile_money',
-				phone: numberEnding('008'),
-				purchase: fieldValue(page, 'purchase')
-			});
+			const path = await buyHourOn(person, page);
 			const pass = await eventually('it is paid', async () => {
 				const text = (await person.get(path)).text;
 				return text.includes('You are paid until') && world().sql.count('select max(pass_id) from sessions');
