@@ -28,6 +28,12 @@ export interface Gateways {
 	ofRouter(queries: Queries, routerId: number): Promise<RegisteredGateway[]>;
 	/** Those of several routers; of many gateways only the first. */
 	ofRouters(routerIds: readonly number[]): Promise<RegisteredGateway[]>;
+	/**
+	 * Gateways that are one and the same console or router, told of the same guests: several of a UniFi site, told apart
+	 * by their access points, or a MikroTik that stands on two routers of ours.
+	 * @returns their ids, its own among them
+	 */
+	sharingGuests(queries: Queries, gateway: RegisteredGateway): Promise<number[]>;
 	/** How somebody signs in to the hotspot of a router. */
 	signInAt(routerId: number): Promise<SignIn>;
 	/** Notes what was just learnt of a gateway; `trouble: null` says that all is well. */
@@ -209,6 +215,16 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		byId: async (id) => opened(await store.findGateway(db, 'id', id)),
 		ofRouter: async (queries, routerId) =>
 			(await store.gatewaysOfRouter(queries, routerId)).map((row) => openGateway(row, secrets)),
+		async sharingGuests(queries, { id, kind, settings: { api, site } }) {
+			// Without an API of its own nothing says that it is another one's.
+			if (api === undefined) return [id];
+			const others = await store.placesOfKind(queries, kind, MAX_LISTED);
+			const same = others.filter((other) => {
+				const settings = settingsShape.parse(JSON.parse(other.settings));
+				return other.id !== id && settings.api === api && settings.site === site;
+			});
+			return [id, ...same.map((other) => other.id)];
+		},
 		signInAt: async (routerId) =>
 			signInOf((await store.gatewaysOfRouter(db, routerId)).map((row) => openGateway(row, secrets))),
 		ofRouters: async (routerIds) =>
