@@ -3,6 +3,7 @@ import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
+import { awaitSign } from './await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
 import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
@@ -10,7 +11,7 @@ import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
 import { lifeOf, type Life } from './probe.ts';
 import { createRadius, type Radius } from './radius.ts';
-import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import { createTurns } from './turns.ts';
 import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
@@ -105,6 +106,7 @@ export function createAccess(given: AccessParts): Access {
 		jobs: {
 			[GRANT_JOB]: grants.settle,
 			[ACTIVATING_JOB]: grants.giveUp,
+			[SIGN_JOB]: (sessionId) => awaitSign(parts, sessionId),
 			[CONNECTION_JOB]: connections.settle
 		}
 	};

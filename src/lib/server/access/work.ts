@@ -2,6 +2,8 @@
 export const GRANT_JOB = 'access.grant';
 /** Job: gives up on a session that no gateway has let in; its subject is the session. */
 export const ACTIVATING_JOB = 'access.activating';
+/** Job: begins a session that waits for a sign of its router; its subject is the session. */
+export const SIGN_JOB = 'access.sign';
 /** Job: ends or prolongs a connection that a gateway accounts for; its subject is the network session. */
 export const CONNECTION_JOB = 'access.connection';
 
