@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { Database, Queries } from '../db/database.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
 import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../ids.ts';
 import { sha256, type Secrets } from '../secrets.ts';
 import type { GatewayCredentials, GatewayFacts, GatewayKind } from './gateway.ts';
@@ -20,8 +20,14 @@ import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */
 export interface Gateways {
-	/** @throws GatewayInputError with every field that is wrong */
-	add(input: GatewayInput): Promise<RegisteredGateway>;
+	/**
+	 * @param note what else is noted of a new gateway, in the transaction that adds it
+	 * @throws GatewayInputError with every field that is wrong
+	 */
+	add(
+		input: GatewayInput,
+		note?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
+	): Promise<RegisteredGateway>;
 	list(): Promise<RegisteredGateway[]>;
 	byName(name: string): Promise<RegisteredGateway | null>;
 	byId(id: number): Promise<RegisteredGateway | null>;
@@ -180,7 +186,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			.filter(({ settings }) => settings.site === site);
 
 	return {
-		async add(input) {
+		async add(input, note) {
 			const { name, routerId, kind, loginHosts, secret: given, settings, credentials } = checkGateway(input);
 			if (settings.site !== undefined) await checkSite(settings.site, settings.accessPoints);
 			if (settings.nas !== undefined) await checkNas(settings.nas);
@@ -188,7 +194,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			const made = madeFor(kind, settings);
 			const now = clock.now();
 			try {
-				const row = await store.insertGateway(db, {
+				const values = {
 					router_id: routerId,
 					kind,
 					name,
@@ -203,8 +209,12 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 					}),
 					created_at: now,
 					updated_at: now
+				};
+				return await database.transact(async (trx) => {
+					const gateway = openGateway(await store.insertGateway(trx, values), secrets);
+					await note?.(trx, gateway);
+					return gateway;
 				});
-				return openGateway(row, secrets);
 			} catch (error) {
 				if (!database.isUniqueViolation(error)) throw error;
 				throw new GatewayInputError([{ field: 'name', reason: `"${name}" is taken` }]);
