@@ -107,7 +107,8 @@ export function createGrants(parts: GrantsParts): Grants {
 			password: pass ? sessions.passwordOf(pass.session) : '',
 			mac: grant.mac,
 			login: grant.visit_id === null ? {} : await visits.loginOf(grant.visit_id),
-			maxDevices: pass?.session.max_devices ?? 1
+			maxDevices: pass?.session.max_devices ?? 1,
+			mayBeUnmarked: grant.is_marked === 0
 		};
 	}
 

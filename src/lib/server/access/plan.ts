@@ -101,6 +101,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 					released_at: null,
 					revoked_at: null,
 					asked_at: null,
+					is_marked: 1,
 					last_error: null,
 					created_at: now
 				});

@@ -115,6 +115,9 @@ const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
 const secretContext = (name: string) => `gateway-secret:${name}`;
 const credentialsContext = (name: string) => `gateway-credentials:${name}`;
 
+/** Not of its address, which may change: what it has told its gateways would be a stranger's then. */
+const installationOf = (secrets: Secrets) => secrets.derive('installation', 4).toString('hex');
+
 /** A stored gateway, opened. */
 export function openGateway(row: store.GatewayRow, secrets: Secrets): RegisteredGateway {
 	return {
@@ -133,6 +136,7 @@ export function openGateway(row: store.GatewayRow, secrets: Secrets): Registered
 						JSON.parse(secrets.decrypt(row.credentials_sealed, credentialsContext(row.name)))
 					),
 		settings: settingsShape.parse(JSON.parse(row.settings)),
+		installation: installationOf(secrets),
 		seenAt: row.seen_at,
 		silentSince: row.silent_since,
 		clockOffsetMs: row.clock_offset_ms,
