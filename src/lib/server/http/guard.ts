@@ -1,5 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { Config } from '../config.ts';
+import { shortenPolicy } from './policy.ts';
 
 /** What every answer to a browser carries, and who may post a form. */
 
@@ -66,6 +67,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export function setCommonHeaders(response: Response, requestId: string): void {
 	for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
 	response.headers.set('x-request-id', requestId);
+	const policy = response.headers.get('content-security-policy');
+	if (policy) response.headers.set('content-security-policy', shortenPolicy(policy));
 	// Pages show one person's purchase or a token of their own; nothing of it may be kept by a cache on the way.
 	if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
 }
