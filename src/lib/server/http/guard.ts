@@ -67,6 +67,11 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export function setCommonHeaders(response: Response, requestId: string): void {
 	for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
 	response.headers.set('x-request-id', requestId);
+	// SvelteKit's: no cache keeps a page (its nonce is another each time), and nobody asks who made it.
+	if (response.headers.get('x-sveltekit-page') !== null) {
+		response.headers.delete('x-sveltekit-page');
+		response.headers.delete('etag');
+	}
 	const policy = response.headers.get('content-security-policy');
 	if (policy) response.headers.set('content-security-policy', shortenPolicy(policy));
 	// Pages show one person's purchase or a token of their own; nothing of it may be kept by a cache on the way.
