@@ -6,8 +6,9 @@ import { fieldValue, type Browsing, type Fields, type Page } from './browsing.ts
 /** The form of that page, filled in for an hour: where it goes, and what it sends. */
 export function hourOn(page: Page, phone = numberEnding('008')): { action: string; fields: Fields } {
 	const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
+	const time = /value="(1h [^"]+)"/.exec(page.html)?.[1] ?? '';
 	const purchase = fieldValue(page, 'purchase');
-	return { action, fields: { time: '1h 500', network: 'mobile_money', phone, purchase } };
+	return { action, fields: { time, network: 'mobile_money', phone, purchase } };
 }
 
 /** Buys an hour on the page that is open. @returns the path of the purchase */
