@@ -1,6 +1,7 @@
 /** Time that is added to a pass: to its end, under its password, whatever is paid at the same moment. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Session } from '../support/api.ts';
+import { buyAt, untilTitled } from '../support/purchase.ts';
 import { DATABASES, eventually, recorded, useWorld } from '../support/world.ts';
 
 const minute = 60_000;
@@ -121,6 +122,37 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(third.starts_at).toBe(base.expires_at);
 		await api.endSession(base.id);
 		expect(await api.getSession(third.id)).toMatchObject({ status: 'ended' });
+	});
+
+	it('a page ends what runs, however often time was added to it', async () => {
+		const { server, sql } = world();
+		const page = await buyAt(server.url, '/r/3', numberEnding('008'));
+		await untilTitled(server.url, page, /^You are paid until/);
+		const [base] = await sql.all('select max(id) as id from sessions');
+		const passId = Number(base?.['id']);
+		const active = () =>
+			sql.count("select count(*) from sessions where pass_id = ? and status = 'active'", passId);
+		const additions = 14;
+		for (let added = 1; added <= additions; added += 1) {
+			await buyAt(server.url, `${page}?more`, numberEnding('008'));
+			await eventually(`addition ${added} is paid`, async () => (await active()) === added + 1);
+		}
+		// The first hour is over, and the first one that was added runs: thirteen follow it.
+		await eventually(
+			'all is quiet',
+			async () => (await sql.count("select count(*) from payments where submit_state <> 'accepted'")) === 0
+		);
+		await server.advance(70 * minute);
+		await eventually('the first hour is over', async () => (await active()) === additions);
+		const ended = await fetch(`${server.url}${page}?/end`, {
+			method: 'POST',
+			redirect: 'manual',
+			headers: { origin: server.url, accept: 'text/html' },
+			body: new URLSearchParams()
+		});
+		expect([ended.status, ended.headers.get('location')]).toEqual([303, page]);
+		expect(await active()).toBe(0);
+		await untilTitled(server.url, page, /^You ended your time/);
 	});
 
 	it('an owner sees a person once: added time shows when its turn comes', async () => {

@@ -142,8 +142,29 @@ describe.each(DATABASES)('on %s', (database) => {
 			const answer = await raw([`${method} /x/../v1/routers/1 HTTP/1.1`], { host: null });
 			expect([method, codeOf(answer)]).toEqual([method, '400 validation_failed']);
 		}
-		const page = await exchange(world().server.port, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
-		expect(page).toMatch(/^HTTP\/1.1 400 /);
+	});
+
+	it('pages need a host as /v1 does, and one that is none is no part of their address', async () => {
+		const ask = (line: string, host: string | null) =>
+			exchange(
+				world().server.port,
+				[line, ...(host === null ? [] : [host]), 'Connection: close\r\n\r\n'].join('\r\n')
+			);
+		for (const host of ['Host: airtill.test', 'Host: airtill.test:81', 'Host: [::1]:81', 'Host: 127.0.0.1']) {
+			expect([host, await ask('GET /resume HTTP/1.1', host)]).toEqual([
+				host,
+				expect.stringMatching(/^HTTP\/1.1 200 /)
+			]);
+		}
+		expect(await ask('GET /resume HTTP/1.0', null)).toMatch(/^HTTP\/1.1 200 /);
+		for (const host of [null, 'Host: a b', 'Host:', 'Host: airtill.test:99999', ...STRANGE_HOSTS]) {
+			for (const path of ['/', '/resume', '/r/3', '/healthz', '/nothing']) {
+				const answer = parseAnswer(await ask(`GET ${path} HTTP/1.1`, host));
+				expect([host, path, codeOf(answer)]).toEqual([host, path, '400 validation_failed']);
+			}
+		}
+		const changing = ['POST /resume HTTP/1.1', 'Origin: http://evil.test', 'Content-Length: 0'].join('\r\n');
+		expect(codeOf(parseAnswer(await ask(changing, 'Host: evil.test/x?y')))).toBe('400 validation_failed');
 	});
 
 	it('an expectation that nobody knows is ignored', async () => {

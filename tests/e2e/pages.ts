@@ -217,7 +217,13 @@ export async function startScene(): Promise<Scene> {
 	await server.advance(MINUTE);
 
 	const ended = await buy('456', /^You are paid until/);
-	await fetch(`${url}${ended}?/end`, { method: 'POST', headers: { origin: url, accept: 'text/html' } });
+	await fetch(`${url}${ended}?/end`, {
+		method: 'POST',
+		headers: { origin: url, accept: 'text/html' },
+		// Without a body it is no form, and nothing is ended.
+		body: new URLSearchParams()
+	});
+	await untilTitled(url, ended, /^You ended your time/);
 	const adding = await buy('456', /^You are paid until/);
 	await buyAt(url, `${adding}?more`, numberEnding('003'));
 	const [waiting, active, declined, noFunds, refunded] = await Promise.all([

@@ -16,7 +16,8 @@ import { answerApi } from './v1/api.ts';
  */
 
 /**
- * Takes what is under /v1 out of a server's requests.
+ * Takes what is under /v1 out of a server's requests, and refuses what names no host: pages would read one that is none
+ * (`evil.test/x?y`) as a part of their own address.
  * @param pages answers all others; it listens on the server now
  */
 export function serveApi(http: Server, pages: RequestListener, app: App, settings: AdapterSettings): void {
@@ -24,16 +25,16 @@ export function serveApi(http: Server, pages: RequestListener, app: App, setting
 	http.on('request', (request, response) => {
 		if (isClosing(request.socket)) return;
 		const url = apiAddress(request);
-		if (url === null || !isApiPath(url.pathname)) {
-			pages.call(http, request, response);
-			return;
-		}
 		if (request.httpVersion === '1.0') request.headers.host ??= 'localhost';
 		if (!isHost(request.headers.host)) {
 			// Through the answer itself, which Node writes in its turn.
 			closeWith(response, request.socket);
 			const id = requestId();
 			send(response, id, badHost(app.config, id));
+			return;
+		}
+		if (url === null || !isApiPath(url.pathname)) {
+			pages.call(http, request, response);
 			return;
 		}
 		void reply(new Call(request, response, url, app, settings), response, http);

@@ -52,7 +52,7 @@ const MAX_UNASKED = 3;
  * Orders of time that was to be added to a purchase, newest first, without those that another one replaced: `limit` of
  * those that somebody was asked to pay for, however many came to nothing after them, and the last few others.
  */
-export async function addedTo(queries: Queries, id: number, limit: number): Promise<PurchaseRow[]> {
+export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): Promise<PurchaseRow[]> {
 	const rows = await queries
 		.selectFrom('purchases')
 		.selectAll()

@@ -25,7 +25,7 @@ export interface PurchaseView extends PurchasePart {
 
 /** Purchases in a row whose payments are still shown. */
 const MAX_REPLACED = 5;
-/** Orders of added time, newest first, that are still looked at. */
+/** Orders of added time, newest first, that are always looked at, and how many older ones are read at once. */
 export const MAX_ADDED = 12;
 
 /** One purchase as the service tells it, without the time that was added. @returns null before it is ordered */
@@ -66,18 +66,29 @@ async function paidInstead(
 	return paid ? read.getSession(paid.session_id) : session;
 }
 
-/** Added time that somebody was asked to pay for, oldest first; what was replaced stands in what replaced it. */
+/**
+ * Added time that somebody was asked to pay for, oldest first; what was replaced stands in what replaced it. Of a long
+ * row the newest ones, and all whose time is not over: what runs now may be the oldest of them.
+ */
 export async function addedParts(
 	db: Queries,
 	api: ApiClient,
 	ordering: Ordering,
 	row: store.PurchaseRow
 ): Promise<PurchasePart[]> {
-	const shown = (await store.addedTo(db, row.id, MAX_ADDED)).reverse();
-	const parts = await Promise.all(
-		shown.map(async (one) => partOf(db, api, await ordering.adopted(api, one)))
-	);
-	return parts.filter((part) => part !== null).filter(({ payment }) => payment !== null);
+	const orders = await store.addedTo(db, row.id);
+	const parts: PurchasePart[] = [];
+	for (let from = 0; from < orders.length; from += MAX_ADDED) {
+		const read = await Promise.all(
+			orders
+				.slice(from, from + MAX_ADDED)
+				.map(async (one) => partOf(db, api, await ordering.adopted(api, one)))
+		);
+		parts.push(...read.filter((part) => part !== null).filter(({ payment }) => payment !== null));
+		// They follow each other: before one that has run out nothing runs.
+		if (read.some((part) => part?.session.status === 'expired')) break;
+	}
+	return parts.reverse();
 }
 
 /** Payments of the purchases that this one replaced. */
