@@ -23,6 +23,9 @@ export interface GiveUpParts {
  * (`poll`, openNDS level 4) cannot be: authmon only asks whom to let in, and knows no list of devices to put out. There
  * the guest is not handed out any more and stays in until the end that the gateway was told, without having paid; an
  * acknowledgement that comes after this is answered like any, so that the router goes on, and begins nobody's time.
+ * Nor do its next questions say what became of a guest whose acknowledgement was lost: it is handed out again, but
+ * `ndsctl auth` does nothing for who is in already and says "No" (ndsctl_auth in ndsctl_thread.c), as for who is not
+ * there, and authmon acknowledges neither.
  */
 export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<null> {
 	const { database, clock, jobs, sessions, payments } = parts;
