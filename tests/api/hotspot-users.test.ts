@@ -178,6 +178,70 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await eventually('both are out', async () => !hotspot.isOnline(`s${session.id}`));
 	});
 
+	describe('two installations that tell one hotspot', () => {
+		/** What another installation writes on its users; this one's own mark is whatever stands on its users. */
+		const OTHER = 'Airtill 0badcafe';
+
+		it('leave each other’s users as they are: who would get the name of one has the money back', async () => {
+			const { api, server } = world();
+			const mine = await buy();
+			expect(hotspot.user(`s${mine.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
+			const session = await order();
+			const user = `s${session.id}`;
+			hotspot.byHand(user, { password: 'of-another', comment: OTHER });
+			expect(hotspot.signIn(user, 'of-another', newMac())).toBe('online');
+			const before = { ...hotspot.user(user) };
+			await api.pay(session);
+			await eventually('the grant says why', async () =>
+				String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+			);
+			await server.advance(10 * MINUTE + 1_000);
+			await becomes(session.id, 'cancelled');
+			await eventually('the grant is over', async () => {
+				await server.advance(5_000);
+				return (await grants(session.id))[0]?.['state'] === 'revoked';
+			});
+			expect(hotspot.user(user)).toEqual(before);
+			expect(hotspot.isOnline(user)).toBe(true);
+		});
+
+		it('an older one does not say which it is: its user is not taken for a new one of ours', async () => {
+			const { api } = world();
+			const session = await order();
+			const user = `s${session.id}`;
+			hotspot.byHand(user, { password: 'of-another', comment: 'Airtill' });
+			const before = { ...hotspot.user(user) };
+			await api.pay(session);
+			await eventually('the grant says why', async () =>
+				String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+			);
+			expect(hotspot.user(user)).toEqual(before);
+		});
+	});
+
+	it('a user that the version before made without a mark is told of added time, and ended', async () => {
+		const [told, ended] = [await buy(), await buy()];
+		for (const { id } of [told, ended]) {
+			await world().sql.run('update access_grants set is_marked = 0 where pass_id = ?', id);
+			hotspot.byHand(`s${id}`, { comment: 'Airtill' });
+			expect(hotspot.user(`s${id}`)?.['comment']).toBe('Airtill');
+		}
+		const { api } = world();
+		const more = await api.createSession({
+			router_id: ROUTER_OS_ROUTER,
+			phone: numberEnding('008'),
+			extends_session_id: told.id
+		});
+		await api.getPayment((await api.pay(more)).id, 20);
+		const limit = () => Number(hotspot.user(`s${told.id}`)?.['limit-uptime']?.replace('s', ''));
+		await eventually('it is told', async () => limit() > 90 * 60);
+		expect(hotspot.user(`s${told.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
+		for (const { id } of [told, ended]) {
+			await api.endSession(id);
+			await eventually('it is gone', async () => hotspot.user(`s${id}`) === null);
+		}
+	});
+
 	it("an owner's own user of the same name stays as it is, and the grant says why nobody is let in", async () => {
 		const { api, server } = world();
 		const session = await order();

@@ -15,7 +15,8 @@ export const ROUTER_OS = { user: 'airtill', password: 'obviously-fake-password' 
 export const UNIFI_ROUTER = 3;
 export const ROUTER_OS_ROUTER = 4;
 
-async function add(world: World, args: string[], secret: string): Promise<void> {
+/** Registers a gateway whose API has that key. */
+export async function addConsole(world: World, args: string[], secret: string): Promise<void> {
 	const file = path.join(world.server.dataDir, `${args[0]}.key`);
 	writeFileSync(file, `${secret}\n`, { mode: 0o600 });
 	const { code, stderr } = await cli(['gateways', 'add', ...args, '--api-key-file', file], world.server);
@@ -25,7 +26,7 @@ async function add(world: World, args: string[], secret: string): Promise<void> 
 export async function connectUniFi(world: World, name = 'console'): Promise<UniFiConsole> {
 	const console = await startUniFi(UNIFI_KEY);
 	const site = ['--router', String(UNIFI_ROUTER), '--kind', 'unifi', '--site', 'default'];
-	await add(world, [name, ...site, '--api', console.url, '--api-insecure'], UNIFI_KEY);
+	await addConsole(world, [name, ...site, '--api', console.url, '--api-insecure'], UNIFI_KEY);
 	return console;
 }
 
@@ -37,7 +38,7 @@ export async function connectRouterOs(
 	const router = await startRouterOs(ROUTER_OS);
 	const hotspot = ['--router', String(routerId), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
 	const api = ['--way', 'rest', '--api', router.url, '--api-user', ROUTER_OS.user];
-	await add(world, [name, ...hotspot, ...api], ROUTER_OS.password);
+	await addConsole(world, [name, ...hotspot, ...api], ROUTER_OS.password);
 	return router;
 }
 
@@ -54,9 +55,11 @@ export interface Bought {
 	paidAt: number;
 }
 
+const ACCESS_POINT = '02:aa:bb:cc:dd:ee';
+
 /** Path of the page that a device of the UniFi network is sent to. */
-export const unifiEntry = (mac: string): string =>
-	`/guest/s/default/?ap=02:aa:bb:cc:dd:ee&id=${mac}&t=1763700000&url=http://example.com/&ssid=X`;
+export const unifiEntry = (mac: string, accessPoint = ACCESS_POINT): string =>
+	`/guest/s/default/?ap=${accessPoint}&id=${mac}&t=1763700000&url=http://example.com/&ssid=X`;
 
 /** The id of a new visit of a device. */
 export async function visitOf(person: Browsing, mac: string): Promise<string> {
@@ -65,12 +68,16 @@ export async function visitOf(person: Browsing, mac: string): Promise<string> {
 }
 
 /** A device behind the console buys an hour through the portal with a number that pays at once. */
-export async function buyAtUniFi({ server, sql }: World, mac = newMac()): Promise<Bought> {
+export async function buyAtUniFi(
+	{ server, sql }: World,
+	mac = newMac(),
+	accessPoint = ACCESS_POINT
+): Promise<Bought> {
 	const person = browse(server.url);
-	const page = await person.get(unifiEntry(mac));
+	const page = await person.get(unifiEntry(mac, accessPoint));
 	const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
 	const bought = await person.post(action, {
-		time: '1h 500',
+		time: /value="(1h [^"]+)"/.exec(page.html)?.[1] ?? '',
 		network: 'mobile_money',
 		phone: numberEnding('008'),
 		purchase: fieldValue(page, 'purchase')

@@ -1,7 +1,7 @@
 /** The first answer to a browser, as it goes over the wire. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 const limitMs = 10_000;
 
@@ -13,8 +13,16 @@ export interface FirstAnswer {
 	html: string;
 }
 
-/** Asks as a browser asks that takes compressed pages, on a socket of its own. */
-export async function firstAnswer(url: string, language = 'en'): Promise<FirstAnswer> {
+/**
+ * Asks as a browser asks that takes compressed pages, on a socket of its own.
+ *
+ * @param encodings what it takes: browsers name Brotli over https alone, and to a server on their own machine
+ */
+export async function firstAnswer(
+	url: string,
+	language = 'en',
+	encodings = 'gzip, deflate, br'
+): Promise<FirstAnswer> {
 	const { hostname, port, pathname, search } = new URL(url);
 	const socket = connect(Number(port), hostname);
 	socket.setTimeout(limitMs, () => socket.destroy(new Error(`No answer from ${url}`)));
@@ -24,7 +32,7 @@ export async function firstAnswer(url: string, language = 'en'): Promise<FirstAn
 			`Host: ${hostname}:${port}`,
 			'Connection: close',
 			'Accept: text/html',
-			'Accept-Encoding: gzip, deflate, br',
+			`Accept-Encoding: ${encodings}`,
 			`Accept-Language: ${language}`,
 			'',
 			''
@@ -40,6 +48,12 @@ export async function firstAnswer(url: string, language = 'en'): Promise<FirstAn
 	return {
 		bytes: all.length,
 		status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]),
-		html: (/^content-encoding: gzip/im.test(head) ? gunzipSync(body) : body).toString('utf8')
+		html: unpacked(head, body).toString('utf8')
 	};
+}
+
+function unpacked(head: string, body: Buffer): Buffer {
+	const [, coding] = /^content-encoding: (\w+)/im.exec(head) ?? [];
+	if (coding === 'br') return brotliDecompressSync(body);
+	return coding === 'gzip' ? gunzipSync(body) : body;
 }

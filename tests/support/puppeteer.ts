@@ -1,11 +1,15 @@
 /** Firefox through WebDriver BiDi, and Chromium beside it: the same puppeteer drives both. */
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import puppeteer, { type LaunchOptions } from 'puppeteer-core';
 import { ensureBrowser } from './browser.js';
 import { findFirefox, MISSING } from './engines.js';
 import type { Window, WindowOptions } from './window.ts';
 
 const limitMs = 60_000;
+const lookAgainMs = 10;
+
+const LOADED = "performance.getEntriesByType('navigation')[0]?.loadEventEnd > 0";
 
 /** Opens a window of Firefox, in a profile of its own. */
 export async function openFirefox(options: WindowOptions): Promise<Window> {
@@ -42,6 +46,9 @@ async function launch({ script, width, height }: WindowOptions, options: LaunchO
 	return {
 		async open(url) {
 			await page.goto(url);
+			// Firefox says that a page is there before its load event has ended, and an address that is opened until
+			// then takes its place in the history: going back would pass it over.
+			while (!(await page.evaluate(LOADED))) await sleep(lookAgainMs);
 		},
 		async reload() {
 			await page.reload();

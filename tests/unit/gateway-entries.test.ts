@@ -54,6 +54,7 @@ describe('openNDS', () => {
 		loginHosts: ['192.168.8.1'],
 		secret: SECRET,
 		credentials: {},
+		installation: '',
 		settings: { level: 1 }
 	};
 	const hid = sha256('1a2b3c4d');
@@ -167,6 +168,7 @@ describe('MikroTik', () => {
 		loginHosts: ['10.5.50.1', 'wifi.example'],
 		secret: null,
 		credentials: {},
+		installation: '',
 		settings: {}
 	};
 	const FIELDS = {
@@ -277,7 +279,13 @@ describe('MikroTik', () => {
 
 describe('CoovaChilli', () => {
 	const coova = adapterOf('coova');
-	const facts: GatewayFacts = { loginHosts: ['10.1.0.1'], secret: SECRET, credentials: {}, settings: {} };
+	const facts: GatewayFacts = {
+		loginHosts: ['10.1.0.1'],
+		secret: SECRET,
+		credentials: {},
+		settings: {},
+		installation: ''
+	};
 	const challenge = '00112233445566778899aabbccddeeff';
 	const QUERY =
 		`res=notyet&uamip=10.1.0.1&uamport=3990&challenge=${challenge}&called=02-AA-BB-CC-DD-EE` +
@@ -349,6 +357,7 @@ describe('UniFi', () => {
 		loginHosts: [],
 		secret: null,
 		credentials: {},
+		installation: '',
 		settings: { site: 'default' }
 	};
 

@@ -103,8 +103,7 @@ export const addGateway: Command = {
 			// A service elsewhere knows what its routers are.
 			const isOwn = app.config.remoteApi === null;
 			if (isOwn) await app.accessKinds.checkGateway(input.routerId, kind);
-			const gateway = await app.gateways.add(input);
-			await app.access.gatewayAdded(gateway);
+			const gateway = await app.gateways.add(input, app.access.gatewayAdded);
 			const { settings } = gateway;
 			const elsewhere = settings.elsewhere === true;
 			const changed =

@@ -450,7 +450,7 @@ export interface components {
             extends_session_id?: number;
         };
         /**
-         * @description `pending_payment`: ordered, not paid. `activating`: paid, the router is being told. `active`: the time runs. `expired`: the time ran out. `ended`: ended early. `cancelled`: never began.
+         * @description `pending_payment`: ordered, not paid. `activating`: paid, the router is being told, or is waited for. `active`: the time runs. `expired`: the time ran out. `ended`: ended early. `cancelled`: never began.
          * @enum {string}
          */
         SessionStatus: "pending_payment" | "activating" | "active" | "expired" | "ended" | "cancelled";

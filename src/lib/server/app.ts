@@ -125,7 +125,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const routers = createRouters({ database, operators, branding, clock, config, secrets });
 	const events = createEvents(clock, createFanOut(secrets).publish);
 	const gateways = createGateways(database, clock, secrets);
-	const plan = createPlan({ clock, jobs, gateways });
+	const plan = createPlan({ clock, jobs, gateways, routers });
 	const sessions = createSessions({
 		database,
 		clock,

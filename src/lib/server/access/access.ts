@@ -3,6 +3,7 @@ import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
+import { awaitSign } from './await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
 import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
@@ -10,7 +11,8 @@ import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
 import { lifeOf, type Life } from './probe.ts';
 import { createRadius, type Radius } from './radius.ts';
-import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
+import { tellRunning } from './tell-running.ts';
 import { createTurns } from './turns.ts';
 import { deviceState, type Device, type DeviceState } from './states.ts';
 import * as store from './store.ts';
@@ -27,8 +29,11 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	 * @param isIn the gateway says that the device is online already
 	 */
 	visitBound(purchaseTokenHash: string, isIn: boolean): Promise<void>;
-	/** A gateway was registered: where it is told of users, it hears of those whose time runs at its router. */
-	gatewayAdded(gateway: RegisteredGateway): Promise<void>;
+	/**
+	 * In the transaction in which a gateway is registered: where it is told of users, it will hear of those whose time
+	 * runs at its router.
+	 */
+	gatewayAdded(trx: Tx, gateway: Pick<RegisteredGateway, 'id'>): Promise<void>;
 	/** The device of a purchase's newest visit takes the place of its others. @returns false when there is none, or it is too soon */
 	move(purchaseTokenHash: string): Promise<boolean>;
 	/** What a RADIUS server asks and reports. */
@@ -52,9 +57,6 @@ export type { Login, LoginAnswer } from './radius.ts';
 export type { Life } from './probe.ts';
 export type { DeviceState } from './states.ts';
 
-/** What one transaction notes when a gateway is registered: others write in between. */
-const PASSES_AT_ONCE = 100;
-
 export interface AccessParts extends Omit<GrantsParts, 'turns'> {
 	clock: Clock;
 	plan: Plan;
@@ -77,18 +79,7 @@ export function createAccess(given: AccessParts): Access {
 			});
 			jobs.nudge();
 		},
-		async gatewayAdded({ routerId }) {
-			let afterPassId = 0;
-			for (let isMore = true; isMore;) {
-				isMore = await database.transact(async (trx) => {
-					const rows = await store.runningAt(trx, { routerId, afterPassId }, PASSES_AT_ONCE);
-					await plan.gatewayCame(trx, routerId, new Map(rows.map((row) => [row.pass_id, row])).values());
-					afterPassId = rows.at(-1)?.pass_id ?? afterPassId;
-					return rows.length === PASSES_AT_ONCE;
-				});
-			}
-			jobs.nudge();
-		},
+		gatewayAdded: (trx, { id }) => jobs.schedule(trx, GATEWAY_JOB, id, clock.now()),
 		async move(tokenHash) {
 			const moved = await database.transact(async (trx) => {
 				let any = false;
@@ -104,7 +95,9 @@ export function createAccess(given: AccessParts): Access {
 		lifeOf: (gateway) => lifeOf(parts, gateway),
 		jobs: {
 			[GRANT_JOB]: grants.settle,
+			[GATEWAY_JOB]: (gatewayId) => tellRunning(parts, gatewayId),
 			[ACTIVATING_JOB]: grants.giveUp,
+			[SIGN_JOB]: (sessionId) => awaitSign(parts, sessionId),
 			[CONNECTION_JOB]: connections.settle
 		}
 	};

@@ -1,6 +1,6 @@
 import { loginUser } from '../../login-user.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
 import type { Reach, Teller, Told } from '../gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
@@ -107,17 +107,26 @@ export function createGrants(parts: GrantsParts): Grants {
 			password: pass ? sessions.passwordOf(pass.session) : '',
 			mac: grant.mac,
 			login: grant.visit_id === null ? {} : await visits.loginOf(grant.visit_id),
-			maxDevices: pass?.session.max_devices ?? 1
+			maxDevices: pass?.session.max_devices ?? 1,
+			mayBeUnmarked: grant.is_marked === 0
 		};
 	}
+
+	/** Other grants that hold the same guest in; a console can be registered as several gateways. */
+	const othersOf = async (queries: Queries, grant: store.GrantRow, gateway: RegisteredGateway) =>
+		store.sameDevice(queries, grant, await gateways.sharingGuests(queries, gateway));
 
 	/**
 	 * The end that a gateway has to know: of the device's last pass, where it has several, with some slack where the time
 	 * is about to begin.
 	 */
-	async function endToTell(grant: store.GrantRow, pass: PassNow): Promise<number> {
+	async function endToTell(
+		grant: store.GrantRow,
+		gateway: RegisteredGateway,
+		pass: PassNow
+	): Promise<number> {
 		const ends = [pass.untilMs + (pass.activating ? SLACK_MS : 0)];
-		for (const { pass_id } of await store.sameDevice(db, grant)) {
+		for (const { pass_id } of await othersOf(db, grant, gateway)) {
 			const other = await passNow(pass_id);
 			if (other) ends.push(other.untilMs);
 		}
@@ -192,7 +201,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		gateway: RegisteredGateway,
 		pass: PassNow
 	): Promise<number | null> {
-		const untilMs = await endToTell(grant, pass);
+		const untilMs = await endToTell(grant, gateway, pass);
 		const { until_at: known } = grant;
 		const isTold =
 			grant.state === 'granted' && known !== null && known >= untilMs && known <= untilMs + SLACK_MS;
@@ -231,7 +240,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
 		if (!(await store.changeGrant(db, from, { state: 'revoking', updated_at: now }))) return null;
 		// A device that another pass holds in stays in: that one is told with its own end.
-		const stays = grant.mac !== null && (await heldIn(grant));
+		const stays = grant.mac !== null && (await heldIn(grant, gateway));
 		const teller = tellerOf(gateway);
 		const guest = await guestOf(grant, null);
 		const told: Told = stays
@@ -256,18 +265,18 @@ export function createGrants(parts: GrantsParts): Grants {
 		// Counted from before it was asked: it may have looked before the late request was done, and taken its time to say so.
 		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;
 		if (!stays && lateAt > now) return lateAt;
-		await noteRevoked(grant);
+		await noteRevoked(grant, gateway);
 		return null;
 	}
 
 	/** Whether another grant of the same device is valid at the same gateway. */
-	async function heldIn(grant: store.GrantRow): Promise<boolean> {
-		for (const { pass_id } of await store.sameDevice(db, grant)) if (await passNow(pass_id)) return true;
+	async function heldIn(grant: store.GrantRow, gateway: RegisteredGateway): Promise<boolean> {
+		for (const { pass_id } of await othersOf(db, grant, gateway)) if (await passNow(pass_id)) return true;
 		return false;
 	}
 
 	/** Whoever else is to be in under the same address, or name, may have been put out with it: that is told again. */
-	async function noteRevoked(grant: store.GrantRow): Promise<void> {
+	async function noteRevoked(grant: store.GrantRow, gateway: RegisteredGateway): Promise<void> {
 		await database.transact(async (trx) => {
 			const now = clock.now();
 			const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
@@ -279,7 +288,7 @@ export function createGrants(parts: GrantsParts): Grants {
 				updated_at: now
 			} as const;
 			if (!(await store.changeGrant(trx, from, to))) return;
-			for (const other of await store.sameDevice(trx, grant)) {
+			for (const other of await othersOf(trx, grant, gateway)) {
 				await store.tellAnew(trx, other.id, now);
 				await jobs.schedule(trx, GRANT_JOB, other.id, now);
 			}
@@ -317,7 +326,7 @@ export function createGrants(parts: GrantsParts): Grants {
 					await store.changeGrant(db, from, { updated_at });
 					continue;
 				}
-				const untilMs = await endToTell(grant, pass);
+				const untilMs = await endToTell(grant, gateway, pass);
 				const isNoted =
 					use === 'shown' || (await store.changeGrant(db, from, { until_at: untilMs, updated_at }));
 				if (!isNoted) continue;

@@ -3,10 +3,12 @@ import type { Queries, Tx } from '../db/database.ts';
 import type { Gateways } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { isSilent, type Routers } from '../routers/routers.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
+import { SIGN_MS } from './await-sign.ts';
 import { heardSince, takePlace } from './devices.ts';
 import { forgetAttempts, hasMovedOnline, wasMovedSince } from './network-store.ts';
-import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB } from './work.ts';
+import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
@@ -28,6 +30,7 @@ export interface AccessPlanParts {
 	clock: Clock;
 	jobs: Jobs;
 	gateways: Gateways;
+	routers: Pick<Routers, 'known'>;
 }
 
 export interface Plan extends AccessPlan {
@@ -52,7 +55,7 @@ interface GrantSubject {
 	visitId: number | null;
 }
 
-export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
+export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts): Plan {
 	/** Gateways of a router that have to be told, or fetch what they are told. */
 	async function told(queries: Queries, routerId: number) {
 		const all = await gateways.ofRouter(queries, routerId);
@@ -98,6 +101,7 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 					released_at: null,
 					revoked_at: null,
 					asked_at: null,
+					is_marked: 1,
 					last_error: null,
 					created_at: now
 				});
@@ -243,8 +247,12 @@ export function createPlan({ clock, jobs, gateways }: AccessPlanParts): Plan {
 			return true;
 		},
 		async begin(trx, row) {
-			if ((await grantAll(trx, row)) === 0) return null;
-			const until = clock.now() + ACTIVATING_MS;
+			const now = clock.now();
+			if ((await grantAll(trx, row)) === 0) {
+				if (!isSilent(await routers.known(trx, row.router_id))) return null;
+				await jobs.schedule(trx, SIGN_JOB, row.id, now + SIGN_MS);
+			}
+			const until = now + ACTIVATING_MS;
 			// Apart from the grants, which go with their gateway when somebody removes it.
 			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
 			return until;

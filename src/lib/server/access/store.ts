@@ -204,13 +204,20 @@ export async function tellAnew(queries: Queries, id: number, now: number): Promi
 		.execute();
 }
 
-/** Other grants that are to hold the same device in at the same gateway; where users are told: those of the same pass. */
-export function sameDevice(queries: Queries, grant: GrantRow): Promise<GrantRow[]> {
+/**
+ * Other grants that are to hold the same device in at one of some gateways (those that share their guests with the
+ * grant's own); where users are told: those of the same pass.
+ */
+export function sameDevice(
+	queries: Queries,
+	grant: GrantRow,
+	gatewayIds: readonly number[]
+): Promise<GrantRow[]> {
 	const others = queries
 		.selectFrom('access_grants')
 		.selectAll()
 		.where('id', '<>', grant.id)
-		.where('gateway_id', '=', grant.gateway_id)
+		.where('gateway_id', 'in', gatewayIds)
 		.where('state', 'in', ['granting', 'granted'])
 		.where('released_at', 'is', null)
 		.orderBy('id')

@@ -10,7 +10,7 @@ export const SHAPE_TEXTS: Readonly<Record<string, string>> = {
 	RouterList: 'One page of the routers near a place.',
 	Session: 'A purchase of time on a router.',
 	SessionStatus:
-		'`pending_payment`: ordered, not paid. `activating`: paid, the router is being told. `active`: the time runs. `expired`: the time ran out. `ended`: ended early. `cancelled`: never began.',
+		'`pending_payment`: ordered, not paid. `activating`: paid, the router is being told, or is waited for. `active`: the time runs. `expired`: the time ran out. `ended`: ended early. `cancelled`: never began.',
 	SessionCreation: 'An order of time on a router.',
 	Payment: 'A mobile-money payment for a session.',
 	PaymentStatus:

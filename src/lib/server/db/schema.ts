@@ -503,6 +503,8 @@ export interface AccessGrantsTable {
 	asked_at: number | null;
 	/** Goes up when it has to be told anew: what was told before does not count then. */
 	revision: Generated<number>;
+	/** 0 where it was made before users said which installation they are of. */
+	is_marked: Generated<number>;
 	attempts: Generated<number>;
 	last_error: string | null;
 	created_at: number;

@@ -65,6 +65,8 @@ export interface GatewayFacts {
 	secret: string | null;
 	credentials: GatewayCredentials;
 	settings: GatewaySettings;
+	/** Tells this installation from others that tell the same gateway: a short text of hexadecimal digits. */
+	installation: string;
 }
 
 /**
@@ -146,6 +148,8 @@ export interface Guest {
 	login: Readonly<Record<string, string>>;
 	/** As many at once. */
 	maxDevices: number;
+	/** It was told before users said which installation they are of. */
+	mayBeUnmarked: boolean;
 }
 
 /**

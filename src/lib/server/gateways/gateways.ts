@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { Database, Queries } from '../db/database.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
 import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../ids.ts';
 import { sha256, type Secrets } from '../secrets.ts';
 import type { GatewayCredentials, GatewayFacts, GatewayKind } from './gateway.ts';
@@ -20,14 +20,26 @@ import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */
 export interface Gateways {
-	/** @throws GatewayInputError with every field that is wrong */
-	add(input: GatewayInput): Promise<RegisteredGateway>;
+	/**
+	 * @param note what else is noted of a new gateway, in the transaction that adds it
+	 * @throws GatewayInputError with every field that is wrong
+	 */
+	add(
+		input: GatewayInput,
+		note?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
+	): Promise<RegisteredGateway>;
 	list(): Promise<RegisteredGateway[]>;
 	byName(name: string): Promise<RegisteredGateway | null>;
 	byId(id: number): Promise<RegisteredGateway | null>;
 	ofRouter(queries: Queries, routerId: number): Promise<RegisteredGateway[]>;
 	/** Those of several routers; of many gateways only the first. */
 	ofRouters(routerIds: readonly number[]): Promise<RegisteredGateway[]>;
+	/**
+	 * Gateways that are one and the same console or router, told of the same guests: several of a UniFi site, told apart
+	 * by their access points, or a MikroTik that stands on two routers of ours.
+	 * @returns their ids, its own among them
+	 */
+	sharingGuests(queries: Queries, gateway: RegisteredGateway): Promise<number[]>;
 	/** How somebody signs in to the hotspot of a router. */
 	signInAt(routerId: number): Promise<SignIn>;
 	/** Notes what was just learnt of a gateway; `trouble: null` says that all is well. */
@@ -103,6 +115,9 @@ const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
 const secretContext = (name: string) => `gateway-secret:${name}`;
 const credentialsContext = (name: string) => `gateway-credentials:${name}`;
 
+/** Not of its address, which may change: what it has told its gateways would be a stranger's then. */
+const installationOf = (secrets: Secrets) => secrets.derive('installation', 4).toString('hex');
+
 /** A stored gateway, opened. */
 export function openGateway(row: store.GatewayRow, secrets: Secrets): RegisteredGateway {
 	return {
@@ -121,6 +136,7 @@ export function openGateway(row: store.GatewayRow, secrets: Secrets): Registered
 						JSON.parse(secrets.decrypt(row.credentials_sealed, credentialsContext(row.name)))
 					),
 		settings: settingsShape.parse(JSON.parse(row.settings)),
+		installation: installationOf(secrets),
 		seenAt: row.seen_at,
 		silentSince: row.silent_since,
 		clockOffsetMs: row.clock_offset_ms,
@@ -174,7 +190,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			.filter(({ settings }) => settings.site === site);
 
 	return {
-		async add(input) {
+		async add(input, note) {
 			const { name, routerId, kind, loginHosts, secret: given, settings, credentials } = checkGateway(input);
 			if (settings.site !== undefined) await checkSite(settings.site, settings.accessPoints);
 			if (settings.nas !== undefined) await checkNas(settings.nas);
@@ -182,7 +198,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			const made = madeFor(kind, settings);
 			const now = clock.now();
 			try {
-				const row = await store.insertGateway(db, {
+				const values = {
 					router_id: routerId,
 					kind,
 					name,
@@ -197,8 +213,12 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 					}),
 					created_at: now,
 					updated_at: now
+				};
+				return await database.transact(async (trx) => {
+					const gateway = openGateway(await store.insertGateway(trx, values), secrets);
+					await note?.(trx, gateway);
+					return gateway;
 				});
-				return openGateway(row, secrets);
 			} catch (error) {
 				if (!database.isUniqueViolation(error)) throw error;
 				throw new GatewayInputError([{ field: 'name', reason: `"${name}" is taken` }]);
@@ -209,6 +229,16 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		byId: async (id) => opened(await store.findGateway(db, 'id', id)),
 		ofRouter: async (queries, routerId) =>
 			(await store.gatewaysOfRouter(queries, routerId)).map((row) => openGateway(row, secrets)),
+		async sharingGuests(queries, { id, kind, settings: { api, site } }) {
+			// Without an API of its own nothing says that it is another one's.
+			if (api === undefined) return [id];
+			const others = await store.placesOfKind(queries, kind, MAX_LISTED);
+			const same = others.filter((other) => {
+				const settings = settingsShape.parse(JSON.parse(other.settings));
+				return other.id !== id && settings.api === api && settings.site === site;
+			});
+			return [id, ...same.map((other) => other.id)];
+		},
 		signInAt: async (routerId) =>
 			signInOf((await store.gatewaysOfRouter(db, routerId)).map((row) => openGateway(row, secrets))),
 		ofRouters: async (routerIds) =>

@@ -6,13 +6,15 @@ import { callOwnApi, unavailable, type Call, type Called } from './own-api.ts';
  * RouterOS 7 by its REST API (help.mikrotik.com, "REST API"): PUT adds, PATCH changes, DELETE removes, every value is a
  * text, ids look like `*1F`. A pass is a user of the hotspot; the sign-in goes on in the browser. `limit-uptime` counts
  * what a user was online, all its devices together, not until when: it is set to what was used, and what is left for
- * each device, and at the end the user is removed, with its cookies and connections. Our users say so in their comment;
- * any other user is its owner's, whatever its name, and stays as it is. How many devices may share it is said by a profile of our own for each
- * number, `airtill-1`, which owners may give a rate limit.
+ * each device, and at the end the user is removed, with its cookies and connections. Our users say so in their comment,
+ * with the installation that they are of; any other user is its owner's, or another installation's, whatever its name,
+ * and stays as it is. How many devices may share it is said by a profile of our own for each number, `airtill-1`, which
+ * owners may give a rate limit.
  */
 
-/** On every user that is ours. */
-const COMMENT = 'Airtill';
+/** On every user that is ours; those of older versions have nothing but the name. */
+const UNMARKED = 'Airtill';
+const commentOf = ({ installation }: GatewayFacts) => `${UNMARKED} ${installation}`;
 /** Connections, or cookies, of one user. */
 const MAX_ROWS = 50;
 
@@ -87,10 +89,16 @@ async function ensureProfile(
 }
 
 /** Users of a name: for several servers of its hotspot there may be one each. */
-async function usersOf(rest: ReturnType<typeof createRest>, name: string): Promise<Outcome<Users>> {
+async function usersOf(
+	rest: ReturnType<typeof createRest>,
+	{ user: name, mayBeUnmarked }: Guest,
+	facts: GatewayFacts
+): Promise<Outcome<Users>> {
 	const found = await rest.find(USERS, 'name', name);
 	if (found.kind === 'unavailable') return found;
-	const own = found.value.filter(({ comment }) => comment === COMMENT);
+	const own = found.value.filter(
+		({ comment }) => comment === commentOf(facts) || (mayBeUnmarked && comment === UNMARKED)
+	);
 	return done({ own, isTaken: own.length === 0 && found.value.length > 0 });
 }
 
@@ -109,15 +117,16 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 	if (profile.kind === 'unavailable') return profile;
 	// Twice: it may be made meanwhile, or removed, by hand.
 	for (let tries = 0; tries < 2; tries += 1) {
-		const found = await usersOf(rest, guest.user);
+		const found = await usersOf(rest, guest, facts);
 		if (found.kind === 'unavailable') return found;
-		if (found.value.isTaken) return unavailable(takenText(guest.user));
+		if (found.value.isTaken) return unavailable(takenText(guest, facts));
 		const [user] = found.value.own;
 		// Whether a user's uptime counts the connection that it has now is not documented: better too long, the end is ours.
 		const active = user ? await rest.find(ACTIVE, 'user', guest.user) : done([]);
 		if (active.kind === 'unavailable') return active;
 		const left = Math.max(1, Math.ceil((untilMs - reach.now()) / 1000));
 		const wanted = {
+			comment: commentOf(facts),
 			password: guest.password,
 			profile: profile.value,
 			'limit-uptime': `${used(found.value.own) + used(active.value) + left * guest.maxDevices}s`,
@@ -125,20 +134,21 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 		};
 		const changed = user
 			? await rest.change('PATCH', `/${USERS}/${user['.id']}`, wanted)
-			: await rest.change('PUT', `/${USERS}`, { name: guest.user, comment: COMMENT, ...wanted });
+			: await rest.change('PUT', `/${USERS}`, { name: guest.user, ...wanted });
 		if (changed.kind === 'unavailable') return changed;
 		if (changed.value === 'changed') return { kind: 'done' };
 	}
 	return unavailable('Somebody else is changing the users of this hotspot.');
 }
 
-const takenText = (user: string) =>
-	`The hotspot has a user "${user}" without the comment "${COMMENT}", which is not ours to change: give it another name.`;
+const takenText = ({ user }: Guest, facts: GatewayFacts) =>
+	`The hotspot has a user "${user}" without the comment "${commentOf(facts)}", which is not ours to change: give it another name.`;
 
 /** The user first: what is put out would sign in again. */
-async function revoke({ user }: Guest, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<Told> {
 	const rest = createRest(facts, reach);
-	const found = await usersOf(rest, user);
+	const { user } = guest;
+	const found = await usersOf(rest, guest, facts);
 	if (found.kind === 'unavailable') return found;
 	// Who is online under the name of somebody else's user is that one.
 	if (found.value.isTaken) return { kind: 'done' };
@@ -167,7 +177,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	}
 	const time = routerTime(told.data);
 	const active = await rest.find(ACTIVE, '.proplist', '.id');
-	const users = await rest.find(USERS, 'comment', COMMENT);
+	const users = await rest.find(USERS, 'comment', commentOf(facts));
 	const problems = [active, users].flatMap((found) => (found.kind === 'unavailable' ? [found.reason] : []));
 	return {
 		problems: [...new Set(problems)],

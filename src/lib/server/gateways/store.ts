@@ -27,6 +27,20 @@ export const gatewaysOfKind = (
 ): Promise<GatewayRow[]> =>
 	queries.selectFrom('gateways').selectAll().where('kind', '=', kind).orderBy('id').limit(limit).execute();
 
+/** What tells gateways of one kind apart, and nothing that has to be opened first. */
+export const placesOfKind = (
+	queries: Queries,
+	kind: GatewayRow['kind'],
+	limit: number
+): Promise<Pick<GatewayRow, 'id' | 'settings'>[]> =>
+	queries
+		.selectFrom('gateways')
+		.select(['id', 'settings'])
+		.where('kind', '=', kind)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
 /** More stand on no router. */
 const MAX_OF_ROUTER = 20;
 

@@ -1,12 +1,29 @@
 import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 
-const compress = promisify(gzip);
+const zip = promisify(gzip);
+const brotli = promisify(brotliCompress);
 
 /** zlib's usual balance of time and size. */
-const LEVEL = constants.Z_DEFAULT_COMPRESSION;
+const GZIP_LEVEL = constants.Z_DEFAULT_COMPRESSION;
+/** The first level that saves a tenth of what gzip sends: a third of a millisecond a page, where the best takes 15. */
+const BROTLI_QUALITY = 5;
 /** Below this the headers cost more than the saving. */
 const MIN_BYTES = 1_024;
+
+type Coding = 'br' | 'gzip';
+
+const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
+	br: (plain) =>
+		brotli(plain, {
+			params: {
+				[constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+				[constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+				[constants.BROTLI_PARAM_SIZE_HINT]: plain.length
+			}
+		}),
+	gzip: (plain) => zip(plain, { level: GZIP_LEVEL })
+};
 
 /**
  * Compresses a page for a slow link; adapter-node compresses only files. The API is left alone: its callers are
@@ -20,11 +37,28 @@ export async function compressPage(request: Request, response: Response): Promis
 /** The same for any text, where a route knows that a page asks for it. */
 export async function compressed(request: Request, response: Response): Promise<Response> {
 	response.headers.append('vary', 'accept-encoding');
-	if (!/\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')) return response;
+	const coding = codingFor(request.headers.get('accept-encoding'));
+	if (!coding) return response;
 	const plain = Buffer.from(await response.arrayBuffer());
-	const packed = plain.length < MIN_BYTES ? null : await compress(plain, { level: LEVEL });
+	const packed = plain.length < MIN_BYTES ? null : await CODERS[coding](plain);
 	const headers = new Headers(response.headers);
-	if (packed) headers.set('content-encoding', 'gzip');
+	if (packed) headers.set('content-encoding', coding);
 	headers.set('content-length', String((packed ?? plain).length));
 	return new Response(packed ?? plain, { status: response.status, headers });
+}
+
+/**
+ * The smaller of the codings that a client takes (RFC 9110, 12.5.3). Browsers name Brotli over https alone.
+ *
+ * @param accepted the header Accept-Encoding
+ */
+export function codingFor(accepted: string | null): Coding | null {
+	const taken = (accepted ?? '')
+		.toLowerCase()
+		.split(',')
+		.map((one) => one.split(';').map((part) => part.trim()))
+		.filter(([, quality = '']) => !/^q=0(\.0*)?$/.test(quality))
+		.map(([coding]) => coding);
+	if (taken.includes('br')) return 'br';
+	return taken.includes('gzip') ? 'gzip' : null;
 }

@@ -22,7 +22,7 @@ import * as store from './store.ts';
  * if it is still in the state the arrow starts from, together with its event, in the caller's transaction.
  *
  *   pending_payment -> active            a payment succeeded (activate)
- *   pending_payment -> activating        the same, where a gateway has to be told first
+ *   pending_payment -> activating        the same, where a gateway has to be told first, or none is heard of
  *   activating -> active                 a gateway has let it in (begin)
  *   activating -> cancelled              none did in time (giveUp); the money goes back
  *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
@@ -72,7 +72,7 @@ export interface Sessions {
 	 */
 	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
 	/**
-	 * activating -> active: a gateway has let the buyer in at `startsAt` (epoch milliseconds).
+	 * activating -> active: a gateway has let the buyer in, or can, from `startsAt` on (epoch milliseconds).
 	 * @returns false when it does not wait for that (any more)
 	 */
 	begin(trx: Tx, id: number, startsAt: number): Promise<boolean>;
@@ -114,7 +114,7 @@ const CANCEL_AGAIN_MS = 30_000;
 export interface AccessPlan {
 	/**
 	 * In the transaction in which the first session of a pass is paid: notes which gateways have to be told.
-	 * @returns until when one must have let the buyer in; null when none has to
+	 * @returns until when one must have let the buyer in, or be heard of again; null when the time may begin
 	 */
 	begin(trx: Tx, row: SessionRow): Promise<number | null>;
 	/** In the transaction of a change: gateways must learn what a pass is now. */

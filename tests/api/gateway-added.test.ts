@@ -1,0 +1,66 @@
+/** A gateway that is told of users, registered at a router where time runs: it hears of them by a job of the server. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loginUser } from '../../src/lib/login-user.ts';
+import { connectRouterOs, ROUTER_OS_ROUTER } from '../support/consoles.ts';
+import { DATABASES, eventually, startWorld, type World } from '../support/world.ts';
+
+/** Nothing can be noted of any grant: as if the process that tries died. */
+const BREAK = {
+	sqlite: [
+		`create trigger no_grants before insert on access_grants begin select raise(abort, 'no grants'); end`
+	],
+	postgres: [
+		`create function no_grants() returns trigger language plpgsql as $$ begin raise exception 'no grants'; end $$`,
+		`create trigger no_grants before insert on access_grants for each row execute function no_grants()`
+	]
+};
+const MEND = {
+	sqlite: 'drop trigger no_grants',
+	postgres: 'drop trigger no_grants on access_grants'
+};
+
+describe.each(DATABASES)('on %s', (database) => {
+	let world: World;
+
+	beforeEach(async () => {
+		world = await startWorld({ database });
+	});
+	afterEach(() => world.stop());
+
+	const gateways = () => world.sql.count('select count(*) from gateways');
+
+	it('hears of those whose time runs, whatever happens after it was added', async () => {
+		const { session } = await world.buy({ router_id: ROUTER_OS_ROUTER });
+		const user = loginUser(session.id);
+		for (const statement of BREAK[database]) await world.sql.run(statement);
+		const hotspot = await connectRouterOs(world);
+		try {
+			expect(await gateways()).toBe(1);
+			await eventually('the job has failed', () =>
+				world.sql.count("select count(*) from jobs where kind = 'access.gateway' and last_error is not null")
+			);
+			expect(hotspot.user(user)).toBeNull();
+			await world.server.kill();
+			await world.sql.run(MEND[database]);
+			await world.server.restart();
+			await eventually('the hotspot knows the user', async () => {
+				await world.server.advance(20_000);
+				return hotspot.user(user) !== null;
+			});
+			expect(hotspot.signIn(user, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
+			expect(await world.sql.count("select count(*) from jobs where kind = 'access.gateway'")).toBe(0);
+		} finally {
+			await hotspot.stop();
+		}
+	});
+
+	it('is not added where the job cannot be noted', async () => {
+		await world.sql.run('alter table jobs rename to jobs_away');
+		try {
+			await expect(connectRouterOs(world)).rejects.toThrow();
+		} finally {
+			await world.sql.run('alter table jobs_away rename to jobs');
+		}
+		expect(await gateways()).toBe(0);
+	});
+});

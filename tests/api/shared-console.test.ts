@@ -1,0 +1,114 @@
+/** One console, or router, that is registered as several gateways: what is told at one of them counts at all. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loginUser } from '../../src/lib/login-user.ts';
+import { startRouterOs, type RouterOs } from '../simulators/gateway/routeros.ts';
+import { startUniFi, type UniFiConsole } from '../simulators/gateway/unifi-console.ts';
+import { addConsole, buyAtUniFi, newMac, ROUTER_OS, UNIFI_KEY } from '../support/consoles.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+const [LOBBY, GARDEN] = ['02:aa:bb:cc:dd:01', '02:aa:bb:cc:dd:02'];
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const world = useWorld({ database: kind });
+	let unifi: UniFiConsole;
+	let hotspot: RouterOs;
+
+	beforeAll(async () => {
+		unifi = await startUniFi(UNIFI_KEY);
+		hotspot = await startRouterOs(ROUTER_OS);
+		for (const [name, router, point] of [
+			['lobby', '3', LOBBY],
+			['garden', '7', GARDEN]
+		] as const) {
+			const site = ['--router', router, '--kind', 'unifi', '--site', 'default', '--access-point', point];
+			await addConsole(world(), [name, ...site, '--api', unifi.url, '--api-insecure'], UNIFI_KEY);
+		}
+	});
+	afterAll(() => Promise.all([unifi.stop(), hotspot.stop()]));
+
+	const statusOf = async (id: number) => {
+		const [row] = await world().sql.all('select status from sessions where id = ?', id);
+		return row?.['status'];
+	};
+	const grantsOf = (id: number) =>
+		world().sql.all('select * from access_grants where pass_id = ? order by id', id);
+	async function inside(mac: string, accessPoint: string): Promise<number> {
+		const { sessionId } = await buyAtUniFi(world(), mac, accessPoint);
+		await eventually('its time runs', async () => (await statusOf(sessionId)) === 'active');
+		return sessionId;
+	}
+	const end = async (id: number) => {
+		expect((await world().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
+		await eventually('it is revoked', async () =>
+			(await grantsOf(id)).every(({ state }) => state === 'revoked')
+		);
+	};
+
+	it('the end of a pass at one gateway of a site leaves the pass at the other one in', async () => {
+		const mac = newMac();
+		unifi.join(mac);
+		const first = await inside(mac, LOBBY);
+		const second = await inside(mac, GARDEN);
+		await end(first);
+		expect(unifi.isIn(mac)).toBe(true);
+		await eventually('it is told anew', async () => (await grantsOf(second))[0]?.['state'] === 'granted');
+		expect(unifi.isIn(mac)).toBe(true);
+		await end(second);
+		expect(unifi.isIn(mac)).toBe(false);
+	});
+
+	it('the console is told the end of the last of them, whichever is told last', async () => {
+		const mac = newMac();
+		unifi.join(mac);
+		const long = await inside(mac, LOBBY);
+		await world().sql.run('update sessions set expires_at = expires_at + ? where id = ?', 120 * MINUTE, long);
+		const short = await inside(mac, GARDEN);
+		expect(unifi.minutesOf(mac)).toBeGreaterThan(170);
+		await end(short);
+		expect(unifi.isIn(mac)).toBe(true);
+		await end(long);
+		expect(unifi.isIn(mac)).toBe(false);
+	});
+
+	it('a device at another site, or another console, is nobody else’s', async () => {
+		const elsewhere = await startUniFi(UNIFI_KEY);
+		const site = ['--router', '5', '--kind', 'unifi', '--site', 'other-name'];
+		await addConsole(world(), ['annex', ...site, '--api', elsewhere.url, '--api-insecure'], UNIFI_KEY);
+		const mac = newMac();
+		unifi.join(mac);
+		const pass = await inside(mac, LOBBY);
+		const [own] = await grantsOf(pass);
+		const annex = await world().sql.count("select id from gateways where name = 'annex'");
+		// The same device is in there with a pass that goes on.
+		const { session } = await world().buy({ router_id: 6 });
+		const columns = 'mac, state, until_at, created_at, updated_at';
+		await world().sql.run(
+			`insert into access_grants (gateway_id, pass_id, ${columns})
+				select ?, ?, ${columns} from access_grants where id = ?`,
+			annex,
+			session.id,
+			Number(own?.['id'])
+		);
+		await end(pass);
+		expect(unifi.isIn(mac)).toBe(false);
+		await elsewhere.stop();
+	});
+
+	it('a MikroTik that stands on one router twice has the user until its end, and not after it', async () => {
+		for (const name of ['hotspot', 'hotspot-again']) {
+			const place = ['--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1', '--way', 'rest'];
+			const api = ['--api', hotspot.url, '--api-user', ROUTER_OS.user];
+			await addConsole(world(), [name, ...place, ...api], ROUTER_OS.password);
+		}
+		const { session } = await world().buy({ router_id: 4 });
+		const user = loginUser(session.id);
+		await eventually('both have it', async () =>
+			(await grantsOf(session.id)).every(({ state }) => state === 'granted')
+		);
+		expect(hotspot.user(user)).not.toBeNull();
+		await end(session.id);
+		expect(hotspot.user(user)).toBeNull();
+	});
+});

@@ -1,0 +1,103 @@
+/**
+ * Money that comes after the only gateway of its router fell silent, where no gateway has to be told (RADIUS): nobody
+ * could be let in, so the time waits for a sign of it, and the money goes back where none comes.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { registerGateway } from '../support/gateways.ts';
+import { clockOf, connect, hear, minute, minutes } from '../support/watch.ts';
+import { DATABASES, eventually, startWorld, type World } from '../support/world.ts';
+
+const ROUTER = 3;
+const second = 1_000;
+
+describe.each(DATABASES)('on %s', (database) => {
+	let world: World;
+	let gateway: string;
+
+	beforeEach(async () => {
+		world = await startWorld({ database });
+		gateway = (await registerGateway(world.server, 'coova', { loginHost: '10.1.0.1', router: ROUTER })).name;
+	});
+	afterEach(() => world.stop());
+
+	/** Connections go on there, and nothing is heard of them any more. */
+	async function fallSilent(): Promise<void> {
+		await hear(world, [gateway]);
+		await connect(world, { gateway });
+		await minutes(world, 1, [gateway]);
+		await minutes(world, 3);
+		expect((await world.api.getRouter(ROUTER)).status).toBe('offline');
+	}
+	/** Ordered and asked for while the router was sold; paid after it fell silent. */
+	async function paidInSilence(): Promise<number> {
+		const session = await world.api.createSession({ router_id: ROUTER });
+		const payment = await world.api.pay(session);
+		await world.asked(payment);
+		await world.sql.run('update routers set silent_since = 1 where id = ?', ROUTER);
+		await world.sql.run('update gateways set silent_since = 1 where name = ?', gateway);
+		expect(await world.decided(payment)).toMatchObject({ status: 'success' });
+		return session.id;
+	}
+	const becomes = (id: number, status: string) =>
+		eventually(`session ${id} is ${status}`, async () => {
+			const session = await world.api.getSession(id);
+			return session.status === status && session;
+		});
+
+	it('the time waits for a sign of the gateway, over a restart, and begins with it', async () => {
+		await fallSilent();
+		await hear(world, [gateway]);
+		const id = await paidInSilence();
+		expect(await world.api.getSession(id)).toMatchObject({
+			status: 'activating',
+			starts_at: null,
+			password: null
+		});
+		await world.server.advance(3 * minute);
+		await world.server.kill();
+		await world.server.restart();
+		await world.server.advance(6 * second);
+		expect((await world.api.getSession(id)).status).toBe('activating');
+		const heardAt = clockOf(world).now();
+		await hear(world, [gateway]);
+		await world.server.advance(6 * second);
+		const session = await becomes(id, 'active');
+		expect(Date.parse(session.starts_at ?? '')).toBeGreaterThanOrEqual(heardAt);
+		expect(Date.parse(session.expires_at ?? '') - Date.parse(session.starts_at ?? '')).toBe(60 * minute);
+		expect(session.password).not.toBeNull();
+		// What gives up comes later, and finds nothing to give up.
+		await world.server.advance(8 * minute);
+		expect((await world.api.getSession(id)).status).toBe('active');
+		expect(await world.sql.count('select count(*) from refunds')).toBe(0);
+	});
+
+	it('the money goes back after ten minutes without one', async () => {
+		await fallSilent();
+		await hear(world, [gateway]);
+		const id = await paidInSilence();
+		expect((await world.api.getSession(id)).status).toBe('activating');
+		await world.server.advance(10 * minute + second);
+		expect(await becomes(id, 'cancelled')).toMatchObject({
+			status_reason: 'provisioning_failed',
+			starts_at: null
+		});
+		await eventually('the money is back', async () => {
+			await world.server.advance(5 * second);
+			return (await world.sql.count("select count(*) from payments where status = 'refunded'")) === 1;
+		});
+		// It is heard again too late: what went back is not sold again.
+		await hear(world, [gateway]);
+		await world.server.advance(6 * second);
+		expect((await world.api.getSession(id)).status).toBe('cancelled');
+	});
+
+	it('a gateway that has not been heard of yet, or that nobody uses for a while, sells as ever', async () => {
+		const { session } = await world.buy({ router_id: ROUTER });
+		expect(session.status).toBe('active');
+		await hear(world, [gateway]);
+		await minutes(world, 5);
+		expect((await world.buy({ router_id: ROUTER })).session.status).toBe('active');
+		// A router without any gateway, too.
+		expect((await world.buy({ router_id: 4 })).session.status).toBe('active');
+	});
+});
