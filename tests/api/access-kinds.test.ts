@@ -101,7 +101,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('on a hotspot behind a password show that one too, and ask at the venue where it is not known', async () => {
 			const { page } = await paidPage(WPA_LOGIN);
-			expect(page.text).toContain('Password of the Wi-Fi itself, the same for all guests rubaga-guests');
+			expect(page.text).toContain('Password of the Wi‑Fi itself, the same for all guests rubaga-guests');
 			expect((await access(String(WPA_LOGIN), '--no-network-password')).stdout).toContain('not known');
 			const { page: without } = await paidPage(WPA_LOGIN);
 			expect(without.text).toContain('Ask at the venue for the password of RubagaView itself');
@@ -124,7 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { page, place } = await paidPage(SHARED);
 			expect(page.text).toContain('Password of Tailors-Row, the same for all guests Tailors & Friends');
 			expect(page.text).toContain('Nobody can end it for you alone');
-			expect(page.text).toContain('The Wi-Fi itself stays open');
+			expect(page.text).toContain('The Wi‑Fi itself stays open');
 			expect((await person.get(`${place}/receipt`)).text).toContain('it works on after the time');
 			expect((await person.get(`${place}/receipt.txt`)).html).toContain(
 				'Access: Password of the venue, the same for all guests; it works on after the time'
@@ -133,12 +133,12 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('on paper name what is got', async () => {
 			const person = browse(world().server.url);
-			const joined = 'Join the Wi-Fi, then sign in with the user name and password that you get.';
+			const joined = 'Join the Wi‑Fi, then sign in with the user name and password that you get.';
 			expect((await person.get(`/r/${OPEN_LOGIN}/poster`)).text).toContain(joined);
 			expect((await person.get(`/r/${ENTERPRISE}/poster`)).text).toContain(
-				'Join the Wi-Fi with the user name'
+				'Join the Wi‑Fi with the user name'
 			);
-			expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Join the Wi-Fi with the password');
+			expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Join the Wi‑Fi with the password');
 		});
 	});
 
@@ -207,7 +207,7 @@ describe.each(DATABASES)('on %s', (database) => {
 						const page = await person.get(place);
 						return page.text.includes(text) ? page : null;
 					});
-				await says('The Wi-Fi is getting ready for you.');
+				await says('The Wi‑Fi is getting ready for you.');
 				console.answers = true;
 				await server.advance(61_000);
 				const online = await says('You are online.');
@@ -215,7 +215,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				// Nobody is asked for a user name or a password there, so none is shown.
 				expect(online.text).not.toMatch(/user name|password/i);
 				expect(online.text).toMatch(/Your code [0-9A-Z]{4}-[0-9A-Z]{4}/);
-				expect(online.text).toContain('and the Wi-Fi lets your device in no more');
+				expect(online.text).toContain('and the Wi‑Fi lets your device in no more');
 
 				const other = await person.get(at(second));
 				const visit = /visit=([\w-]{24})/.exec(other.html)?.[1] ?? '';

@@ -87,8 +87,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await silence(world().server.now());
 		const before = await world().sql.count('select count(*) from sessions');
 		const person = browse(world().server.url);
-		expect((await person.get(action)).html).toContain('This Wi-Fi is offline');
-		expect((await person.post(action, fields)).html).toContain('This Wi-Fi is offline');
+		expect((await person.get(action)).html).toContain('This Wi‑Fi is offline');
+		expect((await person.post(action, fields)).html).toContain('This Wi‑Fi is offline');
 		expect(await world().sql.count('select count(*) from sessions')).toBe(before);
 
 		await silence(null);

@@ -210,17 +210,17 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		);
 	});
 
-	it('people are online until their time is over, and shown without their numbers', async () => {
+	it('people are listed while their time runs, and shown without their numbers', async () => {
 		const owner = await newOwner(world());
 		const router = await addRouter(world(), owner.accountId);
 		const { session } = await world().buy({ router_id: router, duration: '1h' });
 		const online = await owner.get('/owner/people');
-		expect(online.text).toContain('Online now: 1');
+		expect(online.text).toContain('Time is running: 1');
 		expect(online.text).toMatch(/\+256\*{5}\d{4}/);
 		for (const secret of [session.phone, session.password ?? 'none'])
 			expect(online.html).not.toContain(secret);
 		await world().server.advance(2 * 60 * 60_000);
-		expect((await owner.get('/owner/people')).text).toContain('Online now: 0');
+		expect((await owner.get('/owner/people')).text).toContain('Time is running: 0');
 		const over = await owner.get('/owner/people?group=expired');
 		expect(over.text).toContain('Time is over: 1');
 		expect(over.text).toContain('over since');

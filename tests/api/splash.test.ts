@@ -456,6 +456,6 @@ describe('the command line', () => {
 		const [one, two] = [await at('02:aa:00:00:00:01'), await at('02:aa:00:00:00:02')];
 		expect(title(one)).toBe('Kisementi Corner');
 		expect(title(two)).not.toBe(title(one));
-		expect(await at('02:aa:00:00:00:03')).toContain('belongs to no Wi-Fi');
+		expect(await at('02:aa:00:00:00:03')).toContain('belongs to no Wi‑Fi');
 	});
 });

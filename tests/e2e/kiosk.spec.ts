@@ -316,9 +316,9 @@ test('a router that is offline or unknown is a calm screen that ends by itself',
 	portal
 }) => {
 	await page.goto(`${portal.url}/kiosk/999999`);
-	await expect(kiosk.title).toHaveText('No Wi-Fi is sold here yet.');
+	await expect(kiosk.title).toHaveText('No Wi‑Fi is sold here yet.');
 	await page.goto(`${portal.url}/kiosk/${OFFLINE_ROUTER}`);
-	await expect(kiosk.title).toHaveText('This Wi-Fi is offline right now.');
+	await expect(kiosk.title).toHaveText('This Wi‑Fi is offline right now.');
 	await expect(page.getByRole('link')).toHaveCount(0);
 	const sql = await openSql(portal.service.databaseUrl);
 	await sql.run("update routers set status = 'online' where id = ?", OFFLINE_ROUTER);

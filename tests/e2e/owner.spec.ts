@@ -68,7 +68,7 @@ for (const javaScriptEnabled of [true, false]) {
 			const today = page.getByRole('region', { name: 'Today' });
 			await expect(today.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
 			await expect(today).toContainText(`UGX ${sum(paid).toLocaleString('en')}`);
-			await expect(page.getByRole('heading', { name: 'Online now: 3' })).toBeVisible();
+			await expect(page.getByRole('heading', { name: 'Time is running: 3' })).toBeVisible();
 			await today.getByRole('link').click();
 			await expect(page.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
 			const lines = await amounts(page, '.booked td:last-child');

@@ -197,7 +197,7 @@ test('UniFi: sold at the address that it calls; the page says that the Wi-Fi ope
 		await probe();
 		await pay(mini.page);
 		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
-		await expect(mini.page.getByText('This Wi-Fi opens by itself.')).toBeVisible();
+		await expect(mini.page.getByText('This Wi‑Fi opens by itself.')).toBeVisible();
 		await expect(mini.page.getByRole('link', { name: 'Go online now' })).toHaveCount(0);
 	});
 });

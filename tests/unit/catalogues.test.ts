@@ -111,3 +111,14 @@ describe('in the code', () => {
 		expect(asked.filter((key) => inCode.includes(key) && !names.has(key ?? ''))).toEqual([]);
 	});
 });
+
+it('“Wi‑Fi” is never broken at its hyphen on a narrow screen', () => {
+	const breakable = areas.flatMap((area) =>
+		LOCALES.flatMap((locale) =>
+			Object.entries(sentences(area, locale))
+				.filter(([, sentence]) => /wi[-\u00ad\u2010]fi/i.test(sentence))
+				.map(([key]) => `${locale} ${key}`)
+		)
+	);
+	expect(breakable).toEqual([]);
+});
