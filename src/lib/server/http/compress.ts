@@ -13,7 +13,7 @@ const MIN_BYTES = 1_024;
 
 type Coding = 'br' | 'gzip';
 
-const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
+const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer<ArrayBuffer>>>> = {
 	br: (plain) =>
 		brotli(plain, {
 			params: {
