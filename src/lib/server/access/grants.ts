@@ -159,7 +159,8 @@ export function createGrants(parts: GrantsParts): Grants {
 				until_at: untilMs,
 				granted_at: grant.granted_at ?? now,
 				// A request before this one whose answer was lost may still be done: who is put out next, is put out twice.
-				asked_at: grant.attempts > 0 ? now : null,
+				// So too where a process died with a request on its way: nothing was counted then but when it was asked.
+				asked_at: grant.attempts > 0 ? now : grant.asked_at,
 				attempts: 0,
 				last_error: null,
 				updated_at: now
