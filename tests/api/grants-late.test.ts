@@ -21,6 +21,8 @@ import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** A lease of a job, and its next look. */
+const LEASE = 16_000;
 const ACTIONS = /^POST .*\/actions$/;
 
 describe.each(DATABASES)('on %s', (kind) => {
@@ -98,6 +100,26 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await silence(world().server.now());
 		expect((await person.post(action, fields)).path).toBe(bought.path);
 		await silence(null);
+	});
+
+	it('a grant that was on its way when our process died, and is done after the end, is taken back', async () => {
+		const { server } = world();
+		const mac = newMac();
+		unifi.join(mac);
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		const { sessionId } = await buyAtUniFi(world(), mac);
+		await eventually('the grant is on its way', async () => unifi.held === 1);
+		await server.kill('SIGKILL');
+		await server.restart();
+		await server.advance(LEASE);
+		await becomes(sessionId, 'active');
+		expect(unifi.held).toBe(1);
+		await end(sessionId);
+		await eventually('it was put out', async () => !unifi.isIn(mac));
+		await unifi.release();
+		expect(unifi.isIn(mac)).toBe(true);
+		await server.advance(MINUTE);
+		await eventually('it is put out again', async () => !unifi.isIn(mac));
 	});
 
 	it('a grant that is done after a later one, and after the end, is taken back', async () => {

@@ -164,6 +164,29 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
+	it('who moves to a new device stays online there, though the first telling of the user failed', async () => {
+		const { server, admin } = world();
+		hotspot.fail('error', { match: /^PUT \/rest\/ip\/hotspot\/user$/, times: 1 });
+		const { path, mac: old, session, user } = await inside();
+		const phone = newMac();
+		const other = browse(server.url);
+		const { visit } = await enter(other, phone);
+		await other.raw(`${path}?visit=${visit}`);
+		expect((await other.post(`${path}?/move`)).path).toContain('moved');
+		await eventually('the old one is out and the new one in', async () => {
+			return !hotspot.devices(user).includes(old) && signIn(session, phone) === 'online';
+		});
+		const states = async () => (await grants(session.id)).map(({ state }) => state);
+		await eventually('the new grant is known', async () => (await states())[1] === 'granted');
+		expect(signIn(session, phone)).toBe('online');
+		expect(await states()).toEqual(['revoking', 'granted']);
+		await server.advance(MINUTE);
+		await eventually('all is done', async () => `${await states()}` === 'revoked,granted');
+		expect(hotspot.devices(user)).toEqual([phone]);
+		await admin.endSession(session.id);
+		await eventually('it is out', async () => hotspot.user(user) === null);
+	});
+
 	it('each of two devices that a pass has room for is online till its end', async () => {
 		const { server, sql } = world();
 		await sql.run('update routers set max_devices = 2 where id = ?', ROUTER_OS_ROUTER);

@@ -126,4 +126,36 @@ describe.each(DATABASES)('on %s', (database) => {
 			{ pass_id: null, told_until: null }
 		]);
 	});
+
+	it('a delay that cannot be one says nothing of the clock of a gateway', async () => {
+		const { user } = await buy();
+		const at = String(Math.floor(world().server.now() / 1000));
+		const offset = async () =>
+			(await world().sql.all('select clock_offset_ms from gateways where name = ?', gateway.name))[0];
+		expect(await calls.account('start', 'delayed', { user, mac: FIRST, at })).toBe(204);
+		const measured = await offset();
+		expect(Math.abs(Number(measured?.['clock_offset_ms']))).toBeLessThan(60_000);
+		for (const delay of ['301', '1795325844']) {
+			expect(await calls.account('interim', 'delayed', { user, mac: FIRST, at, delay })).toBe(204);
+			expect(await offset()).toEqual(measured);
+		}
+		expect(await calls.account('interim', 'delayed', { user, mac: FIRST, at, delay: '120' })).toBe(204);
+		expect(await offset()).not.toEqual(measured);
+	});
+
+	it('no text of a report is an error of ours, which its gateway would send again for ever', async () => {
+		const texts = ['a\u0000b', '\ud800', '\u0000'];
+		for (const field of ['session', 'user', 'mac', 'ip', 'nas_address', 'nas_identifier', 'class', 'cause']) {
+			for (const text of texts) {
+				for (const status of ['start', 'stop'] as const) {
+					const more = { user: 's1', mac: FIRST, [field]: text };
+					expect([field, text, await calls.account(status, 'odd', more)]).toEqual([field, text, 204]);
+				}
+			}
+		}
+		for (const text of texts) {
+			expect((await calls.authorize(text, text)).status).toBe(404);
+			expect((await calls.postAuth(text, text)).status).toBeLessThan(500);
+		}
+	});
 });

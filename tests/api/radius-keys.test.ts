@@ -173,4 +173,31 @@ describe.each(DATABASES)('on %s', (database) => {
 		).toEqual([{ pass_id: null }]);
 		expect(await ask(phone)).toEqual([newer.password]);
 	});
+
+	it('a device whose offer a new process does not know takes no place of the pass that is left', async () => {
+		const { server, api, sql } = world();
+		const router = 4;
+		const accessPoint = radiusCalls(
+			server.url,
+			await registerRadius(world(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
+		);
+		const [phone, stranger] = ['02:00:00:00:0b:01', '02:00:00:00:0b:02'];
+		const kept = await buy(router);
+		const ended = await buy(router);
+		expect(passwords(await accessPoint.authorize(stranger, stranger))).toHaveLength(2);
+		// It joins with the password of the pass that ends, and its access point reports that late.
+		await server.kill('SIGKILL');
+		await server.restart();
+		await api.endSession(ended.session.id);
+		await accessPoint.account('start', 'late', { user: stranger, mac: stranger });
+		expect(await sql.all("select pass_id from network_sessions where acct_session_id = 'late'")).toEqual([
+			{ pass_id: null }
+		]);
+		expect(passwords(await accessPoint.authorize(phone, phone))).toEqual([kept.password]);
+		// What names its pass is a sign.
+		await accessPoint.account('start', 'named', { user: kept.user, mac: phone });
+		expect(await sql.all("select pass_id from network_sessions where acct_session_id = 'named'")).toEqual([
+			{ pass_id: kept.session.id }
+		]);
+	});
 });

@@ -4,6 +4,7 @@ import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { gatewayState } from '#lib/server/usage/usage.ts';
 import { gatewayAddresses, publicAddress } from '../gateway-text.ts';
 import { parseCommand, positionals, type Command } from '../command.ts';
+import { CommandError } from '../errors.ts';
 import { knownGateway } from '../known-gateway.ts';
 import { plain, print } from '../output.ts';
 import { routerName } from '../router-name.ts';
@@ -47,14 +48,38 @@ export const showGateway: Command = {
 
 export const removeGateway: Command = {
 	name: 'gateways remove',
-	parameters: 'NAME',
-	summary: 'Forget a gateway: its portal address ends.',
-	help: 'Purchases stay as they are; devices that it sends are told that nothing is sold there.',
+	parameters: 'NAME [--force]',
+	summary: 'Put out whom a gateway lets in, and forget it: its portal address ends.',
+	help:
+		'Purchases stay as they are; devices that it sends are told that nothing is sold there. Where it could not be told ' +
+		'to put its guests out, it is not removed, because nobody could do that later. --force removes one that is gone for good.',
 	async run(args, context) {
-		const [name = ''] = positionals(parseCommand(args, {}).positionals, ['NAME']);
+		const { values, positionals: given } = parseCommand(args, { force: { type: 'boolean', default: false } });
+		const [name = ''] = positionals(given, ['NAME']);
 		return withConfiguredApp(context, async (app) => {
-			await app.gateways.remove(await knownGateway(app, name));
-			console.error(`The gateway "${plain(name)}" is removed.`);
+			const gateway = await knownGateway(app, name);
+			const { putOut, staying, left, reason } = await app.access.clear(gateway);
+			const why = plain(reason ?? 'It does not answer.');
+			if (left > 0 && !values.force) {
+				throw new CommandError(
+					`"${plain(name)}" is not removed: ${left} of its guests could not be put out there (${why}), and ${putOut} were. ` +
+						'Try again when it answers. Where it never will: --force.'
+				);
+			}
+			await app.gateways.remove(gateway);
+			console.error(`The gateway "${plain(name)}" is removed. Guests put out there: ${putOut}.`);
+			if (staying > 0) {
+				console.error(
+					`It cannot be told to put guests out: ${staying} may stay online there until their time ends.`
+				);
+			}
+			if (left > 0) {
+				console.error(
+					`Not put out there: ${left} (${why}). Airtill cannot do it any more: devices stay online there until the end ` +
+						'that it was told, and users of a MikroTik hotspot stay for good. Should that router come back, remove them ' +
+						'by hand: /ip hotspot user remove [find comment=Airtill]'
+				);
+			}
 			return 0;
 		});
 	}

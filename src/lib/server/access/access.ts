@@ -5,6 +5,7 @@ import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
 import { awaitSign } from './await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
+import { clearGateway, type Cleared } from './clearing.ts';
 import { createConnections } from './connections.ts';
 import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
 import { handedOut } from './handed-out.ts';
@@ -44,6 +45,8 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
 	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
+	/** Puts out whoever a gateway lets in, before it is forgotten. */
+	clear(gateway: RegisteredGateway): Promise<Cleared>;
 	/** Whether a gateway that asks RADIUS is there. */
 	lifeOf(gateway: RegisteredGateway): Promise<Life>;
 	/** Handlers of the durable jobs. */
@@ -92,6 +95,7 @@ export function createAccess(given: AccessParts): Access {
 		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		radius: createRadius(parts),
 		binauth: createBinauth(parts),
+		clear: (gateway) => clearGateway({ ...parts, settle: grants.settle }, gateway),
 		lifeOf: (gateway) => lifeOf(parts, gateway),
 		jobs: {
 			[GRANT_JOB]: grants.settle,

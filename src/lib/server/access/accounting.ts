@@ -9,7 +9,6 @@ import { holdsPlace, takePlace } from './devices.ts';
 import * as network from './network-store.ts';
 import { passState } from './passes.ts';
 import { CONNECTION_JOB, TOLD_ABOUT_MS } from './work.ts';
-import { pskChoice, type RunningPass } from './psk.ts';
 import type { Offers } from './psk-offers.ts';
 
 /**
@@ -61,6 +60,8 @@ const NOTE_EVERY_MS = 20_000;
 const SAME_OFFSET_MS = 2_000;
 /** A Start that is so much later than the end of a connection of the same name begins another one. */
 const REUSED_MS = 5_000;
+/** What took longer to arrive says nothing of a gateway's clock: its delay may be no such thing, and spoil it. */
+const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
 /** No time is left on the way between two processes; a report is from now, or from when it says. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
@@ -74,8 +75,6 @@ function namedPass({ className, user }: AccountingReport): {
 		? { passId: passOfUser(user ?? ''), toldUntil: null }
 		: { passId: Number(id), toldUntil: Number(until) * 1000 };
 }
-
-const passIdOf = ({ session }: RunningPass): number => session.pass_id;
 
 export function createAccounting(parts: AccountingParts): Accounting {
 	const { database, clock, jobs, gateways, routers, offers } = parts;
@@ -113,13 +112,10 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
 		// Which of several passwords it came in with is known to its access point alone; what it may have by now is no sign.
-		const told = offers.lastTold({ mac, routerId }, now);
-		const may = told ?? (await pskChoice(queries, { mac, routerId }, now, null)).passes.map(passIdOf);
-		const [only] = may;
-		const pass =
-			only !== undefined && may.length === 1
-				? await passState(queries, { passId: only, routerId }, now)
-				: null;
+		// Nor is anything one where a new process does not know what it was told: its access point may name the pass itself.
+		const [only, ...others] = offers.lastTold({ mac, routerId }, now) ?? [];
+		const isOne = only !== undefined && others.length === 0;
+		const pass = isOne ? await passState(queries, { passId: only, routerId }, now) : null;
 		return pass?.kind === 'runs'
 			? { passId: pass.session.pass_id, toldUntil: pass.untilMs }
 			: { passId: null, toldUntil: null };
@@ -263,7 +259,8 @@ export function createAccounting(parts: AccountingParts): Accounting {
 			const { atSeconds, delaySeconds } = report;
 			// By our own clock: theirs is measured, and not believed.
 			const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
-			const offsetMs = atSeconds === null ? null : (atSeconds + delaySeconds) * 1000 - now;
+			const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
+			const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
 			await heardOf(gateway, offsetMs);
 			if (report.status === 'on' || report.status === 'off') {
 				await database.transact((trx) => allOver(trx, gateway, report, at));

@@ -160,7 +160,8 @@ export function createGrants(parts: GrantsParts): Grants {
 				until_at: untilMs,
 				granted_at: grant.granted_at ?? now,
 				// A request before this one whose answer was lost may still be done: who is put out next, is put out twice.
-				asked_at: grant.attempts > 0 ? now : null,
+				// So too where a process died with a request on its way: nothing was counted then but when it was asked.
+				asked_at: grant.attempts > 0 ? now : grant.asked_at,
 				attempts: 0,
 				last_error: null,
 				updated_at: now
@@ -239,8 +240,9 @@ export function createGrants(parts: GrantsParts): Grants {
 		const now = clock.now();
 		const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
 		if (!(await store.changeGrant(db, from, { state: 'revoking', updated_at: now }))) return null;
-		// A device that another pass holds in stays in: that one is told with its own end.
-		const stays = grant.mac !== null && (await heldIn(grant, gateway));
+		// A device that another pass holds in stays in: that one is told with its own end. So does a user that was put out
+		// once and is to be in again: it is another device by now.
+		const stays = (grant.mac !== null || grant.revoked_at !== null) && (await heldIn(grant, gateway));
 		const teller = tellerOf(gateway);
 		const guest = await guestOf(grant, null);
 		const told: Told = stays
@@ -264,29 +266,31 @@ export function createGrants(parts: GrantsParts): Grants {
 		}
 		// Counted from before it was asked: it may have looked before the late request was done, and taken its time to say so.
 		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;
-		if (!stays && lateAt > now) return lateAt;
-		await noteRevoked(grant, gateway);
-		return null;
+		const isOver = stays || lateAt <= now;
+		await notePutOut(grant, gateway, isOver ? 'revoked' : 'revoking');
+		return isOver ? null : lateAt;
 	}
 
-	/** Whether another grant of the same device is valid at the same gateway. */
+	/** Whether another grant of the same device, or user, is valid at the same gateway. */
 	async function heldIn(grant: store.GrantRow, gateway: RegisteredGateway): Promise<boolean> {
 		for (const { pass_id } of await othersOf(db, grant, gateway)) if (await passNow(pass_id)) return true;
 		return false;
 	}
 
-	/** Whoever else is to be in under the same address, or name, may have been put out with it: that is told again. */
-	async function noteRevoked(grant: store.GrantRow, gateway: RegisteredGateway): Promise<void> {
+	/**
+	 * Whoever else is to be in under the same address, or name, may have been put out with it: that is told again.
+	 * @param state `revoking`: it is looked at once more, when no late request can be done any more
+	 */
+	async function notePutOut(
+		grant: store.GrantRow,
+		gateway: RegisteredGateway,
+		state: 'revoking' | 'revoked'
+	): Promise<void> {
 		await database.transact(async (trx) => {
 			const now = clock.now();
 			const from = { id: grant.id, state: ['granting', 'granted', 'revoking'] } as const;
-			const to = {
-				state: 'revoked',
-				revoked_at: now,
-				asked_at: null,
-				last_error: null,
-				updated_at: now
-			} as const;
+			const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
+			const to = state === 'revoked' ? { ...done, asked_at: null } : done;
 			if (!(await store.changeGrant(trx, from, to))) return;
 			for (const other of await othersOf(trx, grant, gateway)) {
 				await store.tellAnew(trx, other.id, now);

@@ -18,7 +18,8 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 					`# Put the RADIUS server, as this router reaches it, in place of ${UNKNOWN.radius} (or use --radius-server).`
 				]
 			: []),
-		'# HS_WANIF, HS_LANIF and HS_NETWORK are those of this very router.',
+		'# HS_WANIF, HS_LANIF and HS_NETWORK are those of this very router. Chilli sees to IPv4 alone: give devices no IPv6 on',
+		'# HS_LANIF (sysctl -w net.ipv6.conf.HS_LANIF.disable_ipv6=1), or the kernel forwards it for who has not paid.',
 		`HS_UAMLISTEN=${address}`,
 		`HS_UAMPORT=${port}`,
 		`HS_NASID=airtill-${site.gateway.name}`,

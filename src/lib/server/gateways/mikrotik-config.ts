@@ -48,6 +48,7 @@ function steps(site: ConfigSite, isRest: boolean): string {
 		'   (newer devices: /system device-mode update hotspot=yes, confirmed by the button on the device).',
 		'2. Upload airtill.rsc under Files, read it, and run: /import file-name=airtill.rsc',
 		'   It changes every hotspot profile; where there are several, put its name in place of the [find].',
+		'   It takes no IPv6 from the interfaces of hotspots, which see to IPv4 alone: run it again after adding one.',
 		'3. Upload login.html into the folder "hotspot" (flash/hotspot where there is one), in place of the one there.',
 		...(isRest
 			? [
@@ -111,7 +112,12 @@ function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string 
 					`/ip dhcp-server option remove [find name=${name}]`,
 					`/ip dhcp-server option add name=${name} code=114 value="s'${api}'"`,
 					`/ip dhcp-server network set [find] dhcp-option=${name}`
-				])
+				]),
+		'',
+		'# The hotspot sees to IPv4 alone: by IPv6 its devices would be online unpaid, so none of it is taken from them. Last,',
+		'# because RouterOS 6 without the package "ipv6" has no IPv6 and does not know this command: an error here is none.',
+		`/ipv6 firewall raw remove [find comment=${name}]`,
+		`:foreach hotspot in=[/ip hotspot find] do={/ipv6 firewall raw add chain=prerouting in-interface=[/ip hotspot get $hotspot interface] action=drop comment=${name}}`
 	].join('\n')}\n`;
 }
 

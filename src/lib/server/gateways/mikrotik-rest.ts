@@ -38,12 +38,13 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 	const call = (method: Call['method'], path: string, body?: Record<string, string>): Promise<Called> =>
 		callOwnApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
 
-	/** Rows of a menu whose property has a value. */
+	/** Rows of a menu whose property has a value; what is between may have dropped that question and sent them all. */
 	async function find(menu: string, property: string, value: string): Promise<Outcome<Row[]>> {
 		const answer = await call('GET', `/${menu}?${new URLSearchParams({ [property]: value }).toString()}`);
 		if (answer.kind === 'unavailable') return answer;
 		const rows = answer.status === 200 ? rowsShape.safeParse(answer.body) : null;
-		return rows?.success ? done(rows.data) : unavailable(explain(answer));
+		if (!rows?.success) return unavailable(explain(answer));
+		return done(property.startsWith('.') ? rows.data : rows.data.filter((row) => row[property] === value));
 	}
 
 	/** One change; `missing` is what a row that is gone means. */

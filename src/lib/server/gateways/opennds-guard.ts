@@ -4,7 +4,8 @@ import type { PortalAddress } from './portal-address.ts';
 
 /**
  * A rule of the router's own that stands behind openNDS: what openNDS has not let in is not forwarded, whether openNDS
- * runs or not. It marks packets of devices that may be online (fw_mark_authenticated, fw_mark_trusted).
+ * runs or not. It marks packets of devices that may be online (fw_mark_authenticated, fw_mark_trusted). openNDS 9 and 10
+ * see to IPv4 alone (openNDS issues 408 and 625): by IPv6 every device would be online unpaid.
  */
 export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
@@ -20,6 +21,13 @@ export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 				'#!/bin/sh',
 				'# openNDS puts its own chains before this rule, and accepts there whom it has let in.',
 				`iptables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || iptables -A FORWARD -i ${lan} -j REJECT`,
+				'guarded=$?',
+				'# openNDS 9 does not see to IPv6: no device has it. Where ip6tables does not work, not on this interface at all.',
+				'if [ -e /proc/net/if_inet6 ]; then',
+				`\tip6tables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || ip6tables -I FORWARD -i ${lan} -j REJECT ||`,
+				`\t\techo 1 >/proc/sys/net/ipv6/conf/${lan}/disable_ipv6`,
+				'fi',
+				'exit $guarded',
 				''
 			].join('\n')
 		},
@@ -30,6 +38,7 @@ export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 			// makes anew at each start, and keeps them over a system upgrade.
 			text: [
 				'# Read by OpenWrt inside "table inet fw4": fw4 check && fw4 reload',
+				'# IPv6 bears no mark of openNDS 10, and is rejected.',
 				'chain airtill_guard {',
 				'\ttype filter hook forward priority filter + 10; policy accept;',
 				`\tiifname != "${lan}" accept`,

@@ -17,7 +17,11 @@ type Gateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type Event = RequestEvent<{ gateway: string }>;
 
 const MAX_TEXT = 253;
-const text = z.string().max(MAX_TEXT);
+/** What no database takes is left out: an answer of 5xx would make a gateway report the same for ever. */
+const text = z
+	.string()
+	.max(MAX_TEXT)
+	.transform((value) => value.replaceAll('\0', '').toWellFormed());
 const login = z.object({ user: text, mac: text });
 
 /** RADIUS has integers of 32 bits. */
