@@ -8,7 +8,7 @@ import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
 import { SIGN_MS } from './await-sign.ts';
 import { heardSince, takePlace } from './devices.ts';
 import { forgetAttempts, hasMovedOnline, wasMovedSince } from './network-store.ts';
-import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
+import { ACTIVATING_JOB, ACTIVATING_MS, ADDED_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
@@ -16,8 +16,6 @@ import * as store from './store.ts';
  * and done by a job, so that nothing is lost when a process dies.
  */
 
-/** A router that has not let a paid buyer in after this time gives the money back. */
-const ACTIVATING_MS = 10 * 60 * 1000;
 /**
  * Where a gateway cannot be told to put a device out, or does not do it, the old one stays in beside the new one: a pass
  * is moved once in this time there, so that it collects no devices.
@@ -255,6 +253,11 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			// Apart from the grants, which go with their gateway when somebody removes it.
 			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
 			return until;
+		},
+		async added(trx, { id, pass_id: passId }, startsAt) {
+			// Where nobody is told, nobody can fail to be.
+			if ((await store.openGrantsOf(trx, passId)).length === 0) return;
+			await jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATING_MS);
 		},
 		changed
 	};

@@ -16,6 +16,7 @@ import { branding } from './migrations/0013-branding.ts';
 import { access } from './migrations/0014-access.ts';
 import { silence } from './migrations/0015-silence.ts';
 import { accessServers } from './migrations/0016-access-servers.ts';
+import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -40,7 +41,8 @@ const MIGRATIONS: readonly Migration[] = [
 	branding,
 	access,
 	silence,
-	accessServers
+	accessServers,
+	confirmedEnds
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -25,6 +25,7 @@ import * as store from './store.ts';
  *   pending_payment -> activating        the same, where a gateway has to be told first, or none is heard of
  *   activating -> active                 a gateway has let it in (begin)
  *   activating -> cancelled              none did in time (giveUp); the money goes back
+ *   active -> cancelled                  no gateway was told of added time (takeBack); the money goes back
  *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
  *   cancelled(payment_timeout) -> active a success that came late, but not too late, and nobody gave the order up
  *   active -> expired | ended            the clock, or DELETE
@@ -78,6 +79,12 @@ export interface Sessions {
 	begin(trx: Tx, id: number, startsAt: number): Promise<boolean>;
 	/** activating -> cancelled: no gateway did in time. @returns false when it does not wait for that (any more) */
 	giveUp(trx: Tx, id: number): Promise<boolean>;
+	/**
+	 * active -> cancelled: added time that no gateway was told of, and what follows it in its pass. It has expired already
+	 * where nobody could look in time.
+	 * @returns those that were taken back
+	 */
+	takeBack(trx: Tx, id: number): Promise<SessionRow[]>;
 	/** The password of a paid session, for the gateways of its router. */
 	passwordOf(row: SessionRow): string;
 	/** The owner's own password has changed: whoever was given it, and whose time is not over, gets the new one. */
@@ -119,6 +126,11 @@ export interface AccessPlan {
 	begin(trx: Tx, row: SessionRow): Promise<number | null>;
 	/** In the transaction of a change: gateways must learn what a pass is now. */
 	changed(trx: Tx, passId: number): Promise<void>;
+	/**
+	 * In the transaction in which added time is paid that begins at `startsAt` (epoch milliseconds): where a gateway has to
+	 * be told of it, somebody will look whether it was.
+	 */
+	added(trx: Tx, row: SessionRow, startsAt: number): Promise<void>;
 }
 
 export interface SessionsDependencies {
@@ -271,6 +283,7 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		const to = { ...paid, status: 'active', starts_at: startsAt, expires_at: expiresAt } as const;
 		if (!(await transition(trx, from, to, { event: 'session.activated', now }))) return false;
 		await jobs.schedule(trx, SESSION_JOB, row.id, expiresAt);
+		if (pass) await access.added(trx, { ...row, pass_id: paid.pass_id }, startsAt);
 		return true;
 	}
 
@@ -440,6 +453,26 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			} as const;
 			const event = { event: 'session.cancelled', now } as const;
 			return (await transition(trx, { id, status: 'activating' }, to, event)) !== null;
+		},
+		async takeBack(trx, id) {
+			const now = clock.now();
+			const row = await known(trx, id);
+			if (row.status !== 'active' && row.status !== 'expired') return [];
+			const to = {
+				status: 'cancelled',
+				status_reason: 'provisioning_failed',
+				password_sealed: null,
+				starts_at: null,
+				expires_at: null,
+				ended_at: now
+			} as const;
+			const taken: SessionRow[] = [];
+			for (const { id: one, status } of [row, ...(await store.laterInPass(trx, row))]) {
+				const back = await transition(trx, { id: one, status }, to, { event: 'session.cancelled', now });
+				if (back) taken.push(back);
+			}
+			await access.changed(trx, row.pass_id);
+			return taken;
 		},
 		passwordOf(row) {
 			const password = opened(row);
