@@ -156,6 +156,14 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		}
 	}
 
+	/** Whether the newest device of a pass is at a gateway that lets it in without being told. */
+	async function signsInByItself(trx: Tx, pass: PassPlace): Promise<boolean> {
+		const place = { passId: pass.pass_id, routerId: pass.router_id };
+		const [newest] = await store.devicesOf(trx, place, clock.now());
+		if (!newest) return false;
+		return (await told(trx, pass.router_id)).every(({ gateway }) => gateway.id !== newest.gateway_id);
+	}
+
 	/**
 	 * Where devices sign in by RADIUS, the newest one has its place before it does: the other, put out, would sign in
 	 * again by itself, and faster.
@@ -245,7 +253,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		},
 		async begin(trx, row) {
 			const now = clock.now();
-			if ((await grantAll(trx, row)) === 0) {
+			// Other gateways of the router are told, but nobody waits for them.
+			if ((await grantAll(trx, row)) === 0 || (await signsInByItself(trx, row))) {
 				if (!isSilent(await routers.known(trx, row.router_id))) return null;
 				await jobs.schedule(trx, SIGN_JOB, row.id, now + SIGN_MS);
 			}
