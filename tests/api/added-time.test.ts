@@ -153,4 +153,51 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await api.getSession(told.id)).status).toBe('expired');
 		expect([await refunds(toldPayment), await refunds(untoldPayment)]).toEqual([0, 1]);
 	});
+
+	/** Two orders upon a pass, paid when it is over while the gateway is away: they wait for it. */
+	async function waitingForGateway() {
+		const { api } = world();
+		const { base } = await online();
+		const orders = [
+			await order({ extends_session_id: base.id }),
+			await order({ extends_session_id: base.id })
+		] as const;
+		await pass(QUARTER + MINUTE);
+		await becomes(base.id, 'expired');
+		hotspot.fail('down');
+		// The later order is paid first.
+		const payments = [await pay(orders[1]), await pay(orders[0])] as const;
+		for (const { id } of orders) expect((await api.getSession(id)).status).toBe('activating');
+		return { first: orders[1], second: orders[0], payments };
+	}
+
+	it('two that are paid after the end, while the gateway is away, follow each other in one pass', async () => {
+		const { api } = world();
+		const { first, second } = await waitingForGateway();
+		hotspot.heal();
+		await pass(5 * SECOND);
+		await becomes(first.id, 'active');
+		const [one, two] = [await api.getSession(first.id), await api.getSession(second.id)];
+		expect(two).toMatchObject({ status: 'active', pass_id: first.id, password: one.password });
+		expect(two.starts_at).toBe(one.expires_at);
+		expect(ms(two.expires_at) - ms(one.starts_at)).toBe(2 * QUARTER);
+		const mac = newMac();
+		const signIn = () => hotspot.signIn(`s${first.id}`, one.password ?? '', mac);
+		await eventually('the buyer is in', async () => signIn() === 'online');
+		await pass(QUARTER + MINUTE);
+		expect(signIn()).toBe('online');
+		await pass(QUARTER);
+		await eventually('the buyer is out', async () => signIn() !== 'online');
+	});
+
+	it('the money of both goes back where the gateway stays away', async () => {
+		const { api } = world();
+		const { first, second, payments } = await waitingForGateway();
+		await pass(GIVE_UP + SECOND);
+		for (const { id } of [first, second]) {
+			await becomes(id, 'cancelled');
+			expect((await api.getSession(id)).status_reason).toBe('provisioning_failed');
+		}
+		expect([await refunds(payments[0]), await refunds(payments[1])]).toEqual([1, 1]);
+	});
 });

@@ -27,11 +27,11 @@ export interface GiveUpParts {
 export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<null> {
 	const { database, jobs, sessions, payments } = parts;
 	await database.transact(async (trx) => {
-		const session = await sessions.known(trx, sessionId);
-		if (!(await sessions.giveUp(trx, sessionId))) return;
-		if (session.payment_id === null) throw new Error(`Session ${sessionId} waited for its gateway unpaid`);
-		await payments.refundUnprovisioned(trx, session.payment_id);
-		await release(parts, trx, session.pass_id);
+		for (const { id, payment_id: paymentId, pass_id: passId } of await sessions.giveUp(trx, sessionId)) {
+			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
+			await payments.refundUnprovisioned(trx, paymentId);
+			await release(parts, trx, passId);
+		}
 	});
 	jobs.nudge();
 	return null;

@@ -73,12 +73,16 @@ export interface Sessions {
 	 */
 	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
 	/**
-	 * activating -> active: a gateway has let the buyer in, or can, from `startsAt` on (epoch milliseconds).
+	 * activating -> active: a gateway has let the buyer in, or can, from `startsAt` on (epoch milliseconds). What was added
+	 * to it meanwhile follows.
 	 * @returns false when it does not wait for that (any more)
 	 */
 	begin(trx: Tx, id: number, startsAt: number): Promise<boolean>;
-	/** activating -> cancelled: no gateway did in time. @returns false when it does not wait for that (any more) */
-	giveUp(trx: Tx, id: number): Promise<boolean>;
+	/**
+	 * activating -> cancelled: no gateway did in time. With it goes what was added to it meanwhile.
+	 * @returns those that were given up; none when it does not wait for that (any more)
+	 */
+	giveUp(trx: Tx, id: number): Promise<SessionRow[]>;
 	/**
 	 * active -> cancelled: added time that no gateway was told of, and what follows it in its pass. It has expired already
 	 * where nobody could look in time.
@@ -253,7 +257,11 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 	 */
 	async function start(trx: Tx, row: SessionRow, paymentId: number): Promise<boolean> {
 		const now = clock.now();
-		const pass = row.extends_session_id === null ? null : await store.lastOfLine(trx, row.line_id, now);
+		const isAdded = row.extends_session_id !== null;
+		const running = isAdded ? await store.lastOfLine(trx, row.line_id, now) : null;
+		// Time that was paid when the pass was over, and waits for its gateway: this begins, or goes back, together with it.
+		const waiting = isAdded && !running ? await store.waitingOfLine(trx, row.line_id) : null;
+		const pass = running ?? waiting;
 		const startsAt = pass?.expires_at ?? now;
 		const expiresAt = startsAt + row.duration_seconds * 1000;
 		const from = {
@@ -270,7 +278,11 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		} as const;
 		// Its devices are found by its pass, and time that was ordered for a pass that is over begins one of its own.
 		if (!pass && row.pass_id !== paid.pass_id) await store.change(trx, from, { pass_id: paid.pass_id });
-		const activatingUntil = pass ? null : await access.begin(trx, { ...row, pass_id: paid.pass_id });
+		const activatingUntil = waiting
+			? waiting.activating_until
+			: pass
+				? null
+				: await access.begin(trx, { ...row, pass_id: paid.pass_id });
 		if (activatingUntil !== null) {
 			const to = {
 				...paid,
@@ -278,7 +290,10 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				activating_until: activatingUntil,
 				updated_at: now
 			} as const;
-			return (await store.change(trx, from, to)) !== null;
+			if (!(await store.change(trx, from, to))) return false;
+			// Who is being told is told of more.
+			if (waiting) await access.changed(trx, paid.pass_id);
+			return true;
 		}
 		const to = { ...paid, status: 'active', starts_at: startsAt, expires_at: expiresAt } as const;
 		if (!(await transition(trx, from, to, { event: 'session.activated', now }))) return false;
@@ -429,18 +444,22 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			return (await start(trx, row, paymentId)) ? null : 'duplicate_payment';
 		},
 		async begin(trx, id, startsAt) {
-			const row = await known(trx, id);
-			const expiresAt = startsAt + row.duration_seconds * 1000;
-			const to = {
-				status: 'active',
-				activating_until: null,
-				starts_at: startsAt,
-				expires_at: expiresAt
-			} as const;
 			const event = { event: 'session.activated', now: clock.now() } as const;
-			if (!(await transition(trx, { id, status: 'activating' }, to, event))) return false;
-			await jobs.schedule(trx, SESSION_JOB, id, expiresAt);
-			return true;
+			let from = startsAt;
+			const waiting = await store.waitingInPass(trx, (await known(trx, id)).pass_id);
+			for (const row of waiting) {
+				const to = {
+					status: 'active',
+					activating_until: null,
+					starts_at: from,
+					expires_at: from + row.duration_seconds * 1000
+				} as const;
+				if (!(await transition(trx, { id: row.id, status: 'activating' }, to, event))) return false;
+				await jobs.schedule(trx, SESSION_JOB, row.id, to.expires_at);
+				if (from !== startsAt) await access.added(trx, row, from);
+				from = to.expires_at;
+			}
+			return waiting.length > 0;
 		},
 		async giveUp(trx, id) {
 			const now = clock.now();
@@ -452,7 +471,12 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				ended_at: now
 			} as const;
 			const event = { event: 'session.cancelled', now } as const;
-			return (await transition(trx, { id, status: 'activating' }, to, event)) !== null;
+			const given: SessionRow[] = [];
+			for (const row of await store.waitingInPass(trx, (await known(trx, id)).pass_id)) {
+				const back = await transition(trx, { id: row.id, status: 'activating' }, to, event);
+				if (back) given.push(back);
+			}
+			return given;
 		},
 		async takeBack(trx, id) {
 			const now = clock.now();
