@@ -6,7 +6,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isSilent, type Routers } from '../routers/routers.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
 import { SIGN_MS } from './await-sign.ts';
-import { heardSince, takePlace } from './devices.ts';
+import { heardSince, placesOfOthers, takePlace } from './devices.ts';
 import { forgetAttempts, hasMovedOnline, wasMovedSince } from './network-store.ts';
 import { ACTIVATING_JOB, ACTIVATING_MS, ADDED_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import * as store from './store.ts';
@@ -111,6 +111,17 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		return (await store.devicesOf(trx, place, clock.now())).filter(({ gateway_id }) =>
 			targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === gateway_id)
 		);
+	}
+
+	/** How many others hold a place at a gateway that is not told, beside the devices of some grants. */
+	async function placesBeside(
+		trx: Tx,
+		{ pass_id: passId }: PassPlace,
+		grants: readonly store.GrantRow[],
+		{ mac }: store.DeviceVisit
+	): Promise<number> {
+		const others = await placesOfOthers(trx, { passId, mac }, clock.now());
+		return others.filter((other) => grants.every((one) => one.mac !== other)).length;
 	}
 
 	/** Adds grants for the devices and users of a pass that gateways must be told of. @returns how many */
@@ -219,7 +230,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			const own = inside.find(
 				({ mac, gateway_id }) => mac === newest.mac && gateway_id === newest.gateway_id
 			);
-			if (own ? isIn || own.visit_id === newest.id : inside.length >= pass.max_devices) return;
+			if (own && (isIn || own.visit_id === newest.id)) return;
+			if (!own && inside.length + (await placesBeside(trx, pass, inside, newest)) >= pass.max_devices) return;
 			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
 		},
 		async gatewayCame(trx, routerId, passes) {
