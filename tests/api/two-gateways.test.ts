@@ -54,7 +54,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { server, sql, admin } = world();
 		other.fail('down');
 		const id = await buy();
-		expect((await admin.getSession(id)).status).toBe('active');
+		await eventually('its time runs', async () => (await admin.getSession(id)).status === 'active');
 		expect((await calls.authorize(loginUser(id), MAC)).status).toBe(200);
 		await server.advance(11 * MINUTE);
 		await eventually('nobody is left to give up', async () => {

@@ -216,6 +216,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 
 	return {
 		async deviceCame(trx, pass, isIn) {
+			// It was paid before its visit was bound, and waits for a gateway that its buyer is not at.
+			if (await signsInByItself(trx, pass)) await jobs.schedule(trx, SIGN_JOB, pass.pass_id, clock.now());
 			const targets = await told(trx, pass.router_id);
 			if (targets.some(({ subject }) => subject === 'user')) {
 				const place = { passId: pass.pass_id, routerId: pass.router_id };
