@@ -3,6 +3,7 @@ import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
+import { settleAdded } from './added-time.ts';
 import { awaitSign } from './await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
 import { clearGateway, type Cleared } from './clearing.ts';
@@ -12,7 +13,7 @@ import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
 import { lifeOf, type Life } from './probe.ts';
 import { createRadius, type Radius } from './radius.ts';
-import { ACTIVATING_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
+import { ACTIVATING_JOB, ADDED_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import { tellRunning } from './tell-running.ts';
 import { createTurns } from './turns.ts';
 import { deviceState, type Device, type DeviceState } from './states.ts';
@@ -102,6 +103,7 @@ export function createAccess(given: AccessParts): Access {
 			[GATEWAY_JOB]: (gatewayId) => tellRunning(parts, gatewayId),
 			[ACTIVATING_JOB]: grants.giveUp,
 			[SIGN_JOB]: (sessionId) => awaitSign(parts, sessionId),
+			[ADDED_JOB]: (sessionId) => settleAdded(parts, sessionId),
 			[CONNECTION_JOB]: connections.settle
 		}
 	};

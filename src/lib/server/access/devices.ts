@@ -1,6 +1,7 @@
 import type { Queries, Tx } from '../db/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import * as network from './network-store.ts';
+import { openGrantsOf } from './store.ts';
 import { CONNECTION_JOB } from './work.ts';
 
 /**
@@ -34,7 +35,18 @@ export interface Place {
 /** Whether a device holds a place of a pass, or could take one. */
 export async function hasRoom(queries: Queries, place: Place, now: number): Promise<boolean> {
 	const places = await network.placesOf(queries, place.passId);
-	return places.some(({ mac }) => mac === place.mac) || others(places, place, now) < place.maxDevices;
+	if (places.some(({ mac }) => mac === place.mac)) return true;
+	return (await others(queries, places, place, now)).size < place.maxDevices;
+}
+
+/** Other devices that hold a place of a pass. */
+export async function placesOfOthers(
+	queries: Queries,
+	{ passId, mac }: Pick<Place, 'passId' | 'mac'>,
+	now: number
+): Promise<string[]> {
+	const places = await network.placesOf(queries, passId);
+	return places.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
 }
 
 /** Whether it holds one now. */
@@ -65,8 +77,22 @@ export async function isFull(
 	return places + unnamed >= maxDevices;
 }
 
-const others = (places: readonly network.PlaceRow[], { mac }: Place, now: number) =>
-	places.filter((other) => other.mac !== mac && isThere(other, now)).length;
+/**
+ * Other devices that are in: in a place, or because another gateway of the router has said that it let them in. (Of one
+ * that has not, nobody knows whether it ever will: nobody who has paid is kept out for it.)
+ */
+async function others(
+	queries: Queries,
+	places: readonly network.PlaceRow[],
+	{ passId, mac }: Place,
+	now: number
+): Promise<Set<string>> {
+	const told = (await openGrantsOf(queries, passId)).filter(
+		(one) => one.released_at === null && one.state !== 'revoking' && (one.confirmed_until_at ?? 0) > now
+	);
+	const all = [...places.filter((one) => isThere(one, now)), ...told].map((one) => one.mac);
+	return new Set(all.flatMap((one) => (one === null || one === mac ? [] : [one])));
+}
 
 /**
  * A device takes a place, or is noted as heard of where it holds one. Those in whose place it is are put out.
@@ -80,7 +106,7 @@ export async function takePlace(trx: Tx, jobs: Jobs, place: Place, now: number):
 		await network.changeDevice(trx, own.id, { gateway_id: gatewayId, seen_at: now });
 		return true;
 	}
-	if (others(places, place, now) >= maxDevices) return false;
+	if ((await others(trx, places, place, now)).size >= maxDevices) return false;
 	// Longest unheard of first; all that are still there have a place beside the new one.
 	const there = places.filter((one) => isThere(one, now));
 	const away = places.filter((one) => !isThere(one, now));

@@ -28,24 +28,28 @@ export interface GiveUpParts {
  * there, and authmon acknowledges neither.
  */
 export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<null> {
-	const { database, clock, jobs, sessions, payments } = parts;
-
-	async function release(trx: Tx, passId: number): Promise<void> {
-		const now = clock.now();
-		for (const { id } of await store.openGrantsOf(trx, passId)) {
-			const from = { id, state: ['granting', 'granted'] } as const;
-			await store.changeGrant(trx, from, { released_at: now, updated_at: now });
-			await jobs.schedule(trx, GRANT_JOB, id, now);
-		}
-	}
-
+	const { database, jobs, sessions, payments } = parts;
 	await database.transact(async (trx) => {
-		const session = await sessions.known(trx, sessionId);
-		if (!(await sessions.giveUp(trx, sessionId))) return;
-		if (session.payment_id === null) throw new Error(`Session ${sessionId} waited for its gateway unpaid`);
-		await payments.refundUnprovisioned(trx, session.payment_id);
-		await release(trx, session.pass_id);
+		for (const { id, payment_id: paymentId, pass_id: passId } of await sessions.giveUp(trx, sessionId)) {
+			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
+			await payments.refundUnprovisioned(trx, paymentId);
+			await release(parts, trx, passId);
+		}
 	});
 	jobs.nudge();
 	return null;
+}
+
+/** Whoever a gateway has let in all the same, or will, is put out. */
+export async function release(
+	{ clock, jobs }: Pick<GiveUpParts, 'clock' | 'jobs'>,
+	trx: Tx,
+	passId: number
+): Promise<void> {
+	const now = clock.now();
+	for (const { id } of await store.openGrantsOf(trx, passId)) {
+		const from = { id, state: ['granting', 'granted'] } as const;
+		await store.changeGrant(trx, from, { released_at: now, updated_at: now });
+		await jobs.schedule(trx, GRANT_JOB, id, now);
+	}
 }

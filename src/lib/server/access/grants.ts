@@ -158,6 +158,7 @@ export function createGrants(parts: GrantsParts): Grants {
 			const to = {
 				state: 'granted',
 				until_at: untilMs,
+				confirmed_until_at: untilMs,
 				granted_at: grant.granted_at ?? now,
 				// A request before this one whose answer was lost may still be done: who is put out next, is put out twice.
 				// So too where a process died with a request on its way: nothing was counted then but when it was asked.

@@ -20,7 +20,9 @@ export async function passNow(queries: Queries, clock: Clock, passId: number): P
 	const [session] = running;
 	const ends = running.map(({ expires_at }) => expires_at ?? 0);
 	if (session) return { session, untilMs: Math.max(...ends), activating: null };
-	const activating = open.find(({ status }) => status === 'activating');
+	const waiting = open.filter(({ status }) => status === 'activating');
+	const activating = waiting.find(({ id }) => id === passId) ?? waiting[0];
 	if (!activating) return null;
-	return { session: activating, untilMs: now + activating.duration_seconds * 1000, activating };
+	const seconds = waiting.reduce((sum, { duration_seconds: own }) => sum + own, 0);
+	return { session: activating, untilMs: now + seconds * 1000, activating };
 }

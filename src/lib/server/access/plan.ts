@@ -6,9 +6,9 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isSilent, type Routers } from '../routers/routers.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
 import { SIGN_MS } from './await-sign.ts';
-import { heardSince, takePlace } from './devices.ts';
+import { heardSince, placesOfOthers, takePlace } from './devices.ts';
 import { forgetAttempts, hasMovedOnline, wasMovedSince } from './network-store.ts';
-import { ACTIVATING_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
+import { ACTIVATING_JOB, ACTIVATING_MS, ADDED_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import * as store from './store.ts';
 
 /**
@@ -16,8 +16,6 @@ import * as store from './store.ts';
  * and done by a job, so that nothing is lost when a process dies.
  */
 
-/** A router that has not let a paid buyer in after this time gives the money back. */
-const ACTIVATING_MS = 10 * 60 * 1000;
 /**
  * Where a gateway cannot be told to put a device out, or does not do it, the old one stays in beside the new one: a pass
  * is moved once in this time there, so that it collects no devices.
@@ -116,6 +114,17 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		);
 	}
 
+	/** How many others hold a place at a gateway that is not told, beside the devices of some grants. */
+	async function placesBeside(
+		trx: Tx,
+		{ pass_id: passId }: PassPlace,
+		grants: readonly store.GrantRow[],
+		{ mac }: store.DeviceVisit
+	): Promise<number> {
+		const others = await placesOfOthers(trx, { passId, mac }, clock.now());
+		return others.filter((other) => grants.every((one) => one.mac !== other)).length;
+	}
+
 	/** Adds grants for the devices and users of a pass that gateways must be told of. @returns how many */
 	async function grantAll(trx: Tx, pass: PassPlace): Promise<number> {
 		const targets = await told(trx, pass.router_id);
@@ -159,6 +168,14 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		}
 	}
 
+	/** Whether the newest device of a pass is at a gateway that lets it in without being told. */
+	async function signsInByItself(trx: Tx, pass: PassPlace): Promise<boolean> {
+		const place = { passId: pass.pass_id, routerId: pass.router_id };
+		const [newest] = await store.devicesOf(trx, place, clock.now());
+		if (!newest) return false;
+		return (await told(trx, pass.router_id)).every(({ gateway }) => gateway.id !== newest.gateway_id);
+	}
+
 	/**
 	 * Where devices sign in by RADIUS, the newest one has its place before it does: the other, put out, would sign in
 	 * again by itself, and faster.
@@ -200,6 +217,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 
 	return {
 		async deviceCame(trx, pass, isIn) {
+			// It was paid before its visit was bound, and waits for a gateway that its buyer is not at.
+			if (await signsInByItself(trx, pass)) await jobs.schedule(trx, SIGN_JOB, pass.pass_id, clock.now());
 			const targets = await told(trx, pass.router_id);
 			if (targets.some(({ subject }) => subject === 'user')) {
 				const place = { passId: pass.pass_id, routerId: pass.router_id };
@@ -214,7 +233,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			const own = inside.find(
 				({ mac, gateway_id }) => mac === newest.mac && gateway_id === newest.gateway_id
 			);
-			if (own ? isIn || own.visit_id === newest.id : inside.length >= pass.max_devices) return;
+			if (own && (isIn || own.visit_id === newest.id)) return;
+			if (!own && inside.length + (await placesBeside(trx, pass, inside, newest)) >= pass.max_devices) return;
 			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
 		},
 		async gatewayCame(trx, routerId, passes) {
@@ -248,7 +268,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		},
 		async begin(trx, row) {
 			const now = clock.now();
-			if ((await grantAll(trx, row)) === 0) {
+			// Other gateways of the router are told, but nobody waits for them.
+			if ((await grantAll(trx, row)) === 0 || (await signsInByItself(trx, row))) {
 				if (!isSilent(await routers.known(trx, row.router_id))) return null;
 				await jobs.schedule(trx, SIGN_JOB, row.id, now + SIGN_MS);
 			}
@@ -256,6 +277,11 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			// Apart from the grants, which go with their gateway when somebody removes it.
 			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
 			return until;
+		},
+		async added(trx, { id, pass_id: passId }, startsAt) {
+			// Where nobody is told, nobody can fail to be.
+			if ((await store.openGrantsOf(trx, passId)).length === 0) return;
+			await jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATING_MS);
 		},
 		changed
 	};

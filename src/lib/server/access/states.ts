@@ -47,7 +47,7 @@ export async function deviceState(
 		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'elsewhere';
 	}
 	// It was let in, and at most its new end has not been told yet: till the old one it stays in.
-	if (own.granted_at !== null && (own.until_at ?? 0) > now) return 'online';
+	if (own.granted_at !== null && (own.confirmed_until_at ?? 0) > now) return 'online';
 	if (own.state === 'granted') return 'letting-in';
 	return own.attempts > 0 ? 'unanswered' : 'letting-in';
 }

@@ -143,6 +143,10 @@ export async function releaseAt(queries: Queries, gatewayId: number, now: number
 		.execute();
 }
 
+/** All grants of a pass, whatever became of them. */
+export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	queries.selectFrom('access_grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
+
 /**
  * Grants that a gateway has yet to fetch: first those that it was never handed, then those that wait longest since. So
  * what it never confirms (the new end of a device that is in) keeps nobody else waiting.

@@ -17,6 +17,7 @@ import { access } from './migrations/0014-access.ts';
 import { silence } from './migrations/0015-silence.ts';
 import { accessServers } from './migrations/0016-access-servers.ts';
 import { markedUsers } from './migrations/0017-marked-users.ts';
+import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -42,7 +43,8 @@ const MIGRATIONS: readonly Migration[] = [
 	access,
 	silence,
 	accessServers,
-	markedUsers
+	markedUsers,
+	confirmedEnds
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

@@ -495,6 +495,8 @@ export interface AccessGrantsTable {
 	state: 'granting' | 'granted' | 'revoking' | 'revoked' | 'failed';
 	/** The end that the gateway was told. */
 	until_at: number | null;
+	/** The last end that it has said it knows; what it was asked without an answer is not in it. */
+	confirmed_until_at: Generated<number | null>;
 	granted_at: number | null;
 	/** When it was wanted no longer though the pass runs: another device took its place, or nobody could be let in. */
 	released_at: number | null;

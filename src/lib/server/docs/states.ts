@@ -85,6 +85,14 @@ const SESSION: Layout = {
 			trigger: '`DELETE /v1/sessions/{id}` by the buyer or an administrator, or a full refund.',
 			reason: 'client_ended, admin_ended or refunded',
 			event: 'session.ended'
+		},
+		{
+			from: 'active',
+			to: 'cancelled',
+			trigger:
+				'Only added time: the router could not be told of it within 10 minutes from its start; the money goes back.',
+			reason: 'provisioning_failed',
+			event: 'session.cancelled'
 		}
 	],
 	arrows: [
@@ -96,7 +104,8 @@ const SESSION: Layout = {
 		{ of: [6, 7], d: 'M158 60H190', x: 175, y: 32 },
 		{ of: [8], d: 'M342 60H352V264H160', x: 300, y: 280 },
 		{ of: [9], d: 'M83 276V342', x: 70, y: 313 },
-		{ of: [10], d: 'M130 276V310H267V342', x: 200, y: 302 }
+		{ of: [10], d: 'M130 276V310H267V342', x: 200, y: 302 },
+		{ of: [11], d: 'M140 234V100H230V82', x: 186, y: 116 }
 	]
 };
 

@@ -25,6 +25,7 @@ import * as store from './store.ts';
  *   pending_payment -> activating        the same, where a gateway has to be told first, or none is heard of
  *   activating -> active                 a gateway has let it in (begin)
  *   activating -> cancelled              none did in time (giveUp); the money goes back
+ *   active -> cancelled                  no gateway was told of added time (takeBack); the money goes back
  *   pending_payment -> cancelled         DELETE, or not paid in time and no payment open
  *   cancelled(payment_timeout) -> active a success that came late, but not too late, and nobody gave the order up
  *   active -> expired | ended            the clock, or DELETE
@@ -72,12 +73,22 @@ export interface Sessions {
 	 */
 	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
 	/**
-	 * activating -> active: a gateway has let the buyer in, or can, from `startsAt` on (epoch milliseconds).
+	 * activating -> active: a gateway has let the buyer in, or can, from `startsAt` on (epoch milliseconds). What was added
+	 * to it meanwhile follows.
 	 * @returns false when it does not wait for that (any more)
 	 */
 	begin(trx: Tx, id: number, startsAt: number): Promise<boolean>;
-	/** activating -> cancelled: no gateway did in time. @returns false when it does not wait for that (any more) */
-	giveUp(trx: Tx, id: number): Promise<boolean>;
+	/**
+	 * activating -> cancelled: no gateway did in time. With it goes what was added to it meanwhile.
+	 * @returns those that were given up; none when it does not wait for that (any more)
+	 */
+	giveUp(trx: Tx, id: number): Promise<SessionRow[]>;
+	/**
+	 * active -> cancelled: added time that no gateway was told of, and what follows it in its pass. It has expired already
+	 * where nobody could look in time.
+	 * @returns those that were taken back
+	 */
+	takeBack(trx: Tx, id: number): Promise<SessionRow[]>;
 	/** The password of a paid session, for the gateways of its router. */
 	passwordOf(row: SessionRow): string;
 	/** The owner's own password has changed: whoever was given it, and whose time is not over, gets the new one. */
@@ -119,6 +130,11 @@ export interface AccessPlan {
 	begin(trx: Tx, row: SessionRow): Promise<number | null>;
 	/** In the transaction of a change: gateways must learn what a pass is now. */
 	changed(trx: Tx, passId: number): Promise<void>;
+	/**
+	 * In the transaction in which added time is paid that begins at `startsAt` (epoch milliseconds): where a gateway has to
+	 * be told of it, somebody will look whether it was.
+	 */
+	added(trx: Tx, row: SessionRow, startsAt: number): Promise<void>;
 }
 
 export interface SessionsDependencies {
@@ -241,7 +257,11 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 	 */
 	async function start(trx: Tx, row: SessionRow, paymentId: number): Promise<boolean> {
 		const now = clock.now();
-		const pass = row.extends_session_id === null ? null : await store.lastOfLine(trx, row.line_id, now);
+		const isAdded = row.extends_session_id !== null;
+		const running = isAdded ? await store.lastOfLine(trx, row.line_id, now) : null;
+		// Time that was paid when the pass was over, and waits for its gateway: this begins, or goes back, together with it.
+		const waiting = isAdded && !running ? await store.waitingOfLine(trx, row.line_id) : null;
+		const pass = running ?? waiting;
 		const startsAt = pass?.expires_at ?? now;
 		const expiresAt = startsAt + row.duration_seconds * 1000;
 		const from = {
@@ -258,7 +278,11 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		} as const;
 		// Its devices are found by its pass, and time that was ordered for a pass that is over begins one of its own.
 		if (!pass && row.pass_id !== paid.pass_id) await store.change(trx, from, { pass_id: paid.pass_id });
-		const activatingUntil = pass ? null : await access.begin(trx, { ...row, pass_id: paid.pass_id });
+		const activatingUntil = waiting
+			? waiting.activating_until
+			: pass
+				? null
+				: await access.begin(trx, { ...row, pass_id: paid.pass_id });
 		if (activatingUntil !== null) {
 			const to = {
 				...paid,
@@ -266,11 +290,15 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				activating_until: activatingUntil,
 				updated_at: now
 			} as const;
-			return (await store.change(trx, from, to)) !== null;
+			if (!(await store.change(trx, from, to))) return false;
+			// Who is being told is told of more.
+			if (waiting) await access.changed(trx, paid.pass_id);
+			return true;
 		}
 		const to = { ...paid, status: 'active', starts_at: startsAt, expires_at: expiresAt } as const;
 		if (!(await transition(trx, from, to, { event: 'session.activated', now }))) return false;
 		await jobs.schedule(trx, SESSION_JOB, row.id, expiresAt);
+		if (pass) await access.added(trx, { ...row, pass_id: paid.pass_id }, startsAt);
 		return true;
 	}
 
@@ -416,18 +444,22 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 			return (await start(trx, row, paymentId)) ? null : 'duplicate_payment';
 		},
 		async begin(trx, id, startsAt) {
-			const row = await known(trx, id);
-			const expiresAt = startsAt + row.duration_seconds * 1000;
-			const to = {
-				status: 'active',
-				activating_until: null,
-				starts_at: startsAt,
-				expires_at: expiresAt
-			} as const;
 			const event = { event: 'session.activated', now: clock.now() } as const;
-			if (!(await transition(trx, { id, status: 'activating' }, to, event))) return false;
-			await jobs.schedule(trx, SESSION_JOB, id, expiresAt);
-			return true;
+			let from = startsAt;
+			const waiting = await store.waitingInPass(trx, (await known(trx, id)).pass_id);
+			for (const row of waiting) {
+				const to = {
+					status: 'active',
+					activating_until: null,
+					starts_at: from,
+					expires_at: from + row.duration_seconds * 1000
+				} as const;
+				if (!(await transition(trx, { id: row.id, status: 'activating' }, to, event))) return false;
+				await jobs.schedule(trx, SESSION_JOB, row.id, to.expires_at);
+				if (from !== startsAt) await access.added(trx, row, from);
+				from = to.expires_at;
+			}
+			return waiting.length > 0;
 		},
 		async giveUp(trx, id) {
 			const now = clock.now();
@@ -439,7 +471,32 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				ended_at: now
 			} as const;
 			const event = { event: 'session.cancelled', now } as const;
-			return (await transition(trx, { id, status: 'activating' }, to, event)) !== null;
+			const given: SessionRow[] = [];
+			for (const row of await store.waitingInPass(trx, (await known(trx, id)).pass_id)) {
+				const back = await transition(trx, { id: row.id, status: 'activating' }, to, event);
+				if (back) given.push(back);
+			}
+			return given;
+		},
+		async takeBack(trx, id) {
+			const now = clock.now();
+			const row = await known(trx, id);
+			if (row.status !== 'active' && row.status !== 'expired') return [];
+			const to = {
+				status: 'cancelled',
+				status_reason: 'provisioning_failed',
+				password_sealed: null,
+				starts_at: null,
+				expires_at: null,
+				ended_at: now
+			} as const;
+			const taken: SessionRow[] = [];
+			for (const { id: one, status } of [row, ...(await store.laterInPass(trx, row))]) {
+				const back = await transition(trx, { id: one, status }, to, { event: 'session.cancelled', now });
+				if (back) taken.push(back);
+			}
+			await access.changed(trx, row.pass_id);
+			return taken;
 		},
 		passwordOf(row) {
 			const password = opened(row);

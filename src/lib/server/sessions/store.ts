@@ -31,6 +31,31 @@ export async function lastOfLine(queries: Queries, lineId: number, now: number):
 	return row ?? null;
 }
 
+/** The session of a line of orders that is paid and waits for a gateway, with which its pass will begin. */
+export async function waitingOfLine(queries: Queries, lineId: number): Promise<SessionRow | null> {
+	const row = await queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('line_id', '=', lineId)
+		.where('status', '=', 'activating')
+		.whereRef('pass_id', '=', 'id')
+		.orderBy('id')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Sessions of a pass that wait for a gateway: the one that it begins with, then those that will follow. */
+export const waitingInPass = (queries: Queries, passId: number): Promise<SessionRow[]> =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'activating')
+		.orderBy((row) => row.case().when('id', '=', passId).then(0).else(1).end())
+		.orderBy('id')
+		.execute();
+
 /** Active sessions that follow one in its pass, in their order. */
 export async function laterInPass(
 	queries: Queries,

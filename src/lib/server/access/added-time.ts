@@ -1,0 +1,85 @@
+import type { Queries, Tx } from '../db/database.ts';
+import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import { adapterOf } from '../gateways/registry.ts';
+import type { SessionRow } from '../sessions/sessions.ts';
+import { release, type GiveUpParts } from './give-up.ts';
+import { placesOf } from './network-store.ts';
+import * as store from './store.ts';
+import { ACTIVATING_MS, TOLD_ABOUT_MS } from './work.ts';
+
+export interface AddedTimeParts extends GiveUpParts {
+	gateways: Gateways;
+}
+
+/**
+ * Added time begins by the clock, where the time before it ends, and its gateway puts the buyer out there until it is
+ * told the new end. Where it was not told for as long as a buyer waits for a gateway, the buyer was outside all that
+ * time: what was added goes back, with all that follows it. The pass is over then, also where the gateway comes back.
+ * @returns when to look again, or null when the gateway knows, or the time is over or given back
+ */
+export async function settleAdded(parts: AddedTimeParts, sessionId: number): Promise<number | null> {
+	const { database, clock, jobs, sessions, payments } = parts;
+	const next = await database.transact(async (trx) => {
+		const session = await sessions.known(trx, sessionId);
+		const { starts_at: startsAt, expires_at: expiresAt } = session;
+		if (startsAt === null || expiresAt === null) return null;
+		// A clock that was set back wakes all jobs.
+		if (clock.now() < startsAt + ACTIVATING_MS) return startsAt + ACTIVATING_MS;
+		if (await isKnown(parts, trx, { session, startsAt, expiresAt })) return null;
+		for (const { id, payment_id: paymentId } of await sessions.takeBack(trx, sessionId)) {
+			if (paymentId === null) throw new Error(`Session ${id} was added unpaid`);
+			await payments.refundUnprovisioned(trx, paymentId);
+			await release(parts, trx, session.pass_id);
+		}
+		return null;
+	});
+	jobs.nudge();
+	return next;
+}
+
+interface Added {
+	session: SessionRow;
+	startsAt: number;
+	expiresAt: number;
+}
+
+/** Whether the gateway at which the buyer is has learnt the end of added time; without a visit: whether any has. */
+async function isKnown(parts: AddedTimeParts, trx: Tx, { session, startsAt, expiresAt }: Added) {
+	const { pass_id: passId, router_id: routerId } = session;
+	const all = await parts.gateways.ofRouter(trx, routerId);
+	const [newest] = await store.devicesOf(trx, { passId, routerId }, parts.clock.now());
+	const own = all.find(({ id }) => id === newest?.gateway_id);
+	// It asks by itself who may be in, or nobody has to know.
+	if (own && !isTold(own)) return true;
+	const grants = await store.grantsOf(trx, passId);
+	const atOwn = await atGateway(parts, trx, grants, own);
+	const isHeard = ({
+		confirmed_until_at: confirmed,
+		until_at: handedOut,
+		gateway_id: id
+	}: store.GrantRow) => {
+		if ((confirmed ?? 0) >= expiresAt - TOLD_ABOUT_MS) return true;
+		// What has fetched it knows it, though it may confirm only what it does for a device that comes.
+		const gateway = all.find((one) => one.id === id);
+		return (
+			gateway !== undefined && wayOf(gateway) === 'poll' && (handedOut ?? 0) >= expiresAt - TOLD_ABOUT_MS
+		);
+	};
+	if ((atOwn.length > 0 ? atOwn : grants).some(isHeard)) return true;
+	// Somebody is in all the same, at a gateway that is not told.
+	return (await placesOf(trx, passId)).some(({ seen_at: seenAt }) => seenAt > startsAt);
+}
+
+async function atGateway(
+	{ gateways }: AddedTimeParts,
+	queries: Queries,
+	grants: readonly store.GrantRow[],
+	gateway: RegisteredGateway | undefined
+): Promise<store.GrantRow[]> {
+	if (!gateway) return [];
+	const same = await gateways.sharingGuests(queries, gateway);
+	return grants.filter(({ gateway_id: id }) => same.includes(id));
+}
+
+const wayOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).way(gateway);
+const isTold = (gateway: RegisteredGateway) => ['push', 'poll'].includes(wayOf(gateway));
