@@ -26,6 +26,7 @@ const parts = openndsConfig(
 	{
 		loginHosts: [`${ROUTER_ADDRESS}:2050`],
 		secret: 'faskeyfaskeyfaskey12',
+		installation: 'fa11ab1e',
 		credentials: { token: 'x'.repeat(40) },
 		settings: { level: 1 }
 	},
