@@ -59,11 +59,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a hotspot that is gone for good is removed by force, and it is said what stays there', async () => {
 		const dead = await connectRouterOs(world(), 'dead');
 		running.dead = dead;
-		await buyAt(dead);
+		const { id } = await buyAt(dead);
 		dead.fail('down');
 		const forced = await remove('dead', '--force');
 		expect(forced).toMatchObject({ code: 0 });
 		expect(forced.stderr).toMatch(/Not put out there: [1-9]/);
+		expect(forced.stderr).toContain(`[find comment="${dead.user(`s${id}`)?.['comment']}"]`);
 		expect(await isThere('dead')).toBe(false);
 	});
 

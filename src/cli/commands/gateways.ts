@@ -77,7 +77,7 @@ export const removeGateway: Command = {
 				console.error(
 					`Not put out there: ${left} (${why}). Airtill cannot do it any more: devices stay online there until the end ` +
 						'that it was told, and users of a MikroTik hotspot stay for good. Should that router come back, remove them ' +
-						'by hand: /ip hotspot user remove [find comment=Airtill]'
+						`by hand: /ip hotspot user remove [find comment="Airtill ${gateway.installation}"]`
 				);
 			}
 			return 0;
