@@ -1,3 +1,25 @@
+import {
+	again,
+	code,
+	endpoint,
+	entry,
+	errors,
+	go,
+	hint,
+	key,
+	LONG,
+	network,
+	nothing,
+	now,
+	place,
+	qr,
+	router,
+	time,
+	told,
+	user,
+	way
+} from './examples.ts';
+
 /**
  * The states in which components are shown on /design. Their types are not asked for: this page outlives changes of
  * components, and says so where one cannot be drawn any more.
@@ -5,97 +27,10 @@
 interface Specimen {
 	/** File name of the component. */
 	name: string;
+	/** What it stands in on its page, if it needs that to look like itself. */
+	within?: 'tiles' | 'places' | 'map';
 	states: { what: string; props: Record<string, unknown> }[];
 }
-
-const LONG = 'A very long name of a place that sells Wi-Fi to whoever comes by, on the second floor';
-const hint = { country: 'Uganda', prefix: '+256', example: '0712 345678', testExample: '0712 345001' };
-const router = {
-	id: 3,
-	name: 'Kisementi Corner',
-	address: 'Cooper Road',
-	ssid: 'KISEMENTI-WIFI',
-	lat: 0.3377,
-	lon: 32.5878,
-	price: 500,
-	currency: 'UGX',
-	min_duration: '15m',
-	max_duration: '30d',
-	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money'],
-	bounds: '15 minutes to 30 days',
-	choices: [
-		{ duration: '30m', words: '30 minutes', amount: 250, money: 'UGX 250' },
-		{ duration: '1h', words: '1 hour', amount: 500, money: 'UGX 500' }
-	]
-};
-const entry = {
-	time: '1h 500',
-	count: '',
-	unit: 'h',
-	asked: '',
-	quoted: '',
-	pays: '',
-	network: 'mtn_momo',
-	phone: '0772 123',
-	purchase: 'example'
-};
-const errors = { network: 'Choose a network.', phone: 'This is not a whole number.' };
-const place = {
-	id: 3,
-	name: router.name,
-	address: router.address,
-	ssid: router.ssid,
-	distance: '350 m',
-	price: 'UGX 500',
-	online: true
-};
-const now = Date.UTC(2026, 10, 21, 12);
-const time = { now, timeZone: 'Africa/Kampala' };
-const key = {
-	hint: 'atl_test_…3Fk2',
-	role: 'owner',
-	scopes: [],
-	createdAt: now,
-	expiresAt: null,
-	lastUsedAt: null
-};
-const endpoint = { status: 'active', disabledReason: null, failingSince: null, lastSuccessAt: null };
-const again = {
-	amount: 500,
-	money: 'UGX 500',
-	words: '1 hour',
-	methods: router.payment_methods,
-	network: 'mtn_momo',
-	phone: '0772 123 456',
-	hint
-};
-const copied = (label: string, text: string) => ({ label, text, copy: 'Copy it' });
-const user = copied('User name', 's12');
-const code = copied('Your code', 'K7MQ-29XT');
-const network = copied('Password of the Wi-Fi itself', 'rubaga-guests');
-const qr = { size: 3, bits: 'ab8' };
-const way = {
-	code: null,
-	user: null,
-	password: copied('Password of KISEMENTI-WIFI', 'k7mq-x2vd-9hta'),
-	folded: null,
-	network: null,
-	steps: [] as string[],
-	qr: { code: qr, label: 'QR code', hint: 'Scan it.' },
-	note: null
-};
-const go = {
-	tone: 'plain',
-	title: 'Take this device online',
-	texts: ['Press the button.'],
-	address: '/design',
-	link: { text: 'Go online now', quiet: false },
-	automaticSeconds: null,
-	stay: null,
-	move: null,
-	refreshSeconds: null
-};
-const nothing = () => undefined;
 
 export const specimens: readonly Specimen[] = [
 	{ name: 'LanguageSwitch', states: [{ what: 'always', props: {} }] },
@@ -122,6 +57,7 @@ export const specimens: readonly Specimen[] = [
 	},
 	{
 		name: 'Tile',
+		within: 'tiles',
 		states: [
 			{ what: 'chosen', props: { name: 'a', value: '1', chosen: true, label: '1 hour', figure: 'UGX 500' } },
 			{ what: 'not chosen', props: { name: 'b', value: '2', chosen: false, label: '1 day', figure: null } }
@@ -132,18 +68,9 @@ export const specimens: readonly Specimen[] = [
 		states: [
 			{
 				what: 'fresh',
-				props: {
-					router,
-					choices: [
-						{ duration: '30m', words: '30 minutes', amount: 250, money: 'UGX 250' },
-						{ duration: '1h', words: '1 hour', amount: 500, money: 'UGX 500' }
-					],
-					entry: null,
-					error: undefined,
-					ownPrice: null
-				}
+				props: { offer: router, entry: null, error: undefined, ownPrice: null }
 			},
-			{ what: 'refused', props: { router, choices: [], entry, error: 'Choose a time.', ownPrice: 'UGX 750' } }
+			{ what: 'refused', props: { offer: router, entry, error: 'Choose a time.', ownPrice: 'UGX 750' } }
 		]
 	},
 	{
@@ -175,9 +102,17 @@ export const specimens: readonly Specimen[] = [
 			{ what: 'refused', props: { again, entry, errors } }
 		]
 	},
+	{
+		name: 'AddTime',
+		states: [
+			{ what: 'folded', props: { add: { router, hint, entry }, open: false } },
+			{ what: 'refused', props: { add: { router, hint, entry }, open: true, entry, errors } }
+		]
+	},
 	{ name: 'SendAgain', states: [{ what: 'always', props: { entry, why: 'The till does not answer.' } }] },
 	{
 		name: 'PlaceCard',
+		within: 'places',
 		states: [
 			{ what: 'online', props: { number: 1, place, marked: false, onPoint: nothing } },
 			{ what: 'marked', props: { number: 2, place: { ...place, id: 4 }, marked: true, onPoint: nothing } },
@@ -201,6 +136,7 @@ export const specimens: readonly Specimen[] = [
 	},
 	{
 		name: 'RouterMap',
+		within: 'map',
 		states: [
 			{
 				what: 'one place',
@@ -216,6 +152,15 @@ export const specimens: readonly Specimen[] = [
 					onSearch: nothing
 				}
 			}
+		]
+	},
+	{
+		name: 'Told',
+		states: [
+			{ what: 'waits', props: { told, level: 2, waitsFor: 'UGX 500' } },
+			{ what: 'went well', props: { told: { ...told, tone: 'good' }, level: 2, waitsFor: null } },
+			{ what: 'needs care', props: { told: { ...told, tone: 'notice' }, level: 2, waitsFor: null } },
+			{ what: 'went wrong', props: { told: { ...told, tone: 'bad' }, level: 2, waitsFor: null } }
 		]
 	},
 	{
