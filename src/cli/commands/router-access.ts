@@ -25,7 +25,8 @@ export const routerAccess: Command = {
 		'                        shared_password reveals it to buyers, and running ones get a new one at once;',
 		'                        portal_login puts it into the QR code that joins the network',
 		'  --no-network-password forget it: buyers on portal_login are told to ask for it at the venue',
-		`  --max-devices N       devices that one pass lets online at a time, 1 to ${MAX_PASS_DEVICES}; for new orders`
+		`  --max-devices N       devices that one pass lets online at a time, 1 to ${MAX_PASS_DEVICES}; for new orders.`,
+		'                        A MikroTik without RADIUS counts its own: beside those at other gateways of the router'
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
