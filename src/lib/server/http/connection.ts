@@ -39,7 +39,10 @@ export function watchConnections(http: Server): void {
  * an end of the process would wait for them.
  */
 export function endUnused(): void {
-	for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
+	// What has come in is read first.
+	setImmediate(() => {
+		for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
+	});
 }
 
 /** The answer to the request that came last; with it all before it are over, because they are written in order. */
