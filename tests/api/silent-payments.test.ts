@@ -91,6 +91,24 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await world.api.getSession(id)).status).toBe('cancelled');
 	});
 
+	it('a clock that is set back gives nothing back: it is waited on', async () => {
+		await fallSilent();
+		await hear(world, [gateway]);
+		const id = await paidInSilence();
+		const giveUpAt = () => world.sql.count("select run_at from jobs where kind = 'access.activating'");
+		const until = await giveUpAt();
+		await world.server.advance(-minute);
+		await eventually('all jobs were looked at', async () => {
+			const at = await giveUpAt();
+			return at > clockOf(world).now() + 9 * minute && at < until - 30 * second;
+		});
+		expect((await world.api.getSession(id)).status).toBe('activating');
+		expect(await world.sql.count('select count(*) from refunds')).toBe(0);
+		await hear(world, [gateway]);
+		await world.server.advance(6 * second);
+		await becomes(id, 'active');
+	});
+
 	it('a gateway that has not been heard of yet, or that nobody uses for a while, sells as ever', async () => {
 		const { session } = await world.buy({ router_id: ROUTER });
 		expect(session.status).toBe('active');

@@ -53,17 +53,14 @@ async function isKnown(parts: AddedTimeParts, trx: Tx, { session, startsAt, expi
 	if (own && !isTold(own)) return true;
 	const grants = await store.grantsOf(trx, passId);
 	const atOwn = await atGateway(parts, trx, grants, own);
-	const isHeard = ({
-		confirmed_until_at: confirmed,
-		until_at: handedOut,
-		gateway_id: id
-	}: store.GrantRow) => {
+	const isHeard = (grant: store.GrantRow) => {
+		const { confirmed_until_at: confirmed, until_at: handedOut, updated_at: handedOutAt } = grant;
 		if ((confirmed ?? 0) >= expiresAt - TOLD_ABOUT_MS) return true;
-		// What has fetched it knows it, though it may confirm only what it does for a device that comes.
-		const gateway = all.find((one) => one.id === id);
-		return (
-			gateway !== undefined && wayOf(gateway) === 'poll' && (handedOut ?? 0) >= expiresAt - TOLD_ABOUT_MS
-		);
+		// What fetches it knows it, though it confirms only what it does for a device that comes. Of a device that is in it
+		// takes no new end: only what it has fetched since the old one counts.
+		const gateway = all.find(({ id }) => id === grant.gateway_id);
+		const isFetched = gateway !== undefined && wayOf(gateway) === 'poll' && handedOutAt > startsAt;
+		return isFetched && (handedOut ?? 0) >= expiresAt - TOLD_ABOUT_MS;
 	};
 	if ((atOwn.length > 0 ? atOwn : grants).some(isHeard)) return true;
 	// Somebody is in all the same, at a gateway that is not told.

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { isSilent, type Routers } from '../routers/routers.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import * as store from './store.ts';
 
 export interface AwaitSignParts {
 	database: Database;
@@ -28,6 +29,11 @@ export async function awaitSign(parts: AwaitSignParts, sessionId: number): Promi
 		if (session.status !== 'activating') return null;
 		const now = clock.now();
 		if (isSilent(await routers.known(trx, session.router_id))) return now + SIGN_MS;
+		// Its buyer has come to a gateway that is told: that one begins the time.
+		const { pass_id: passId, router_id: routerId } = session;
+		const [newest] = await store.devicesOf(trx, { passId, routerId }, now);
+		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);
+		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
 		await sessions.begin(trx, sessionId, now);
 		return null;
 	});

@@ -3,7 +3,7 @@ import type { Database, Tx } from '../db/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { GRANT_JOB } from './work.ts';
+import { ACTIVATING_MS, GRANT_JOB } from './work.ts';
 import * as store from './store.ts';
 
 export interface GiveUpParts {
@@ -26,18 +26,25 @@ export interface GiveUpParts {
  * Nor do its next questions say what became of a guest whose acknowledgement was lost: it is handed out again, but
  * `ndsctl auth` does nothing for who is in already and says "No" (ndsctl_auth in ndsctl_thread.c), as for who is not
  * there, and authmon acknowledges neither.
+ * @returns when to look again, or null when it does not wait (any more)
  */
-export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<null> {
-	const { database, jobs, sessions, payments } = parts;
-	await database.transact(async (trx) => {
+export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<number | null> {
+	const { database, clock, jobs, sessions, payments } = parts;
+	const next = await database.transact(async (trx) => {
+		const { status, activating_until: until } = await sessions.known(trx, sessionId);
+		// A clock that was set back wakes all jobs.
+		if (status === 'activating' && until !== null && clock.now() < until) {
+			return Math.min(until, clock.now() + ACTIVATING_MS);
+		}
 		for (const { id, payment_id: paymentId, pass_id: passId } of await sessions.giveUp(trx, sessionId)) {
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
 			await payments.refundUnprovisioned(trx, paymentId);
 			await release(parts, trx, passId);
 		}
+		return null;
 	});
 	jobs.nudge();
-	return null;
+	return next;
 }
 
 /** Whoever a gateway has let in all the same, or will, is put out. */

@@ -25,12 +25,14 @@ export async function tellRunning(parts: TellRunningParts, gatewayId: number): P
 	const { routerId } = gateway;
 	let afterPassId = 0;
 	for (let isMore = true; isMore;) {
-		isMore = await database.transact(async (trx) => {
-			const rows = await store.runningAt(trx, { routerId, afterPassId }, PASSES_AT_ONCE);
+		const after = { routerId, afterPassId };
+		const noted = await database.transact(async (trx) => {
+			const rows = await store.runningAt(trx, after, PASSES_AT_ONCE);
 			await plan.gatewayCame(trx, routerId, new Map(rows.map((row) => [row.pass_id, row])).values());
-			afterPassId = rows.at(-1)?.pass_id ?? afterPassId;
-			return rows.length === PASSES_AT_ONCE;
+			return rows;
 		});
+		afterPassId = noted.at(-1)?.pass_id ?? afterPassId;
+		isMore = noted.length === PASSES_AT_ONCE;
 	}
 	jobs.nudge();
 	return null;
