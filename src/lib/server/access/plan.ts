@@ -168,13 +168,18 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		}
 	}
 
-	/** Whether the newest device of a pass is at a gateway that lets it in without being told. */
-	async function signsInByItself(trx: Tx, pass: PassPlace): Promise<boolean> {
+	/** The device of a pass that came last, whatever its gateway. */
+	async function newestOf(trx: Tx, pass: PassPlace): Promise<store.DeviceVisit | null> {
 		const place = { passId: pass.pass_id, routerId: pass.router_id };
 		const [newest] = await store.devicesOf(trx, place, clock.now());
-		if (!newest) return false;
-		return (await told(trx, pass.router_id)).every(({ gateway }) => gateway.id !== newest.gateway_id);
+		return newest ?? null;
 	}
+
+	/** Whether a device is at a gateway that lets it in without being told. */
+	const signsInByItself = (
+		device: store.DeviceVisit | null,
+		targets: Awaited<ReturnType<typeof told>>
+	): boolean => device !== null && targets.every(({ gateway }) => gateway.id !== device.gateway_id);
 
 	/**
 	 * Where devices sign in by RADIUS, the newest one has its place before it does: the other, put out, would sign in
@@ -217,12 +222,11 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 
 	return {
 		async deviceCame(trx, pass, isIn) {
-			// It was paid before its visit was bound, and waits for a gateway that its buyer is not at.
-			if (await signsInByItself(trx, pass)) await jobs.schedule(trx, SIGN_JOB, pass.pass_id, clock.now());
 			const targets = await told(trx, pass.router_id);
+			const last = await newestOf(trx, pass);
+			// It was paid before its visit was bound, and waits for a gateway that its buyer is not at.
+			if (signsInByItself(last, targets)) await jobs.schedule(trx, SIGN_JOB, pass.pass_id, clock.now());
 			if (targets.some(({ subject }) => subject === 'user')) {
-				const place = { passId: pass.pass_id, routerId: pass.router_id };
-				const [last] = await store.devicesOf(trx, place, clock.now());
 				await tellUsers(trx, pass, targets, isIn ? null : (last?.gateway_id ?? null));
 			}
 			const [newest] = await devicesToTell(trx, pass, targets);
@@ -268,8 +272,9 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		},
 		async begin(trx, row) {
 			const now = clock.now();
+			const hasGrants = (await grantAll(trx, row)) > 0;
 			// Other gateways of the router are told, but nobody waits for them.
-			if ((await grantAll(trx, row)) === 0 || (await signsInByItself(trx, row))) {
+			if (!hasGrants || signsInByItself(await newestOf(trx, row), await told(trx, row.router_id))) {
 				if (!isSilent(await routers.known(trx, row.router_id))) return null;
 				await jobs.schedule(trx, SIGN_JOB, row.id, now + SIGN_MS);
 			}
