@@ -144,10 +144,7 @@ export const accounting = (event: Event): Promise<Response> =>
 
 const GIGAWORD = 2 ** 32;
 
-const reportOf = (
-	body: z.output<typeof report>,
-	status: AccountingReport['status']
-): AccountingReport => ({
+const reportOf = (body: z.output<typeof report>, status: AccountingReport['status']): AccountingReport => ({
 	status,
 	sessionId: body.session,
 	user: body.user,
