@@ -167,7 +167,12 @@ describe('the purchase that a browser comes back to', () => {
 		],
 		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}`)}`]
 	])('is found in %s', (address) => {
-		expect(ownPurchase(address, origin)).toBe(token);
+		expect(ownPurchase(address, origin)).toEqual({ token, path: `/s/${token}` });
+	});
+
+	it('is found where it is a guest’s', () => {
+		const path = `/pass/${token}`;
+		expect(ownPurchase(`${origin}/sw${path}?online`, origin)).toEqual({ token, path });
 	});
 
 	it.each([

@@ -134,7 +134,7 @@ describe('rule 3: the portal reaches the service through api-client.ts', () => {
 			];
 			for (const name of used)
 				expect(
-					['purchases', 'places', 'config', 'clock', 'log', 'api', 'gateways', 'visits'],
+					['purchases', 'places', 'config', 'clock', 'log', 'api', 'gateways', 'visits', 'guests'],
 					file
 				).toContain(name);
 		}

@@ -1,9 +1,11 @@
 import {
 	createAccess,
 	createAccessKinds,
+	createGuests,
 	createPlan,
 	type Access,
-	type AccessKinds
+	type AccessKinds,
+	type Guests
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
@@ -68,6 +70,7 @@ export interface App {
 	purchases: Purchases;
 	gateways: Gateways;
 	visits: Visits;
+	guests: Guests;
 	access: Access;
 	accessKinds: AccessKinds;
 	usage: Usage;
@@ -240,6 +243,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		gateways,
 		visits,
 		access,
+		guests: createGuests({ database, clock, secrets, sessions }),
 		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),
 		usage,
 		places: createPlaces(config, clock),

@@ -55,6 +55,7 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 }
 
 export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.ts';
+export { createGuests, type Guests } from './guests.ts';
 export { createPlan, type Plan } from './plan.ts';
 export type { AccountingReport } from './accounting.ts';
 export type { Login, LoginAnswer } from './radius.ts';

@@ -131,3 +131,10 @@ export async function waitForPoll(
 		: await rateLimits.take(key, POLLS_PER_MINUTE);
 	return decision.admitted ? null : waitSeconds(decision);
 }
+
+/** Counts a try to sign in with a user name and password, as one with a code. @returns null, or the seconds to wait */
+export async function takeSignIn(event: RequestEvent): Promise<number | null> {
+	const { config, rateLimits } = event.locals.app;
+	const decision = await rateLimits.take(`sign-in:${networkOf(event)}`, config.maxCodes.network);
+	return decision.admitted ? null : waitSeconds(decision);
+}

@@ -3,16 +3,19 @@
  * entry: as it is, or as the landing inside of their own sign-in address.
  * @param address what the browser asked for first
  * @param origin of this installation: no other host is believed
- * @returns the purchase's token, or null
+ * @returns the purchase's token and the path of its page (a guest's is another one), or null
  */
-export function ownPurchase(address: string | null, origin: string): string | null {
+export function ownPurchase(
+	address: string | null,
+	origin: string
+): { token: string; path: string } | null {
 	if (address === null || !URL.canParse(address)) return null;
 	const asked = new URL(address);
 	const candidates = [asked, ...LANDINGS.flatMap((name) => landingOf(asked, name))];
 	for (const url of candidates) {
 		if (url.origin !== origin) continue;
-		const token = /^(?:\/[a-z]{2})?\/s\/([A-Za-z0-9_-]{24})$/.exec(url.pathname)?.[1];
-		if (token !== undefined) return token;
+		const [, path, token] = /^(?:\/[a-z]{2})?(\/(?:s|pass)\/([A-Za-z0-9_-]{24}))$/.exec(url.pathname) ?? [];
+		if (path !== undefined && token !== undefined) return { token, path };
 	}
 	return null;
 }

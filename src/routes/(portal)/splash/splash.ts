@@ -74,10 +74,10 @@ function askedAddress({ locals, platform, url }: RequestEvent): string {
 
 /** A browser that comes back from a sign-in of ours goes to its purchase: it knows the purchase's address. */
 async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void> {
-	const token = ownPurchase(visit.entry.originalUrl, event.locals.origin);
-	if (token === null) return;
-	await event.locals.app.visits.bind(visit.id, token);
-	redirect(303, link(`/s/${token}`) + (visit.entry.state === 'online' ? '?online' : ''));
+	const own = ownPurchase(visit.entry.originalUrl, event.locals.origin);
+	if (own === null) return;
+	await event.locals.app.visits.bind(visit.id, own.token);
+	redirect(303, link(own.path) + (visit.entry.state === 'online' ? '?online' : ''));
 }
 
 /** @returns null when the service cannot be asked and a form was sent: that is shown instead */
@@ -118,6 +118,8 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		},
 		/** Carries the visit, so that the purchase that is found lets this device online. */
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
+		/** For who bought elsewhere: through the API of this installation. */
+		signIn: visit && config.remoteApi === null ? `${visitPath(gateway, visit)}/sign-in` : null,
 		/** Where the gateway's own sign-in page is. */
 		begin: visit ? null : visits.startAddress(gateway),
 		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */

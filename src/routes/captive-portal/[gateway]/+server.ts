@@ -11,7 +11,7 @@ import type { RequestHandler } from './$types';
  * announced.
  */
 export const GET: RequestHandler = async (event) => {
-	const { clock, gateways, purchases, visits } = event.locals.app;
+	const { clock, gateways, guests, purchases, visits } = event.locals.app;
 	const gateway = await gateways.byKey(event.params.gateway);
 	if (!gateway) {
 		const body = { title: 'Not found', status: 404, detail: 'There is no gateway with this key.' };
@@ -25,7 +25,11 @@ export const GET: RequestHandler = async (event) => {
 			}
 		: {};
 	const tokenHash = await visits.onlineAt(gateway, clientAddress(event));
-	const ends = tokenHash === null ? [] : await activeUntil(event, await purchases.sessionsOf(tokenHash));
+	const guestEnd = tokenHash === null ? null : await guests.endOf(tokenHash);
+	const ends =
+		tokenHash === null || guestEnd !== null
+			? [guestEnd ?? []].flat()
+			: await activeUntil(event, await purchases.sessionsOf(tokenHash));
 	if (ends.length === 0) return json({ captive: true, ...places });
 	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));
 	return json({ captive: false, ...places, 'seconds-remaining': remaining, 'can-extend-session': true });

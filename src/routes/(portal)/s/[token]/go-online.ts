@@ -55,14 +55,16 @@ export const watchText = (watch: string, visit: PurchaseVisit | null): string =>
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
-/** What is said of a device whose purchase runs, at its router. */
+/**
+ * What is said of a device whose purchase runs, at its router.
+ * @param page the path of the page that says it; the way to the gateway is at `/online` under it
+ */
 export function goOnline(
-	event: Event,
+	event: Pick<RequestEvent, 'url' | 'request'>,
 	{ entry, how, tried, stands }: PurchaseVisit,
-	{ ssid, signIn: way }: { ssid: string; signIn: SignIn }
+	{ page, ssid, signIn: way }: { page: string; ssid: string; signIn: SignIn }
 ): GoOnline {
 	const asked = event.url.searchParams;
-	const page = link(`/s/${event.params.token}`);
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
 	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
 	// A gateway that refuses sends the browser to us with a new visit, which has not been tried.

@@ -1,0 +1,46 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/language/current.ts';
+import { apart } from '#lib/language/intl.ts';
+import * as m from '#lib/language/messages.js';
+import { readFields } from '#lib/pay-form.ts';
+import { takeSignIn } from '#lib/server/http/limits.ts';
+import { readForm } from '../../../../calm.ts';
+import { findGateway, findRouter, visitPath } from '../../../splash.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+/** Of what was typed, so much is read, and comes back in its field. */
+const MAX_TYPED = 64;
+
+async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>) {
+	const gateway = await findGateway(event);
+	const { config, visits } = event.locals.app;
+	// Where sessions are another installation's, their passwords cannot be looked at.
+	const visit = config.remoteApi ? null : await visits.find(gateway, event.params.visit);
+	if (!visit) error(410, m.splash_refusal_over());
+	return { gateway, visit };
+}
+
+/** Signs in who bought elsewhere: the device of this visit then belongs to the pass of that user name. */
+export const load: PageServerLoad = async (event) => {
+	const { gateway, visit } = await findVisit(event);
+	const router = await findRouter(event, gateway);
+	return { ssid: apart(router.ssid), back: visitPath(gateway, visit) };
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		const { gateway, visit } = await findVisit(event);
+		const { guests, visits } = event.locals.app;
+		const sent = readFields(await readForm(event.request), ['user', 'password']);
+		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
+		const seconds = await takeSignIn(event);
+		if (seconds !== null) {
+			event.setHeaders({ 'retry-after': String(seconds) });
+			return fail(429, { user, password, why: m.splash_sign_in_limited({ seconds }) });
+		}
+		const token = await guests.signIn(gateway.routerId, { user, password });
+		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
+		await visits.bind(visit.id, token);
+		redirect(303, link(`/pass/${token}`));
+	}
+};

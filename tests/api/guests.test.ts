@@ -1,0 +1,150 @@
+/**
+ * Who bought through the API, at gateways whose only page is ours: signs in there with user name and password, and has
+ * what was paid.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
+import { browse, type Browsing, type Page } from '../support/browsing.ts';
+import { connectUniFi, newMac, UNIFI_ROUTER, unifiEntry } from '../support/consoles.ts';
+import { registerGateway } from '../support/gateways.ts';
+import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+/** From one address in a minute. */
+const TRIES = 12;
+const HOTSPOT_ROUTER = 5;
+const SHARED_ROUTER = 16;
+const PASS = /^\/pass\/[\w-]{24}$/;
+
+describe.each(DATABASES)('on %s', (database) => {
+	const world = useWorld({ database, env: { RATE_LIMIT_CODES: String(TRIES) } });
+	let unifi: UniFiConsole;
+
+	beforeAll(async () => {
+		unifi = await connectUniFi(world());
+	});
+	afterEach(() => unifi.heal());
+	afterAll(() => unifi.stop());
+
+	/** An hour, bought and paid through the API. */
+	async function bought(routerId = UNIFI_ROUTER, more: { extends_session_id?: number } = {}) {
+		const { session } = await world().buy({ router_id: routerId, ...more });
+		return { session, login: { user: session.access.username ?? '', password: session.password ?? '' } };
+	}
+
+	/** The page to which a device is sent, and the sign-in behind it. */
+	async function arrive(path: string): Promise<{ person: Browsing; signIn: string }> {
+		const person = browse(world().server.url);
+		const page = await person.get(path);
+		const signIn = /href="([^"]+\/sign-in)"/.exec(page.html)?.[1] ?? '';
+		expect(signIn).not.toBe('');
+		return { person, signIn };
+	}
+	async function deviceAt(mac = newMac()) {
+		unifi.join(mac);
+		return { mac, ...(await arrive(unifiEntry(mac))) };
+	}
+	const says = (person: Browsing, path: string, text: string): Promise<Page> =>
+		eventually(`${path} says ${text}`, async () => {
+			const page = await person.get(path);
+			return page.text.includes(text) ? page : null;
+		});
+
+	it('a device is let in by user name and password for what was paid, and put out at the end', async () => {
+		const { session, login } = await bought();
+		expect(session).toMatchObject({ status: 'active', access: { kind: 'portal_login' } });
+		const { mac, person, signIn } = await deviceAt();
+
+		const wrong = await person.post(signIn, { ...login, password: 'aaaa-bbbb-cccc' });
+		expect([wrong.status, wrong.path]).toEqual([404, signIn]);
+		expect(wrong.text).toContain('We do not know this user name and password here');
+		expect(unifi.isIn(mac)).toBe(false);
+
+		// As people type it: capitals, blanks, no hyphens.
+		const typed = {
+			user: ` ${login.user.toUpperCase()} `,
+			password: login.password.replaceAll('-', ' ').toUpperCase()
+		};
+		const page = await person.post(signIn, typed);
+		expect(page.path).toMatch(PASS);
+		expect(page.text).toContain('You are paid until');
+		await says(person, page.path, 'You are online.');
+		expect(unifi.isIn(mac)).toBe(true);
+		expect([60, 61]).toContain(unifi.minutesOf(mac));
+
+		// Time that is added through the API is its guest's, too.
+		await bought(UNIFI_ROUTER, { extends_session_id: session.id });
+		await eventually('the new end is told', () => Promise.resolve((unifi.minutesOf(mac) ?? 0) > 90));
+
+		await world().api.send('DELETE', `/v1/sessions/${session.id}`);
+		await eventually(`${mac} is out`, () => Promise.resolve(!unifi.isIn(mac)));
+		expect((await person.get(page.path)).status).toBe(404);
+		expect((await person.post(signIn, login)).status).toBe(404);
+	});
+
+	it('a second device takes the place of the first, when that is asked for', async () => {
+		const { login } = await bought();
+		const first = await deviceAt();
+		const { path } = await first.person.post(first.signIn, login);
+		await says(first.person, path, 'You are online.');
+		const second = await deviceAt();
+		const refused = await second.person.post(second.signIn, login);
+		expect(refused.text).toContain('Your pass is in use on another device.');
+		expect(unifi.isIn(second.mac)).toBe(false);
+		await second.person.post(`${refused.path}?/move`);
+		await says(second.person, refused.path, 'You are online.');
+		await eventually('the first one is out', () => Promise.resolve(!unifi.isIn(first.mac)));
+		expect(unifi.isIn(second.mac)).toBe(true);
+	});
+
+	it('a hotspot is handed user name and password, and its browser comes back to the page of the pass', async () => {
+		const { server } = world();
+		const { key } = await registerGateway(server, 'mikrotik-pap', {
+			loginHost: '10.5.50.1',
+			router: HOTSPOT_ROUTER
+		});
+		const { login } = await bought(HOTSPOT_ROUTER);
+		const entry = { mac: newMac(), 'link-login-only': 'http://10.5.50.1/login', ip: '10.5.50.9' };
+		const { person, signIn } = await arrive(`/splash/${key}?${new URLSearchParams(entry).toString()}`);
+		const { path } = await person.post(signIn, login);
+		expect(path).toMatch(PASS);
+		const sent = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
+		expect(sent.origin + sent.pathname).toBe('http://10.5.50.1/login');
+		expect(sent.searchParams.get('username')).toBe(login.user);
+		expect(sent.searchParams.get('password')).toBe(login.password);
+		expect(sent.searchParams.get('dst')).toBe(`${server.url}${path}?online`);
+		// The router has let it in, or not, and sends it here again with a new visit.
+		const back = { ...entry, 'link-orig': `${server.url}${path}?online` };
+		expect((await person.get(`/splash/${key}?${new URLSearchParams(back).toString()}`)).path).toBe(path);
+	});
+
+	it('a pass opens nothing at another router, and neither does a password that everybody has', async () => {
+		const { login } = await bought(HOTSPOT_ROUTER);
+		const { person, signIn } = await deviceAt();
+		expect((await person.post(signIn, login)).status).toBe(404);
+		const shared = await bought(SHARED_ROUTER);
+		await world().sql.run('update sessions set router_id = ? where id = ?', UNIFI_ROUTER, shared.session.id);
+		const known = { user: `s${shared.session.id}`, password: shared.login.password };
+		expect((await person.post(signIn, known)).status).toBe(404);
+		expect((await person.post(signIn, { user: '', password: '' })).status).toBe(404);
+		expect(
+			await world().sql.count(
+				'select count(*) from gateway_visits where bound_at is not null and client_mac is null'
+			)
+		).toBe(0);
+	});
+
+	it('passwords cannot be guessed at leisure', async () => {
+		const { login } = await bought();
+		const { person, signIn } = await deviceAt();
+		await world().server.advance(61_000);
+		for (let index = 0; index < TRIES; index += 1) {
+			const wrong = { ...login, password: `aaaa-bbbb-${index}` };
+			expect((await person.post(signIn, wrong)).status).toBe(404);
+		}
+		const limited = await person.post(signIn, login);
+		expect(limited.status).toBe(429);
+		expect(limited.text).toContain('Too many tries from here.');
+		await world().server.advance(61_000);
+		expect((await person.post(signIn, login)).path).toMatch(PASS);
+	});
+});
