@@ -80,7 +80,7 @@ const SELDOM_MS = 60 * 60 * 1000;
  */
 const SLACK_MS = 30_000;
 /** A request whose answer was lost can still be done by its gateway for so long: who is put out, is put out again then. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 /** A gateway that fetches its guests is looked after in this interval while a buyer waits. */
 const WAIT_MS = 5_000;
 

@@ -105,44 +105,6 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 		.orderBy('id')
 		.execute();
 
-/** How many grants a gateway may act on. */
-export async function countOpenAt(queries: Queries, gatewayId: number): Promise<number> {
-	const { count } = await queries
-		.selectFrom('access_grants')
-		.select(({ fn }) => fn.countAll<number | string>().as('count'))
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted', 'revoking'])
-		.executeTakeFirstOrThrow();
-	return Number(count);
-}
-
-/** The same, in their order, after one of them. */
-export const openGrantsAt = (
-	queries: Queries,
-	{ gatewayId, afterId }: { gatewayId: number; afterId: number },
-	limit: number
-): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted', 'revoking'])
-		.where('id', '>', afterId)
-		.orderBy('id')
-		.limit(limit)
-		.execute();
-
-/** Nobody is to be in at a gateway any more. */
-export async function releaseAt(queries: Queries, gatewayId: number, now: number): Promise<void> {
-	await queries
-		.updateTable('access_grants')
-		.set({ released_at: now, updated_at: now })
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted'])
-		.where('released_at', 'is', null)
-		.execute();
-}
-
 /** All grants of a pass, whatever became of them. */
 export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('access_grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
