@@ -7,6 +7,7 @@ import { settleAdded } from './added-time.ts';
 import { awaitSign } from './await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
 import { createConnections } from './connections.ts';
+import * as gatewayStore from './gateway-store.ts';
 import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
 import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
@@ -45,7 +46,7 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	/** Where a device of a purchase stands; null where nothing of it is known. */
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
-	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
+	pendingAt(gatewayId: number): ReturnType<typeof gatewayStore.pendingAt>;
 	/** Puts out whoever a gateway lets in, and forgets it. */
 	remove(gateway: RegisteredGateway, options: RemovalOptions): Promise<Removal>;
 	/** Whether a gateway that asks RADIUS is there. */
@@ -77,7 +78,7 @@ export function createAccess(given: AccessParts): Access {
 		waiting: grants.waiting,
 		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
-		pendingAt: (gatewayId) => store.pendingAt(database.db, gatewayId),
+		pendingAt: (gatewayId) => gatewayStore.pendingAt(database.db, gatewayId),
 		async visitBound(tokenHash, isIn) {
 			await database.transact(async (trx) => {
 				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass, isIn);
