@@ -1,19 +1,21 @@
 /** Gateways that are removed: whom they let in is put out first, because nobody can do it later. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
-import { numberEnding } from '../support/api.ts';
+import { numberEnding, type Session } from '../support/api.ts';
 import { buyAtUniFi, connectRouterOs, connectUniFi, newMac, ROUTER_OS_ROUTER } from '../support/consoles.ts';
-import { cli } from '../support/server.ts';
+import { cli, startCli } from '../support/server.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
+
+/** Nobody else buys there. */
+const OTHER_ROUTER = 5;
+const MINUTE = 60_000;
+const ACTIONS = /^POST .*\/actions$/;
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const world = useWorld({ database: kind });
-	const running: { unifi?: UniFiConsole; hotspot?: RouterOs; dead?: RouterOs } = {};
+	const running: { unifi?: UniFiConsole; hotspot?: RouterOs; dead?: RouterOs; halfWay?: RouterOs } = {};
 
-	beforeAll(async () => {
-		running.unifi = await connectUniFi(world());
-	});
 	afterEach(() => {
 		for (const gateway of Object.values(running)) gateway.heal();
 	});
@@ -24,9 +26,38 @@ describe.each(DATABASES)('on %s', (kind) => {
 	const remove = (...args: string[]) => cli(['gateways', 'remove', ...args], world().server);
 	const isThere = async (name: string) =>
 		(await world().sql.count('select count(*) from gateways where name = ?', name)) === 1;
-	async function buyAt(hotspot: RouterOs) {
+	/** Waits until a gateway has so many guests, and nothing else is to be done there. */
+	const allGranted = (name: string, guests: number) =>
+		eventually(`${guests} are in at ${name}`, async () => {
+			const open = await world().sql.all(
+				`select state, released_at from access_grants join gateways on gateways.id = gateway_id
+					where name = ? and state in ('granting', 'granted', 'revoking')`,
+				name
+			);
+			const isGranted = open.every((row) => row['state'] === 'granted' && row['released_at'] === null);
+			return open.length === guests && isGranted;
+		});
+	/** Nothing that a gateway was asked for without an answer can still be done: the next command need not wait for it. */
+	const forgetAsked = () => world().server.advance(MINUTE);
+	/** A console of which nobody is a guest, registered. */
+	async function theConsole(): Promise<UniFiConsole> {
+		if (running.unifi && (await isThere('console'))) return running.unifi;
+		await running.unifi?.stop();
+		running.unifi = await connectUniFi(world());
+		return running.unifi;
+	}
+	/** A device of the console that has bought, and is in. */
+	async function inside(mac: string): Promise<void> {
+		const console = await theConsole();
+		console.join(mac);
+		const { sessionId } = await buyAtUniFi(world(), mac);
+		await eventually('its time runs', async () =>
+			world().sql.count("select count(*) from sessions where id = ? and status = 'active'", sessionId)
+		);
+	}
+	async function buyAt(hotspot: RouterOs, routerId = ROUTER_OS_ROUTER) {
 		const { api } = world();
-		const session = await api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
+		const session = await api.createSession({ router_id: routerId, phone: numberEnding('008') });
 		await api.getPayment((await api.pay(session)).id, 20);
 		await eventually('it is active', async () => (await api.getSession(session.id)).status === 'active');
 		await eventually('its user is there', async () => hotspot.user(`s${session.id}`) !== null);
@@ -42,7 +73,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		hotspot.fail('down');
 		const refused = await remove('hotspot');
 		expect(refused.code).toBe(1);
-		expect(refused.stderr).toContain('"hotspot" is not removed: 1 of its guests could not be put out there');
+		expect(refused.stderr).toContain('"hotspot" is not removed: 1 of its guests are not put out there');
 		expect(await isThere('hotspot')).toBe(true);
 		hotspot.heal();
 		// Nothing was changed.
@@ -68,12 +99,152 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(await isThere('dead')).toBe(false);
 	});
 
+	describe('a gateway that stops answering while its guests are put out', () => {
+		it('keeps its users, and those that it has lost already are added to it again', async () => {
+			const hotspot = await connectRouterOs(world(), 'half-way', OTHER_ROUTER);
+			running.halfWay = hotspot;
+			const guests: Session[] = [];
+			for (let count = 0; count < 5; count += 1) guests.push(await buyAt(hotspot, OTHER_ROUTER));
+			const user = ({ id }: Session) => `s${id}`;
+			const signIn = (guest: Session) => hotspot.signIn(user(guest), guest.password ?? '', newMac());
+			for (const guest of guests) expect(signIn(guest)).toBe('online');
+			const [, , third] = guests;
+			const id = third ? hotspot.user(user(third))?.['.id']?.replace('*', '') : '';
+			hotspot.fail('held', { match: new RegExp(`^DELETE .*/user/.${id}$`), times: 1 });
+			const removal = startCli(['gateways', 'remove', 'half-way'], world().server);
+			await eventually('the third is being put out', async () => hotspot.held === 1);
+			hotspot.fail('down');
+			await hotspot.release();
+			const { code, stderr } = await removal.ended;
+			expect(code).toBe(1);
+			expect(stderr).toContain('"half-way" is not removed: 3 of its guests are not put out there');
+			expect(stderr).toContain(
+				'Put out were 2, who are added to it again as soon as it answers: they have to sign in once more.'
+			);
+			expect(await isThere('half-way')).toBe(true);
+			hotspot.heal();
+			await allGranted('half-way', 5);
+			for (const guest of guests) expect(hotspot.user(user(guest))).not.toBeNull();
+			expect(guests.map((guest) => hotspot.isOnline(user(guest)))).toEqual([false, false, true, true, true]);
+			for (const guest of guests.slice(0, 2)) expect(signIn(guest)).toBe('online');
+			await forgetAsked();
+			expect(await remove('half-way')).toMatchObject({ code: 0 });
+			for (const guest of guests) expect(hotspot.user(user(guest))).toBeNull();
+		});
+
+		it('keeps its devices, and those that are out already come in again', async () => {
+			const console = await theConsole();
+			const macs = [newMac(), newMac(), newMac(), newMac()];
+			for (const mac of macs) await inside(mac);
+			const [first = '', second = '', third = '', fourth = ''] = macs;
+			console.fail('held', {
+				match: new RegExp(`/clients/c1${second.replaceAll(':', '')}-client/`),
+				times: 1
+			});
+			const removal = startCli(['gateways', 'remove', 'console'], world().server);
+			await eventually('the second is being put out', async () => console.held === 1);
+			expect(console.isIn(first)).toBe(false);
+			console.fail('down');
+			await console.release();
+			const { code, stderr } = await removal.ended;
+			expect(code).toBe(1);
+			expect(stderr).toContain('"console" is not removed: 2 of its guests are not put out there');
+			expect(await isThere('console')).toBe(true);
+			expect(console.isIn(third) && console.isIn(fourth)).toBe(true);
+			console.heal();
+			for (const mac of macs) await eventually(`${mac} is in`, async () => console.isIn(mac));
+			await allGranted('console', 4);
+			// The fourth was not asked for, and heard nothing of it.
+			expect(console.grantsOf(fourth)).toBe(1);
+			await forgetAsked();
+			expect(await remove('console')).toMatchObject({ code: 0 });
+			expect(macs.some((mac) => console.isIn(mac))).toBe(false);
+		});
+	});
+
+	describe('a guest who is being let in while the gateway is removed', () => {
+		/** A device for which the console has been asked, and has not done it yet. */
+		async function halfIn(): Promise<string> {
+			const console = await theConsole();
+			const mac = newMac();
+			console.join(mac);
+			console.fail('held', { match: ACTIONS, times: 1 });
+			await buyAtUniFi(world(), mac);
+			await eventually('the grant is on its way', async () => console.held === 1);
+			return mac;
+		}
+		async function removal() {
+			const command = startCli(['gateways', 'remove', 'console'], world().server);
+			const isWaiting = () => command.stderr().includes('Waiting until');
+			await Promise.race([eventually('it waits', async () => isWaiting()), command.ended]);
+			return command;
+		}
+
+		it('is put out when that is done late', async () => {
+			const mac = await halfIn();
+			const console = await theConsole();
+			const command = await removal();
+			await console.release();
+			await command.advance(3 * MINUTE);
+			expect(await command.ended).toMatchObject({ code: 0 });
+			expect(console.isIn(mac)).toBe(false);
+			expect(await isThere('console')).toBe(false);
+		});
+
+		it('is put out by the command alone where the server has died meanwhile', async () => {
+			const { server } = world();
+			const mac = await halfIn();
+			const console = await theConsole();
+			await server.kill();
+			try {
+				const command = await removal();
+				await console.release();
+				expect(console.isIn(mac)).toBe(true);
+				await command.advance(MINUTE);
+				expect(await command.ended).toMatchObject({ code: 0 });
+				expect(console.isIn(mac)).toBe(false);
+			} finally {
+				await server.restart();
+			}
+		});
+
+		it('so is one who comes while the command waits', async () => {
+			await halfIn();
+			const console = await theConsole();
+			const command = await removal();
+			const late = newMac();
+			await inside(late);
+			await console.release();
+			await command.advance(3 * MINUTE);
+			expect(await command.ended).toMatchObject({ code: 0 });
+			expect(console.isIn(late)).toBe(false);
+		});
+
+		it('everybody is let in again when the command is interrupted', async () => {
+			const there = newMac();
+			await inside(there);
+			const mac = await halfIn();
+			const console = await theConsole();
+			const command = await removal();
+			await eventually('one is out', async () => !console.isIn(there));
+			command.signal('SIGINT');
+			const { code, stderr } = await command.ended;
+			expect(code).toBe(1);
+			expect(stderr).toContain('"console" is not removed');
+			await console.release();
+			for (const one of [there, mac]) await eventually(`${one} is in`, async () => console.isIn(one));
+			expect(await isThere('console')).toBe(true);
+			await allGranted('console', 2);
+			expect([there, mac].every((one) => console.isIn(one))).toBe(true);
+			await forgetAsked();
+		});
+	});
+
 	it('guests of a console are put out', async () => {
+		const console = await theConsole();
 		const mac = newMac();
-		running.unifi?.join(mac);
-		await buyAtUniFi(world(), mac);
-		await eventually('it is in', async () => running.unifi?.isIn(mac));
+		await inside(mac);
 		expect(await remove('console')).toMatchObject({ code: 0 });
-		expect(running.unifi?.isIn(mac)).toBe(false);
+		expect(console.isIn(mac)).toBe(false);
 	});
 });

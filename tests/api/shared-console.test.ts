@@ -37,6 +37,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 	async function inside(mac: string, accessPoint: string): Promise<number> {
 		const { sessionId } = await buyAtUniFi(world(), mac, accessPoint);
 		await eventually('its time runs', async () => (await statusOf(sessionId)) === 'active');
+		// A visit that is noted after the payment comes later.
+		await eventually('it is in', async () => unifi.isIn(mac));
+		await eventually('that is noted', async () => (await grantsOf(sessionId))[0]?.['state'] === 'granted');
 		return sessionId;
 	}
 	const end = async (id: number) => {

@@ -179,20 +179,48 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /** Runs `airtill ARGS` beside a server: with its environment, so on its database, and by its clock. */
-export async function cli(args: string[], server: Pick<TestServer, 'env'>): Promise<CliResult> {
+export const cli = (args: string[], server: Pick<TestServer, 'env'>): Promise<CliResult> =>
+	startCli(args, server).ended;
+
+/** A command that has not ended yet. */
+export interface RunningCli {
+	/** What it has printed on stderr so far. */
+	stderr(): string;
+	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
+	advance(ms: number): Promise<void>;
+	signal(signal: NodeJS.Signals): void;
+	ended: Promise<CliResult>;
+}
+
+/** The same, for a command that is looked at while it runs. */
+export function startCli(args: string[], { env }: Pick<TestServer, 'env'>): RunningCli {
 	const child = spawn(process.execPath, ['--import', clock, path.join(root, 'src/cli/airtill.js'), ...args], {
 		cwd: root,
-		env: server.env,
-		stdio: ['ignore', 'pipe', 'pipe'],
+		env,
+		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
 		timeout: cliLimitMs
 	});
+	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 	let stdout = '';
 	let stderr = '';
-	child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-	child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-	const [code, signal]: unknown[] = await once(child, 'close');
-	if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
-	return { code, stdout, stderr };
+	child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+	child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+	const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
+		if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
+		return { code, stdout, stderr };
+	});
+	return {
+		stderr: () => stderr,
+		async advance(ms) {
+			clockOffsetMs += ms;
+			if (hasEnded(child)) return;
+			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
+			child.send({ clockOffsetMs });
+			await applied;
+		},
+		signal: (signal) => void child.kill(signal),
+		ended
+	};
 }
 
 async function databaseFor(database: string, dataDir: string): Promise<string> {

@@ -1,3 +1,5 @@
+import process from 'node:process';
+import type { Removal } from '#lib/server/access/access.ts';
 import { isoTime } from '#lib/server/clock.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
@@ -52,38 +54,66 @@ export const removeGateway: Command = {
 	summary: 'Put out whom a gateway lets in, and forget it: its portal address ends.',
 	help:
 		'Purchases stay as they are; devices that it sends are told that nothing is sold there. Where it could not be told ' +
-		'to put its guests out, it is not removed, because nobody could do that later. --force removes one that is gone for good.',
+		'to put its guests out, it is not removed, because nobody could do that later, and those that were put out are let ' +
+		'in again. It may take a minute or two: what it was asked for last must be done first. --force removes one that is ' +
+		'gone for good.',
 	async run(args, context) {
 		const { values, positionals: given } = parseCommand(args, { force: { type: 'boolean', default: false } });
 		const [name = ''] = positionals(given, ['NAME']);
 		return withConfiguredApp(context, async (app) => {
 			const gateway = await knownGateway(app, name);
-			const { putOut, staying, left, reason } = await app.access.clear(gateway);
-			const why = plain(reason ?? 'It does not answer.');
-			if (left > 0 && !values.force) {
-				throw new CommandError(
-					`"${plain(name)}" is not removed: ${left} of its guests could not be put out there (${why}), and ${putOut} were. ` +
-						'Try again when it answers. Where it never will: --force.'
-				);
-			}
-			await app.gateways.remove(gateway);
-			console.error(`The gateway "${plain(name)}" is removed. Guests put out there: ${putOut}.`);
-			if (staying > 0) {
-				console.error(
-					`It cannot be told to put guests out: ${staying} may stay online there until their time ends.`
-				);
-			}
-			if (left > 0) {
-				console.error(
-					`Not put out there: ${left} (${why}). Airtill cannot do it any more: devices stay online there until the end ` +
-						'that it was told, and users of a MikroTik hotspot stay for good. Should that router come back, remove them ' +
-						`by hand: /ip hotspot user remove [find comment="Airtill ${gateway.installation}"]`
-				);
-			}
+			const interrupt = new AbortController();
+			const stop = () => interrupt.abort();
+			process.on('SIGINT', stop).on('SIGTERM', stop);
+			const removal = await app.access.remove(gateway, {
+				isForced: values.force,
+				signal: interrupt.signal,
+				onWait: (untilMs) =>
+					console.error(
+						`A guest was just being let in there. Waiting until ${isoTime(untilMs)}, when that cannot be done any ` +
+							'more; Ctrl-C lets everybody in again.'
+					)
+			});
+			process.off('SIGINT', stop).off('SIGTERM', stop);
+			if (!removal.isRemoved) throw new CommandError(refusal(gateway, removal));
+			sayRemoved(gateway, removal);
 			return 0;
 		});
 	}
 };
+
+function refusal(gateway: RegisteredGateway, { putOut, left, reason }: Removal): string {
+	const why = plain(reason ?? 'It does not answer.');
+	const again =
+		adapterOf(gateway.kind).tell?.subject === 'user'
+			? 'are added to it again as soon as it answers: they have to sign in once more'
+			: 'are let in again as soon as it answers';
+	return [
+		`"${plain(gateway.name)}" is not removed: ${left} of its guests are not put out there (${why}).`,
+		...(putOut > 0 ? [`Put out were ${putOut}, who ${again}.`] : []),
+		'Try again when it answers. Where it never will: --force.'
+	].join(' ');
+}
+
+function sayRemoved(
+	{ name, installation }: RegisteredGateway,
+	{ putOut, staying, left, reason }: Removal
+): void {
+	console.error(`The gateway "${plain(name)}" is removed. Guests put out there: ${putOut}.`);
+	if (staying > 0) {
+		console.error(
+			`It cannot be told to put out guests that are away, or not at all: ${staying} may stay online there until their ` +
+				'time ends.'
+		);
+	}
+	if (left > 0) {
+		console.error(
+			`Not put out there: ${left} (${plain(reason ?? 'It does not answer.')}). Airtill cannot do it any more: devices ` +
+				'stay online there until the end that it was told, and users of a MikroTik hotspot stay for good. Should that ' +
+				`router come back, remove them by hand: /ip hotspot user remove [find comment="Airtill ${installation}"]`
+		);
+	}
+}
 
 /** How a gateway stands, in a few words; `gateways test` says more. */
 function stateText(gateway: RegisteredGateway): string {

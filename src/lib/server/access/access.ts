@@ -6,13 +6,14 @@ import type { Routers } from '../routers/routers.ts';
 import { settleAdded } from './added-time.ts';
 import { awaitSign } from './await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
-import { clearGateway, type Cleared } from './clearing.ts';
 import { createConnections } from './connections.ts';
+import * as gatewayStore from './gateway-store.ts';
 import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
 import { handedOut } from './handed-out.ts';
 import type { Plan } from './plan.ts';
 import { lifeOf, type Life } from './probe.ts';
 import { createRadius, type Radius } from './radius.ts';
+import { removeGateway, type Removal, type RemovalOptions } from './removal.ts';
 import { ACTIVATING_JOB, ADDED_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import { tellRunning } from './tell-running.ts';
 import { createTurns } from './turns.ts';
@@ -45,9 +46,9 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	/** Where a device of a purchase stands; null where nothing of it is known. */
 	stateOf(purchaseTokenHash: string, device: Device): Promise<DeviceState | null>;
 	/** Guests that a gateway has yet to let in, or put out, and why it has not. */
-	pendingAt(gatewayId: number): ReturnType<typeof store.pendingAt>;
-	/** Puts out whoever a gateway lets in, before it is forgotten. */
-	clear(gateway: RegisteredGateway): Promise<Cleared>;
+	pendingAt(gatewayId: number): ReturnType<typeof gatewayStore.pendingAt>;
+	/** Puts out whoever a gateway lets in, and forgets it. */
+	remove(gateway: RegisteredGateway, options: RemovalOptions): Promise<Removal>;
 	/** Whether a gateway that asks RADIUS is there. */
 	lifeOf(gateway: RegisteredGateway): Promise<Life>;
 	/** Handlers of the durable jobs. */
@@ -60,6 +61,7 @@ export { createPlan, type Plan } from './plan.ts';
 export type { AccountingReport } from './accounting.ts';
 export type { Login, LoginAnswer } from './radius.ts';
 export type { Life } from './probe.ts';
+export type { Removal } from './removal.ts';
 export type { DeviceState } from './states.ts';
 
 export interface AccessParts extends Omit<GrantsParts, 'turns'> {
@@ -77,7 +79,7 @@ export function createAccess(given: AccessParts): Access {
 		waiting: grants.waiting,
 		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
-		pendingAt: (gatewayId) => store.pendingAt(database.db, gatewayId),
+		pendingAt: (gatewayId) => gatewayStore.pendingAt(database.db, gatewayId),
 		async visitBound(tokenHash, isIn) {
 			await database.transact(async (trx) => {
 				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass, isIn);
@@ -97,7 +99,7 @@ export function createAccess(given: AccessParts): Access {
 		stateOf: (tokenHash, device) => deviceState(database.db, tokenHash, device, clock.now()),
 		radius: createRadius(parts),
 		binauth: createBinauth(parts),
-		clear: (gateway) => clearGateway({ ...parts, settle: grants.settle }, gateway),
+		remove: (gateway, options) => removeGateway({ ...parts, settle: grants.settle }, gateway, options),
 		lifeOf: (gateway) => lifeOf(parts, gateway),
 		jobs: {
 			[GRANT_JOB]: grants.settle,

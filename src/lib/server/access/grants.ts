@@ -10,6 +10,7 @@ import type { Log } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import type { Sessions, SessionRow } from '../sessions/sessions.ts';
 import { askGateway } from './asking.ts';
+import * as gatewayStore from './gateway-store.ts';
 import { giveUp } from './give-up.ts';
 import { passNow as readPass, type PassNow } from './pass-now.ts';
 import * as store from './store.ts';
@@ -80,7 +81,7 @@ const SELDOM_MS = 60 * 60 * 1000;
  */
 const SLACK_MS = 30_000;
 /** A request whose answer was lost can still be done by its gateway for so long: who is put out, is put out again then. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 /** A gateway that fetches its guests is looked after in this interval while a buyer waits. */
 const WAIT_MS = 5_000;
 
@@ -319,7 +320,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		giveUp: (sessionId) => giveUp(parts, sessionId),
 		async waiting(gateway, limit, useOf) {
 			const found: Waiting[] = [];
-			for (const grant of await store.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
+			for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 				if (found.length >= limit) break;
 				const pass = await passNow(grant.pass_id);
 				if (!pass) continue;
@@ -338,7 +339,7 @@ export function createGrants(parts: GrantsParts): Grants {
 				found.push({ grantId: grant.id, mac, user, login, untilMs });
 			}
 			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
-			for (const grant of await store.confirmedAndBack(db, lately, limit - found.length)) {
+			for (const grant of await gatewayStore.confirmedAndBack(db, lately, limit - found.length)) {
 				const pass = await passNow(grant.pass_id);
 				if (!pass || grant.until_at === null) continue;
 				const { mac, user, login } = await guestOf(grant, pass);

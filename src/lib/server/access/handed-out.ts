@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { Visits } from '../gateways/visits.ts';
 import type { Waiting } from './grants.ts';
-import * as store from './store.ts';
+import * as gatewayStore from './gateway-store.ts';
 
 /** Guests that a gateway has fetched (Grants.waiting) and not confirmed yet. */
 export async function handedOut(
@@ -10,7 +10,7 @@ export async function handedOut(
 	gateway: RegisteredGateway,
 	limit: number
 ): Promise<Pick<Waiting, 'grantId' | 'login'>[]> {
-	const grants = await store.handedOutAt(database.db, gateway.id, limit);
+	const grants = await gatewayStore.handedOutAt(database.db, gateway.id, limit);
 	return Promise.all(
 		grants.map(async ({ id, visit_id }) => ({
 			grantId: id,

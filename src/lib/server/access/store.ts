@@ -95,114 +95,22 @@ export async function findGrant(queries: Queries, id: number): Promise<GrantRow 
 	return row ?? null;
 }
 
+/** States of a grant that its gateway may act on. */
+export const OPEN = ['granting', 'granted', 'revoking'] as const;
+
 /** Grants of a pass that its gateways may act on. */
 export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries
 		.selectFrom('access_grants')
 		.selectAll()
 		.where('pass_id', '=', passId)
-		.where('state', 'in', ['granting', 'granted', 'revoking'])
+		.where('state', 'in', OPEN)
 		.orderBy('id')
 		.execute();
-
-/** How many grants a gateway may act on. */
-export async function countOpenAt(queries: Queries, gatewayId: number): Promise<number> {
-	const { count } = await queries
-		.selectFrom('access_grants')
-		.select(({ fn }) => fn.countAll<number | string>().as('count'))
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted', 'revoking'])
-		.executeTakeFirstOrThrow();
-	return Number(count);
-}
-
-/** The same, in their order, after one of them. */
-export const openGrantsAt = (
-	queries: Queries,
-	{ gatewayId, afterId }: { gatewayId: number; afterId: number },
-	limit: number
-): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted', 'revoking'])
-		.where('id', '>', afterId)
-		.orderBy('id')
-		.limit(limit)
-		.execute();
-
-/** Nobody is to be in at a gateway any more. */
-export async function releaseAt(queries: Queries, gatewayId: number, now: number): Promise<void> {
-	await queries
-		.updateTable('access_grants')
-		.set({ released_at: now, updated_at: now })
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted'])
-		.where('released_at', 'is', null)
-		.execute();
-}
 
 /** All grants of a pass, whatever became of them. */
 export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('access_grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
-
-/**
- * Grants that a gateway has yet to fetch: first those that it was never handed, then those that wait longest since. So
- * what it never confirms (the new end of a device that is in) keeps nobody else waiting.
- */
-export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', '=', 'granting')
-		.where('released_at', 'is', null)
-		.orderBy((row) => row.case().when('until_at', 'is', null).then(0).else(1).end())
-		.orderBy('updated_at')
-		.orderBy('id')
-		.limit(limit)
-		.execute();
-
-/** Grants that a gateway was handed and has not confirmed, the last ones first. */
-export const handedOutAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', '=', 'granting')
-		.where('until_at', 'is not', null)
-		.where('released_at', 'is', null)
-		.orderBy('updated_at', 'desc')
-		.orderBy('id', 'desc')
-		.limit(limit)
-		.execute();
-
-/** Grants that a gateway has confirmed, and whose device it has sent to us again after that and since a moment, oldest first. */
-export const confirmedAndBack = (
-	queries: Queries,
-	{ gatewayId, since }: { gatewayId: number; since: number },
-	limit: number
-): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', '=', 'granted')
-		.where('released_at', 'is', null)
-		.where(({ exists, selectFrom }) =>
-			exists(
-				selectFrom('gateway_visits')
-					.select('gateway_visits.id')
-					.whereRef('gateway_visits.gateway_id', '=', 'access_grants.gateway_id')
-					.whereRef('gateway_visits.client_mac', '=', 'access_grants.mac')
-					.whereRef('gateway_visits.created_at', '>', 'access_grants.granted_at')
-					.where('gateway_visits.created_at', '>', since)
-			)
-		)
-		.orderBy('id')
-		.limit(limit)
-		.execute();
 
 /**
  * Changes a grant if it is still in one of the states that the change was decided for.
@@ -278,33 +186,6 @@ export function sameDevice(
 			? others.where('mac', 'is', null).where('pass_id', '=', grant.pass_id)
 			: others.where('mac', '=', grant.mac)
 	).execute();
-}
-
-/** What a gateway has yet to do, and why it has not. */
-export async function pendingAt(queries: Queries, gatewayId: number) {
-	const rows = await queries
-		.selectFrom('access_grants')
-		.select(({ fn }) => ['state', fn.countAll<number | string>().as('count')])
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'revoking', 'failed'])
-		.groupBy('state')
-		.execute();
-	const newest = await queries
-		.selectFrom('access_grants')
-		.select('last_error')
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'revoking'])
-		.where('last_error', 'is not', null)
-		.orderBy('updated_at', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	const count = (state: GrantRow['state']) => Number(rows.find((row) => row.state === state)?.count ?? 0);
-	return {
-		granting: count('granting'),
-		revoking: count('revoking'),
-		failed: count('failed'),
-		lastError: newest?.last_error ?? null
-	};
 }
 
 /** Passes of one device at once. */

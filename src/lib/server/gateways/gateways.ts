@@ -50,8 +50,8 @@ export interface Gateways {
 	bySite(site: string, accessPoint: string | null): Promise<RegisteredGateway | null>;
 	/** New keys or secrets; the old ones end at once. @throws GatewayInputError */
 	rotate(gateway: RegisteredGateway, what: Rotation): Promise<RegisteredGateway>;
-	/** Its visits are forgotten with it. */
-	remove(gateway: RegisteredGateway): Promise<void>;
+	/** Its visits and grants are forgotten with it. */
+	remove(queries: Queries, gateway: RegisteredGateway): Promise<void>;
 }
 
 export interface RegisteredGateway extends GatewayFacts {
@@ -289,6 +289,6 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			});
 			return openGateway(row, secrets);
 		},
-		remove: (gateway) => store.removeGateway(db, gateway.id)
+		remove: (queries, gateway) => store.removeGateway(queries, gateway.id)
 	};
 }
