@@ -11,30 +11,48 @@ export interface AddedTimeParts extends GiveUpParts {
 	gateways: Gateways;
 }
 
+/** So long before the end of added time nobody waits for its gateway any more. */
+const LAST_LOOK_MS = 60_000;
+
 /**
  * Added time begins by the clock, where the time before it ends, and its gateway puts the buyer out there until it is
  * told the new end. Where it was not told for as long as a buyer waits for a gateway, the buyer was outside all that
  * time: what was added goes back, with all that follows it. The pass is over then, also where the gateway comes back.
+ *
+ * Where the operator sends no money back, the time is all that its buyer can get: the gateway is told of it as long as
+ * there is any, and a person learns of it where it never was.
  * @returns when to look again, or null when the gateway knows, or the time is over or given back
  */
 export async function settleAdded(parts: AddedTimeParts, sessionId: number): Promise<number | null> {
 	const { database, clock, jobs, sessions, payments } = parts;
 	const next = await database.transact(async (trx) => {
 		const session = await sessions.known(trx, sessionId);
-		const { starts_at: startsAt, expires_at: expiresAt } = session;
+		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null) return null;
+		if (status !== 'active' && status !== 'expired') return null;
 		// A clock that was set back wakes all jobs.
 		if (clock.now() < startsAt + ACTIVATING_MS) return startsAt + ACTIVATING_MS;
 		if (await isKnown(parts, trx, { session, startsAt, expiresAt })) return null;
-		for (const { id, payment_id: paymentId } of await sessions.takeBack(trx, sessionId)) {
-			if (paymentId === null) throw new Error(`Session ${id} was added unpaid`);
-			await payments.refundUnprovisioned(trx, paymentId);
-			await release(parts, trx, session.pass_id);
+		const canGoBack = (one: SessionRow) => payments.canGoBack(trx, paymentOf(one));
+		const lastLookAt = expiresAt - LAST_LOOK_MS;
+		if (clock.now() < lastLookAt && !(await canGoBack(session))) return lastLookAt;
+		const open = await store.openSessionsOf(trx, passId);
+		const later = open.filter(({ starts_at: at }) => at !== null && at >= expiresAt);
+		let isOver = true;
+		for (const one of [session, ...later]) {
+			if (one.id !== sessionId && !(await canGoBack(one))) isOver = false;
+			else if (await sessions.takeBack(trx, one.id)) await payments.refundUnprovisioned(trx, paymentOf(one));
 		}
+		if (isOver) await release(parts, trx, passId);
 		return null;
 	});
 	jobs.nudge();
 	return next;
+}
+
+function paymentOf({ id, payment_id: paymentId }: SessionRow): number {
+	if (paymentId === null) throw new Error(`Session ${id} was added unpaid`);
+	return paymentId;
 }
 
 interface Added {

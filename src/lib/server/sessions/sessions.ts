@@ -84,11 +84,10 @@ export interface Sessions {
 	 */
 	giveUp(trx: Tx, id: number): Promise<SessionRow[]>;
 	/**
-	 * active -> cancelled: added time that no gateway was told of, and what follows it in its pass. It has expired already
-	 * where nobody could look in time.
-	 * @returns those that were taken back
+	 * active -> cancelled: added time that no gateway was told of. It has expired already where nobody could look in time.
+	 * @returns whether it was taken back
 	 */
-	takeBack(trx: Tx, id: number): Promise<SessionRow[]>;
+	takeBack(trx: Tx, id: number): Promise<boolean>;
 	/** The password of a paid session, for the gateways of its router. */
 	passwordOf(row: SessionRow): string;
 	/** The owner's own password has changed: whoever was given it, and whose time is not over, gets the new one. */
@@ -480,8 +479,8 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 		},
 		async takeBack(trx, id) {
 			const now = clock.now();
-			const row = await known(trx, id);
-			if (row.status !== 'active' && row.status !== 'expired') return [];
+			const { status, pass_id: passId } = await known(trx, id);
+			if (status !== 'active' && status !== 'expired') return false;
 			const to = {
 				status: 'cancelled',
 				status_reason: 'provisioning_failed',
@@ -490,13 +489,9 @@ export function createSessions(dependencies: SessionsDependencies): Sessions {
 				expires_at: null,
 				ended_at: now
 			} as const;
-			const taken: SessionRow[] = [];
-			for (const { id: one, status } of [row, ...(await store.laterInPass(trx, row))]) {
-				const back = await transition(trx, { id: one, status }, to, { event: 'session.cancelled', now });
-				if (back) taken.push(back);
-			}
-			await access.changed(trx, row.pass_id);
-			return taken;
+			const taken = await transition(trx, { id, status }, to, { event: 'session.cancelled', now });
+			await access.changed(trx, passId);
+			return taken !== null;
 		},
 		passwordOf(row) {
 			const password = opened(row);
