@@ -1,28 +1,16 @@
 /** openNDS at level 4, which comes for its guests (authmon), and the script of level 1 that asks about them (BinAuth). */
-import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
 import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue } from '../support/browsing.ts';
 import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
+import { base64, ndsEntry, newDevice, sha256, type NdsDevice as Device } from '../support/opennds.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-
-let count = 0;
-
-/** A device that comes to the portal for the first time. */
-function newDevice() {
-	count += 1;
-	const token = count.toString(16).padStart(8, '0');
-	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
-}
-type Device = ReturnType<typeof newDevice>;
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const world = useWorld({ database: kind });
@@ -30,14 +18,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	/** Buys an hour on the page that the gateway sends a device to. @returns its path */
 	async function buy(gateway: Registered, device: Device): Promise<string> {
 		const person = browse(world().server.url);
-		const items = [
-			`hid=${device.hid}`,
-			'clientip=192.168.8.50',
-			`clientmac=${device.mac}`,
-			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
-			`gatewayaddress=${LOGIN_HOST}:2050`
-		];
-		const page = await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`);
+		const page = await person.get(ndsEntry(gateway, device, LOGIN_HOST));
 		return buyHourOn(person, page);
 	}
 

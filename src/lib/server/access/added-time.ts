@@ -3,7 +3,7 @@ import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
 import { release, type GiveUpParts } from './give-up.ts';
-import { placesOf } from './network-store.ts';
+import { placesOf, type PlaceRow } from './network-store.ts';
 import * as store from './store.ts';
 import { ACTIVATING_MS, TOLD_ABOUT_MS } from './work.ts';
 
@@ -70,6 +70,7 @@ async function isKnown(parts: AddedTimeParts, trx: Tx, { session, startsAt, expi
 	// It asks by itself who may be in, or nobody has to know.
 	if (own && !isTold(own)) return true;
 	const grants = await store.grantsOf(trx, passId);
+	if (grants.length === 0) return true;
 	const atOwn = await atGateway(parts, trx, grants, own);
 	const isHeard = (grant: store.GrantRow) => {
 		const { confirmed_until_at: confirmed, until_at: handedOut, updated_at: handedOutAt } = grant;
@@ -81,8 +82,9 @@ async function isKnown(parts: AddedTimeParts, trx: Tx, { session, startsAt, expi
 		return isFetched && (handedOut ?? 0) >= expiresAt - TOLD_ABOUT_MS;
 	};
 	if ((atOwn.length > 0 ? atOwn : grants).some(isHeard)) return true;
-	// Somebody is in all the same, at a gateway that is not told.
-	return (await placesOf(trx, passId)).some(({ seen_at: seenAt }) => seenAt > startsAt);
+	// Somebody is in all the same, at a gateway that is not told. Of one that is only expected there, the sign-in counts.
+	const heardAt = (one: PlaceRow) => (one.is_expected ? one.bound_at : one.seen_at);
+	return (await placesOf(trx, passId)).some((one) => heardAt(one) > startsAt);
 }
 
 async function atGateway(

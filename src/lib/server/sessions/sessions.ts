@@ -130,8 +130,8 @@ export interface AccessPlan {
 	/** In the transaction of a change: gateways must learn what a pass is now. */
 	changed(trx: Tx, passId: number): Promise<void>;
 	/**
-	 * In the transaction in which added time is paid that begins at `startsAt` (epoch milliseconds): where a gateway has to
-	 * be told of it, somebody will look whether it was.
+	 * In the transaction in which added time is paid that begins at `startsAt` (epoch milliseconds): somebody will look
+	 * whether the gateway that has to be told of it was.
 	 */
 	added(trx: Tx, row: SessionRow, startsAt: number): Promise<void>;
 }
