@@ -1,24 +1,47 @@
 /** openNDS at level 4, which comes for its guests (authmon), and the script of level 1 that asks about them (BinAuth). */
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
 import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue } from '../support/browsing.ts';
 import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
-import { base64, ndsEntry, newDevice, sha256, type NdsDevice as Device } from '../support/opennds.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
+let count = 0;
+
+/** A device that comes to the portal for the first time. */
+function newDevice() {
+	count += 1;
+	const token = count.toString(16).padStart(8, '0');
+	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+}
+type Device = ReturnType<typeof newDevice>;
+
 describe.each(DATABASES)('on %s', (kind) => {
 	const world = useWorld({ database: kind });
 
-	/** Buys an hour on the page that the gateway sends a device to. @returns its path */
-	async function buy(gateway: Registered, device: Device): Promise<string> {
+	/** The page that the gateway sends a device to. */
+	async function enter(gateway: Registered, device: Device) {
 		const person = browse(world().server.url);
-		const page = await person.get(ndsEntry(gateway, device, LOGIN_HOST));
+		const items = [
+			`hid=${device.hid}`,
+			'clientip=192.168.8.50',
+			`clientmac=${device.mac}`,
+			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
+			`gatewayaddress=${LOGIN_HOST}:2050`
+		];
+		return { person, page: await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`) };
+	}
+	/** Buys an hour there. @returns its path */
+	async function buy(gateway: Registered, device: Device): Promise<string> {
+		const { person, page } = await enter(gateway, device);
 		return buyHourOn(person, page);
 	}
 
@@ -93,9 +116,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await ask({ auth_get: 'list', payload: base64('none') });
 			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
 			expect(await seenAt()).toBe(before);
-			// Nor does a list under its own name begin anybody's time.
-			await router.ask({ auth_get: 'list', payload: base64('none') });
-			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
 			await router.poll();
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
 			expect(await seenAt()).not.toBe(before);
@@ -164,7 +184,27 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
 		});
 
-		it('who acknowledges in its place keeps no device out', async () => {
+		it('what was acknowledged is deleted, and what it lists is so at once', async () => {
+			const devices = [newDevice(), newDevice()];
+			known = devices.map(rhidOf);
+			for (const device of devices) {
+				await buy(gateway, device);
+				const { pass_id: pass } = await inState('activating');
+				const isListed = device === devices[1];
+				if (isListed) {
+					const { body } = await router.ask({ auth_get: 'list', payload: base64('none') });
+					expect(decodeURIComponent(body)).toContain(rhidOf(device));
+				} else {
+					expect((await router.poll()).items).not.toBe('*');
+				}
+				expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
+				const none = { payload: base64('none') };
+				expect((await router.ask({ auth_get: 'view', ...none })).body).toBe('*');
+				expect((await router.ask({ auth_get: 'list', ...none })).body).toBe('*');
+			}
+		});
+
+		it('who acknowledges in its place keeps no device out that comes to the portal again', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -172,7 +212,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			// A customer knows the address, and the gateway's name; and so what the router is told.
 			const stranger = createAuthmon(gateway.portal, version, () => true);
 			await stranger.poll();
+			await router.poll();
 			expect(router.online.has(rhidOf(device))).toBe(false);
+			// It is still without internet there: its router sends it here.
+			await enter(gateway, device);
 			await router.poll();
 			expect(router.online.has(rhidOf(device))).toBe(true);
 			// Not for ever: after that it is not offered any more.

@@ -67,12 +67,15 @@ async function answer(
 			}
 			return 'ack';
 		default: {
-			// A list that will not be acknowledged is shown, as to anybody.
-			const isList = question.kind === 'list';
 			const guests = await access.waiting(gateway, MAX_ITEMS, (login) => {
 				if (rhidOf(login, faskey) === null) return 'useless';
-				return !isList && fitsName(login, hash) ? 'handed-out' : 'shown';
+				return fitsName(login, hash) ? 'handed-out' : 'shown';
 			});
+			// No acknowledgement follows a list.
+			if (question.kind === 'list') {
+				for (const { grantId, login } of guests)
+					if (fitsName(login, hash)) await access.confirm(gateway, grantId);
+			}
 			const items = guests.flatMap(({ login, user, untilMs, grantId }) => {
 				const rhid = rhidOf(login, faskey);
 				return rhid === null ? [] : [{ rhid, user, untilMs, grantId }];
