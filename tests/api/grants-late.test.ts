@@ -15,7 +15,8 @@ import {
 	connectUniFi,
 	newMac,
 	UNIFI_ROUTER,
-	unifiEntry
+	unifiEntry,
+	visitOf
 } from '../support/consoles.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
@@ -141,6 +142,38 @@ describe.each(DATABASES)('on %s', (kind) => {
 			'that is noted',
 			async () => (await grantOf(sessionId, 'device'))['state'] === 'revoked'
 		);
+	});
+
+	it('a guest that was about to be told anew when it ended, and has left, is put out when it comes back', async () => {
+		const { server } = world();
+		const mac = newMac();
+		unifi.join(mac);
+		const { path, person, sessionId } = await buyAtUniFi(world(), mac);
+		await becomes(sessionId, 'active');
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		const again = async () => person.get(`${path}?visit=${await visitOf(person, mac)}`);
+		await again();
+		await eventually('it is being told', async () => unifi.held === 1);
+		// What is told at this moment does not count any more.
+		await again();
+		expect((await grantOf(sessionId, 'device'))['until_at']).toBeNull();
+		await end(sessionId);
+		unifi.leave(mac);
+		await unifi.release();
+		const { id } = await grantOf(sessionId, 'device');
+		const isDone = () =>
+			eventually('nothing is done about it now', async () => {
+				const busy = `select count(*) from jobs where kind = 'access.grant' and subject_id = ?
+					and (lease_until > 0 or run_at <= ?)`;
+				return (await world().sql.count(busy, Number(id), server.now() + 1_000)) === 0;
+			});
+		await isDone();
+		await server.advance(5 * MINUTE);
+		await isDone();
+		unifi.join(mac);
+		expect(unifi.isIn(mac)).toBe(true);
+		await server.advance(2 * MINUTE);
+		await eventually('it is put out', async () => !unifi.isIn(mac));
 	});
 
 	it('a user that a router could not be told to forget for days is forgotten when it is back', async () => {

@@ -3,7 +3,11 @@
  * could be let in, so the time waits for a sign of it, and the money goes back where none comes.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { numberEnding } from '../support/api.ts';
+import { browse } from '../support/browsing.ts';
+import { connectUniFi, newMac, visitOf } from '../support/consoles.ts';
 import { registerGateway } from '../support/gateways.ts';
+import { buyAt } from '../support/purchase.ts';
 import { clockOf, connect, hear, minute, minutes } from '../support/watch.ts';
 import { DATABASES, eventually, startWorld, type World } from '../support/world.ts';
 
@@ -108,6 +112,37 @@ describe.each(DATABASES)('on %s', (database) => {
 		await hear(world, [gateway]);
 		await world.server.advance(6 * second);
 		await becomes(id, 'active');
+	});
+
+	it('who has come to a console meanwhile waits for that, and not for a sign of another gateway', async () => {
+		const unifi = await connectUniFi(world);
+		unifi.fail('down');
+		const { server, sql } = world;
+		const person = browse(server.url);
+		const mac = newMac();
+		unifi.join(mac);
+		const visit = await visitOf(person, mac);
+		const path = await buyAt(server.url, `/r/${ROUTER}`, numberEnding('123'));
+		await eventually('the operator is asked', () =>
+			sql.count('select count(*) from sandbox_charges where queued_at is not null')
+		);
+		await sql.run('update routers set silent_since = 1 where id = ?', ROUTER);
+		await sql.run('update gateways set silent_since = 1');
+		await server.advance(3 * second);
+		const newest = async () => (await sql.all('select status from sessions order by id desc limit 1'))[0];
+		await eventually('it waits', async () => (await newest())?.['status'] === 'activating');
+		await person.get(`${path}?visit=${visit}`);
+		await eventually('the console is to be told', () => sql.count('select count(*) from access_grants'));
+		await hear(world, [gateway]);
+		await server.advance(6 * second);
+		await eventually('nobody waits for a sign any more', async () => {
+			return (await sql.count("select count(*) from jobs where kind = 'access.sign'")) === 0;
+		});
+		expect((await newest())?.['status']).toBe('activating');
+		unifi.heal();
+		await eventually('its time runs', async () => (await newest())?.['status'] === 'active');
+		expect(unifi.isIn(mac)).toBe(true);
+		await unifi.stop();
 	});
 
 	it('a gateway that has not been heard of yet, or that nobody uses for a while, sells as ever', async () => {

@@ -16,8 +16,15 @@ export interface OperatedWorld {
 	stop(): Promise<void>;
 }
 
-/** A simulated operator, and a server in sandbox mode whose settings alone point at it. */
-export async function startOperated(facts: OperatorFacts, database: string): Promise<OperatedWorld> {
+/**
+ * A simulated operator, and a server in sandbox mode whose settings alone point at it.
+ * @param settings other than those that the simulator gives
+ */
+export async function startOperated(
+	facts: OperatorFacts,
+	database: string,
+	settings: Readonly<Record<string, string>> = {}
+): Promise<OperatedWorld> {
 	const protocol = PROTOCOLS[facts.name]?.(facts.options);
 	if (!protocol) throw new Error(`There is no simulated ${facts.name}`);
 	const simulator = await startSimulator(protocol);
@@ -27,7 +34,8 @@ export async function startOperated(facts: OperatorFacts, database: string): Pro
 			...simulator.environment,
 			PAYMENT_METHODS: facts.method,
 			OPERATOR_TIMEOUT_SECONDS: '1',
-			AIRTILL_DEMO: 'on'
+			AIRTILL_DEMO: 'on',
+			...settings
 		}
 	});
 	if (facts.hasPortal) simulator.portal({ callback_url: await portalAddress(world.server, facts.id) });

@@ -15,7 +15,8 @@ export async function* checkOperators(config: Config): AsyncGenerator<Finding> {
 		const operators = app.operators.all();
 		const answers = await Promise.all(operators.map(operatorFinding));
 		const addresses = operators.flatMap((operator) => portalAddress(app, operator));
-		return [...answers, ...addresses, await reviewFinding(app)];
+		const refunds = operators.flatMap(refundFinding);
+		return [...answers, ...refunds, ...addresses, await reviewFinding(app)];
 	});
 	yield* findings;
 	if (config.mode === 'live' && config.operators.length === 0) {
@@ -25,6 +26,13 @@ export async function* checkOperators(config: Config): AsyncGenerator<Finding> {
 			'configure one (AIRTILL_MODE=sandbox needs none)'
 		);
 	}
+}
+
+/** Money of such an operator that bought nothing stays until a person sends it back. */
+function refundFinding({ id, capabilities }: OperatorAdapter): Finding[] {
+	if (capabilities.refund !== 'none') return [];
+	const advice = 'set its credentials for refunds, or see "review list" daily and send the money by hand';
+	return [warn('operator', `${id}: sends no money back`, advice)];
 }
 
 /** What must be entered by hand, where an operator takes no address with a request. */

@@ -26,6 +26,9 @@ export interface GiveUpParts {
  * Nor do its next questions say what became of a guest whose acknowledgement was lost: it is handed out again, but
  * `ndsctl auth` does nothing for who is in already and says "No" (ndsctl_auth in ndsctl_thread.c), as for who is not
  * there, and authmon acknowledges neither.
+ *
+ * So too where the operator sends no money back: the state machine lets nobody wait for longer, and time that began later
+ * would run while its buyer has gone. A person is asked to send it (`refund_not_supported`), and the buyer's page says so.
  * @returns when to look again, or null when it does not wait (any more)
  */
 export async function giveUp(parts: GiveUpParts, sessionId: number): Promise<number | null> {

@@ -252,7 +252,8 @@ export function createGrants(parts: GrantsParts): Grants {
 			: teller
 				? await ask(gateway, (reach) => teller.revoke(guest, gateway, reach))
 				: { kind: 'impossible' };
-		const endsByItselfAt = grant.until_at ?? grant.created_at;
+		// The end that it confirmed last is known of one that was about to be told anew, and of one that was to be told less.
+		const endsByItselfAt = Math.max(grant.until_at ?? grant.created_at, grant.confirmed_until_at ?? 0);
 		if (told.kind === 'unavailable') {
 			await noteTrouble(grant, gateway, told.reason);
 			const overMs = clock.now() - endsByItselfAt;

@@ -283,11 +283,8 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			await jobs.schedule(trx, ACTIVATING_JOB, row.id, until);
 			return until;
 		},
-		async added(trx, { id, pass_id: passId }, startsAt) {
-			// Where nobody is told, nobody can fail to be.
-			if ((await store.openGrantsOf(trx, passId)).length === 0) return;
-			await jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATING_MS);
-		},
+		// Also where nobody has to be told yet: its device may come to a gateway that has to be.
+		added: (trx, { id }, startsAt) => jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATING_MS),
 		changed
 	};
 }

@@ -90,7 +90,7 @@ const SESSION: Layout = {
 			from: 'active',
 			to: 'cancelled',
 			trigger:
-				'Only added time: the router could not be told of it within 10 minutes from its start; the money goes back.',
+				'Only added time: the router could not be told of it within 10 minutes from its start (until it is nearly over, where the operator sends no money back); the money goes back.',
 			reason: 'provisioning_failed',
 			event: 'session.cancelled'
 		}

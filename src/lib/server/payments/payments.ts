@@ -1,7 +1,7 @@
 import { toMajor, toMinor } from '../../money.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
 import type { PaymentBody, PaymentStartBody } from '../contract/schemas.ts';
-import type { Tx } from '../db/database.ts';
+import type { Queries, Tx } from '../db/database.ts';
 import { AppError, validationFailed } from '../errors.ts';
 import { operatorReference } from '../ids.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
@@ -49,6 +49,8 @@ export interface Payments {
 	decide(review: Review, order: DecisionOrder): Promise<void>;
 	/** Matches an operator's list of settled payments with ours. @throws StatementError, CsvFileError */
 	checkStatement(file: StatementFile): Promise<StatementResult>;
+	/** Whether the operator of a payment can be asked to send its money back. */
+	canGoBack(queries: Queries, id: number): Promise<boolean>;
 	/** No gateway let the buyer in: the payment bought nothing after all, and goes back. */
 	refundUnprovisioned(trx: Tx, id: number): Promise<void>;
 	/** Handlers of the durable jobs. */
@@ -209,6 +211,11 @@ export function createPayments(context: PaymentsContext): Payments {
 		evidenceOf: (id) => evidenceOf(context, id),
 		decide: (review, order) => decide(context, review, order),
 		checkStatement: (file) => checkStatement(context, file),
+		async canGoBack(queries, id) {
+			const payment = await store.find(queries, id);
+			const adapter = context.operators.all().find((one) => one.id === payment?.operator);
+			return adapter?.refund !== undefined;
+		},
 		refundUnprovisioned: (trx, id) => refundUnprovisioned(context, trx, id),
 		portalCallbackUrl: (operator) => portalCallbackUrl(context, operator),
 		jobs: {

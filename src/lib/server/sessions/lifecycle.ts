@@ -54,11 +54,10 @@ export interface Lifecycle {
 	 */
 	giveUp(trx: Tx, id: number): Promise<SessionRow[]>;
 	/**
-	 * active -> cancelled: added time that no gateway was told of, and what follows it in its pass. It has expired already
-	 * where nobody could look in time.
-	 * @returns those that were taken back
+	 * active -> cancelled: added time that no gateway was told of. It has expired already where nobody could look in time.
+	 * @returns whether it was taken back
 	 */
-	takeBack(trx: Tx, id: number): Promise<SessionRow[]>;
+	takeBack(trx: Tx, id: number): Promise<boolean>;
 }
 
 /** Why a successful payment does not buy its session; the money goes back for this reason. */
@@ -74,8 +73,8 @@ export interface AccessPlan {
 	/** In the transaction of a change: gateways must learn what a pass is now. */
 	changed(trx: Tx, passId: number): Promise<void>;
 	/**
-	 * In the transaction in which added time is paid that begins at `startsAt` (epoch milliseconds): where a gateway has to
-	 * be told of it, somebody will look whether it was.
+	 * In the transaction in which added time is paid that begins at `startsAt` (epoch milliseconds): somebody will look
+	 * whether the gateway that has to be told of it was.
 	 */
 	added(trx: Tx, row: SessionRow, startsAt: number): Promise<void>;
 }
@@ -280,8 +279,8 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
 		},
 		async takeBack(trx, id) {
 			const now = clock.now();
-			const row = await known(trx, id);
-			if (row.status !== 'active' && row.status !== 'expired') return [];
+			const { status, pass_id: passId } = await known(trx, id);
+			if (status !== 'active' && status !== 'expired') return false;
 			const to = {
 				status: 'cancelled',
 				status_reason: 'provisioning_failed',
@@ -290,13 +289,9 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
 				expires_at: null,
 				ended_at: now
 			} as const;
-			const taken: SessionRow[] = [];
-			for (const { id: one, status } of [row, ...(await store.laterInPass(trx, row))]) {
-				const back = await transition(trx, { id: one, status }, to, { event: 'session.cancelled', now });
-				if (back) taken.push(back);
-			}
-			await access.changed(trx, row.pass_id);
-			return taken;
+			const taken = await transition(trx, { id, status }, to, { event: 'session.cancelled', now });
+			await access.changed(trx, passId);
+			return taken !== null;
 		}
 	};
 }

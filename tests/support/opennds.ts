@@ -1,0 +1,33 @@
+/** Devices behind an openNDS, as it hands them over. */
+import { createHash } from 'node:crypto';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+export interface NdsDevice {
+	/** What the router calls its stay. */
+	token: string;
+	hid: string;
+	mac: string;
+}
+
+let count = 0;
+
+/** A device that comes to the portal for the first time. */
+export function newDevice(): NdsDevice {
+	count += 1;
+	const token = count.toString(16).padStart(8, '0');
+	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+}
+
+/** Path of the page that a device is sent to. */
+export function ndsEntry({ key }: { key: string }, { hid, mac }: NdsDevice, host: string): string {
+	const items = [
+		`hid=${hid}`,
+		'clientip=192.168.8.50',
+		`clientmac=${mac}`,
+		'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
+		`gatewayaddress=${host}:2050`
+	];
+	return `/splash/${key}?fas=${base64(items.join(', '))}`;
+}
