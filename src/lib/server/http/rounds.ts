@@ -27,9 +27,11 @@ export function createRounds<Q, A>(
 		const turn = (async () => {
 			await before;
 			await Promise.allSettled([answer, pauseFor(everyMs)]);
-			if (turns.get(subject) === turn) turns.delete(subject);
 		})();
 		turns.set(subject, turn);
+		void turn.then(() => {
+			if (turns.get(subject) === turn) turns.delete(subject);
+		});
 		const round = { questions, answer };
 		waiting.set(subject, round);
 		return round;
