@@ -156,7 +156,7 @@ export function gettingReady(words: PurchaseWords): PurchaseState {
 		tone: 'good',
 		title: say.purchase_ready_title(),
 		text: say.purchase_ready_text({ money: words.amount }),
-		next: say.purchase_ready_next(),
+		next: say.purchase_ready_next({ code: words.code }),
 		note: null,
 		action: 'none',
 		polls: true,

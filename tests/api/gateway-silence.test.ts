@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../support/api.ts';
-import { registerGateway } from '../support/gateways.ts';
+import { registerGateway, registerRadius } from '../support/gateways.ts';
 import { cli, startServer } from '../support/server.ts';
 import { hear, later, minute, minutes } from '../support/watch.ts';
 import { DATABASES, eventually, SECRET, useNewWorlds } from '../support/world.ts';
@@ -56,10 +56,21 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(world().server.stderr()).toContain('a gateway is heard of again');
 	});
 
-	it('one that was never heard of is not judged, and neither is a router without a gateway', async () => {
+	it('a router of whose gateway nothing was ever heard is not sold: nobody would be let in', async () => {
 		const name = await polling();
+		await minutes(world(), 2);
+		expect(await status()).toBe('online');
+		await minutes(world(), 2);
+		expect(await status()).toBe('offline');
+		const { stdout } = await cli(['gateways', 'test', name], world().server);
+		expect(stdout).toMatch(/heard of: never yet .*its router is not sold before it is/s);
+		await hear(world(), [name]);
+		expect(await status()).toBe('online');
+	});
+
+	it('a gateway that asks only when somebody comes is not judged, and neither is a router without one', async () => {
+		await registerRadius(world(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
 		await minutes(world(), 5);
-		expect(await silentSince(name)).toBeNull();
 		expect(await status()).toBe('online');
 		expect(await status(4)).toBe('online');
 	});

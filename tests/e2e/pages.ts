@@ -2,37 +2,10 @@
  * Every page that the application has, in each of its states that look different: what reaches everybody is tested
  * on all of them. A page that is added to the application is added here.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from '@playwright/test';
-import { handOver } from '../support/hand-over.ts';
-import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
-import { startServer, type TestServer } from '../support/server.ts';
-import { openSql } from '../support/sql.ts';
+import type { TestServer } from '../support/server.ts';
+import { OFFLINE_ROUTER, SHARED_ROUTER, SILENT_ROUTER, type PurchaseName, type Scene } from './scene.ts';
 import { ROUTER } from './support/test.ts';
-
-/** An installation with a purchase in each state. */
-export interface Scene {
-	server: TestServer;
-	url: string;
-	/** Path of a gateway's splash page. */
-	splash: string;
-	/** Paths of purchases by their state. */
-	purchases: Readonly<Record<PurchaseName, string>>;
-}
-
-export type PurchaseName =
-	| 'waiting'
-	| 'slow'
-	| 'active'
-	/** More time was asked for, and the phone asks for the PIN. */
-	| 'adding'
-	| 'declined'
-	| 'no funds'
-	| 'refunded'
-	| 'unknown'
-	| 'too late'
-	| 'over'
-	| 'ended';
 
 export interface Place {
 	name: string;
@@ -42,10 +15,6 @@ export interface Place {
 	/** Into which of the two areas somebody signs in to see it. */
 	signedIn?: 'developer' | 'owner';
 }
-
-const OFFLINE_ROUTER = 17;
-const MINUTE = 60_000;
-const lookAgainMs = 50;
 
 const at = (name: string, path: string): Place => ({ name, path: () => path });
 const purchase = (name: PurchaseName): Place => ({
@@ -74,6 +43,7 @@ export const BUYING: readonly Place[] = [
 	at('list, place not found', '/?place=Atlantis'),
 	{ ...at('list, languages open', '/'), act: (page) => page.locator('.languages summary').click() },
 	at('router', `/r/${ROUTER}`),
+	at('router, owner’s own password', `/r/${SHARED_ROUTER}`),
 	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
 	at('router, offline', `/r/${OFFLINE_ROUTER}`),
 	at('no such router', '/r/999999'),
@@ -83,6 +53,12 @@ export const BUYING: readonly Place[] = [
 	{ name: 'purchase: active, everything unfolded', path: ({ purchases }) => purchases.active, act: unfold },
 	{ name: 'purchase: active, more time', path: ({ purchases }) => `${purchases.active}?more` },
 	purchase('adding'),
+	purchase('hotspot'),
+	purchase('hotspot, code'),
+	purchase('enterprise'),
+	purchase('owner’s own password'),
+	purchase('activating'),
+	purchase('not let in'),
 	{ name: 'receipt', path: ({ purchases }) => `${purchases.active}/receipt` },
 	purchase('declined'),
 	purchase('no funds'),
@@ -182,6 +158,8 @@ export const OWNING: readonly Place[] = [
 	owned('owner: routers', '/owner/routers'),
 	owned('owner: router', `/owner/routers/${ROUTER}`),
 	owned('owner: router, look', `/owner/routers/${ROUTER}/brand`),
+	owned('owner: router, silent', `/owner/routers/${SILENT_ROUTER}`),
+	owned('owner: network password', `/owner/routers/${SHARED_ROUTER}/network-password`),
 	owned('owner: price', `/owner/routers/${ROUTER}/price`),
 	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
 	at('poster', `/r/${ROUTER}/poster`),
@@ -189,77 +167,6 @@ export const OWNING: readonly Place[] = [
 ];
 
 export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...OWNING, ...REFERENCE, ...SIGNED_IN];
-
-/** Starts an installation and brings a purchase into each state. */
-export async function startScene(): Promise<Scene> {
-	const server = await startServer();
-	const { url } = server;
-	const buy = async (digits: string, title: RegExp) => {
-		const path = await buyAt(url, `/r/${ROUTER}`, numberEnding(digits));
-		await untilTitled(url, path, title);
-		return path;
-	};
-
-	// What takes time comes first; then the clock stands still, and what happens at once comes.
-	const over = await buy('456', /^You are paid until/);
-	const late = await buy('003', /^Check your phone/);
-	await asked(server);
-	await server.advance(11 * MINUTE);
-	await untilTitled(url, late, /^Your network has not answered yet/);
-	await server.advance(51 * MINUTE);
-	await untilTitled(url, over, /^Your time is over/);
-	const unknown = await buy('003', /^Check your phone/);
-	await asked(server);
-	await server.advance(11 * MINUTE);
-	await untilTitled(url, unknown, /^Your network has not answered yet/);
-	const slow = await buy('003', /^Check your phone/);
-	await asked(server);
-	await server.advance(MINUTE);
-
-	const ended = await buy('456', /^You are paid until/);
-	await fetch(`${url}${ended}?/end`, {
-		method: 'POST',
-		headers: { origin: url, accept: 'text/html' },
-		// Without a body it is no form, and nothing is ended.
-		body: new URLSearchParams()
-	});
-	await untilTitled(url, ended, /^You ended your time/);
-	const adding = await buy('456', /^You are paid until/);
-	await buyAt(url, `${adding}?more`, numberEnding('003'));
-	const [waiting, active, declined, noFunds, refunded] = await Promise.all([
-		buy('003', /^Check your phone/),
-		buy('456', /^You are paid until/),
-		buy('001', /^You cancelled/),
-		buy('002', /^Not enough/),
-		buy('009', /^Your money went back/)
-	]);
-	return {
-		server,
-		url,
-		splash: await handOver(server),
-		purchases: {
-			waiting,
-			slow,
-			active,
-			adding,
-			declined,
-			'no funds': noFunds,
-			refunded,
-			unknown,
-			'too late': late,
-			over,
-			ended
-		}
-	};
-}
-
-/** Waits until the operator has every payment: one whose time is over before that is not asked for at all. */
-async function asked(server: TestServer): Promise<void> {
-	const sql = await openSql(server.databaseUrl);
-	const open = `select count(*) from payments where status = 'pending' and submit_state <> 'accepted'`;
-	while ((await sql.count(open)) > 0) await sleep(lookAgainMs);
-	await sql.close();
-}
 
 /** The password of the demo account, as the server prints it. */
 function demoPassword(server: TestServer): string {

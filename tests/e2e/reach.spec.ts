@@ -1,18 +1,8 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { LOCALES } from '../../src/lib/language/locales.ts';
-import {
-	BUYING,
-	inLanguage,
-	KIOSK,
-	MAIN,
-	OWNING,
-	REFERENCE,
-	SIGNED_IN,
-	visit,
-	type Place,
-	type Scene
-} from './pages.ts';
+import { BUYING, inLanguage, KIOSK, MAIN, OWNING, REFERENCE, SIGNED_IN, visit, type Place } from './pages.ts';
+import type { Scene } from './scene.ts';
 import { expect, test } from './support/reach.ts';
 
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice'];

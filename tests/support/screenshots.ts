@@ -8,7 +8,8 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
-import { BUYING, inLanguage, KIOSK, MAIN, OWNING, startScene, visit, type Place } from '../e2e/pages.ts';
+import { BUYING, inLanguage, KIOSK, MAIN, OWNING, visit, type Place } from '../e2e/pages.ts';
+import { startScene } from '../e2e/scene.ts';
 import { ensureBrowser } from './browser.js';
 
 const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));

@@ -169,7 +169,9 @@ function clockFinding(offsetMs: number): Finding {
 function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding> {
 	const { seenAt, silentSince, trouble } = gateway;
 	if (trouble !== null) yield fail('last attempt', trouble.replace(/\.$/, ''), 'it is tried again by itself');
-	if (silentSince !== null) {
+	if (seenAt === null && silentSince !== null) {
+		yield fail('heard of', 'never yet', 'its router is not sold before it is; look at its configuration');
+	} else if (silentSince !== null) {
 		const minutes = Math.round((clock.now() - silentSince) / MINUTE_MS);
 		yield fail('heard of', `silent for ${minutes} minutes`, 'its router is not sold while that lasts');
 	} else if (seenAt === null) {

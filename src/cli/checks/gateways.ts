@@ -39,12 +39,12 @@ function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
 		const what = `${name} has no ${missing.join(' and no ')}`;
 		yield fail('gateways', what, 'register it anew, with what its kind needs');
 	}
-	if (silentSince !== null) {
+	if (seenAt === null && way !== 'browser' && way !== 'elsewhere') {
+		const what = `${name} was never heard of${silentSince === null ? '' : ': its router may not be sold'}`;
+		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints; ${test}`);
+	} else if (silentSince !== null) {
 		const what = `${name} has been silent since ${isoTime(silentSince)}: its router may not be sold`;
 		yield warn('gateways', what, `see that it has power and internet; ${test}`);
-	} else if (seenAt === null && way !== 'browser' && way !== 'elsewhere') {
-		const what = `${name} was never heard of`;
-		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints`);
 	}
 	if (trouble !== null) yield warn('gateways', `${name}: ${plain(trouble)}`, test);
 	if (clockOffsetMs !== null && Math.abs(clockOffsetMs) > CLOCK_OFF_MS) {

@@ -1,4 +1,4 @@
-import { startScene, type Scene } from '../pages.ts';
+import { startScene, type Scene } from '../scene.ts';
 import { test as base } from './test.ts';
 
 /** An installation with a purchase in each state; nothing moves its clock after that. */

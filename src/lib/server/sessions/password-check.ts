@@ -1,6 +1,6 @@
 import type { Queries } from '../db/database.ts';
 import type { Secrets } from '../secrets.ts';
-import { passwordContext } from './sessions.ts';
+import { passwordContext } from './passwords.ts';
 import * as store from './store.ts';
 
 /**

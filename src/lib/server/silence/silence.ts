@@ -13,8 +13,9 @@ import { CHECK_MS, judge, MAX_GAP_MS, MIN_GAP_MS, QUIET_CHECKS } from './verdict
 /**
  * Finds gateways that went silent, once a minute: gateways that we tell are asked how they are; those that come for
  * their guests, or report connections, must have done so. A router of which no gateway is heard is `offline` and not
- * sold until one is. A gateway that was never heard of is not judged, and neither is one that has nothing to say: at
- * which no connection is known to go on, or that proves itself to buyers' browsers only.
+ * sold until one is; so too one that was never heard of: what is bought there would let nobody in. Not judged is one that
+ * has nothing to say: that asks RADIUS, and at which no connection is known to go on, or that proves itself to buyers'
+ * browsers only.
  *
  * A gateway that reports connections is silent for no longer than its connections are believed to go on. A Stop that was
  * lost, or a night without power after which nobody came back, looks like a gateway that is gone, and would keep it off
@@ -127,8 +128,7 @@ export function createSilence({ database, clock, log, gateways, access, reach }:
 		const after = judge(before, {
 			// At any other moment, not only a later one: the clock may have been set back.
 			isHeard: isReachable || life === 'answers' || !isWatched || seenAt !== row.checked_seen_at,
-			isExpected:
-				seenAt !== null && (way !== 'radius' || life === 'silent' || (reporting.get(row.id) ?? 0) > 0),
+			isExpected: way !== 'radius' || life === 'silent' || (reporting.get(row.id) ?? 0) > 0,
 			counts,
 			seenAt,
 			now

@@ -82,9 +82,8 @@ const MAX_FORGOTTEN = 1_000;
 
 /** How a gateway stands now. */
 export function gatewayState({ silentSince, seenAt }: RegisteredGateway, way: Way): GatewayState {
-	if (silentSince !== null) return 'silent';
-	if (seenAt !== null) return 'heard';
-	return way === 'browser' || way === 'elsewhere' ? 'unwatched' : 'new';
+	if (seenAt === null) return way === 'browser' || way === 'elsewhere' ? 'unwatched' : 'new';
+	return silentSince === null ? 'heard' : 'silent';
 }
 
 export function createUsage({ database, clock, config, gateways }: UsageParts): Usage {
