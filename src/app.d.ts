@@ -14,7 +14,7 @@ declare global {
 			/** The owner whose page this is, where there is something to show of them. */
 			brand?: ShownBrand | null;
 			/** Path of this page, where the address it was asked for by is not the one to keep. */
-			address?: string;
+			ownPath?: string;
 			/** The page fills the window by itself, without the site's header and footer. */
 			bare?: boolean;
 		}

@@ -27,8 +27,8 @@ type Device = ReturnType<typeof newDevice>;
 describe.each(DATABASES)('on %s', (kind) => {
 	const world = useWorld({ database: kind });
 
-	/** Buys an hour on the page that the gateway sends a device to. @returns its path */
-	async function buy(gateway: Registered, device: Device): Promise<string> {
+	/** The page that the gateway sends a device to. */
+	async function enter(gateway: Registered, device: Device) {
 		const person = browse(world().server.url);
 		const items = [
 			`hid=${device.hid}`,
@@ -37,7 +37,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
 			`gatewayaddress=${LOGIN_HOST}:2050`
 		];
-		const page = await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`);
+		return { person, page: await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`) };
+	}
+	/** Buys an hour there. @returns its path */
+	async function buy(gateway: Registered, device: Device): Promise<string> {
+		const { person, page } = await enter(gateway, device);
 		return buyHourOn(person, page);
 	}
 
@@ -112,9 +116,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await ask({ auth_get: 'list', payload: base64('none') });
 			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
 			expect(await seenAt()).toBe(before);
-			// Nor does a list under its own name begin anybody's time.
-			await router.ask({ auth_get: 'list', payload: base64('none') });
-			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
 			await router.poll();
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
 			expect(await seenAt()).not.toBe(before);
@@ -183,7 +184,27 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
 		});
 
-		it('who acknowledges in its place keeps no device out', async () => {
+		it('what was acknowledged is deleted, and what it lists is so at once', async () => {
+			const devices = [newDevice(), newDevice()];
+			known = devices.map(rhidOf);
+			for (const device of devices) {
+				await buy(gateway, device);
+				const { pass_id: pass } = await inState('activating');
+				const isListed = device === devices[1];
+				if (isListed) {
+					const { body } = await router.ask({ auth_get: 'list', payload: base64('none') });
+					expect(decodeURIComponent(body)).toContain(rhidOf(device));
+				} else {
+					expect((await router.poll()).items).not.toBe('*');
+				}
+				expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
+				const none = { payload: base64('none') };
+				expect((await router.ask({ auth_get: 'view', ...none })).body).toBe('*');
+				expect((await router.ask({ auth_get: 'list', ...none })).body).toBe('*');
+			}
+		});
+
+		it('who acknowledges in its place keeps no device out that comes to the portal again', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -191,7 +212,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			// A customer knows the address, and the gateway's name; and so what the router is told.
 			const stranger = createAuthmon(gateway.portal, version, () => true);
 			await stranger.poll();
+			await router.poll();
 			expect(router.online.has(rhidOf(device))).toBe(false);
+			// It is still without internet there: its router sends it here.
+			await enter(gateway, device);
 			await router.poll();
 			expect(router.online.has(rhidOf(device))).toBe(true);
 			// Not for ever: after that it is not offered any more.

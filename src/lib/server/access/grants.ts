@@ -29,8 +29,8 @@ export interface Grants {
 	giveUp(sessionId: number): Promise<number | null>;
 	/**
 	 * Guests that a gateway has to fetch, those first that it was never handed; the end that each is told stays noted. Those
-	 * that were confirmed lately follow: what asks and confirms is not proved to be the gateway, and nobody else may keep a
-	 * guest from it.
+	 * that were confirmed and come to the portal again follow: what confirms is not proved to be the gateway, which sends us
+	 * only whom it has not let in.
 	 * @param useOf what is done with a guest, by what was handed over with its device: what is `useless` takes no place in
 	 * the answer, and of what is only `shown` nothing is noted
 	 */
@@ -86,7 +86,7 @@ const WAIT_MS = 5_000;
 
 /** Guests that are looked at for one answer. */
 const MAX_LOOKED_AT = 100;
-/** A gateway fetches more than once in this time, however long its interval is. */
+/** A gateway fetches more than once in this time, however long its interval is: so long is a guest that came back shown. */
 const AGAIN_MS = 90_000;
 
 export function createGrants(parts: GrantsParts): Grants {
@@ -338,7 +338,7 @@ export function createGrants(parts: GrantsParts): Grants {
 				found.push({ grantId: grant.id, mac, user, login, untilMs });
 			}
 			const lately = { gatewayId: gateway.id, since: clock.now() - AGAIN_MS };
-			for (const grant of await store.confirmedAt(db, lately, limit - found.length)) {
+			for (const grant of await store.confirmedAndBack(db, lately, limit - found.length)) {
 				const pass = await passNow(grant.pass_id);
 				if (!pass || grant.until_at === null) continue;
 				const { mac, user, login } = await guestOf(grant, pass);

@@ -178,8 +178,8 @@ export const handedOutAt = (queries: Queries, gatewayId: number, limit: number):
 		.limit(limit)
 		.execute();
 
-/** Grants that a gateway has confirmed since a moment, oldest first. */
-export const confirmedAt = (
+/** Grants that a gateway has confirmed, and whose device it has sent to us again after that and since a moment, oldest first. */
+export const confirmedAndBack = (
 	queries: Queries,
 	{ gatewayId, since }: { gatewayId: number; since: number },
 	limit: number
@@ -189,8 +189,17 @@ export const confirmedAt = (
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('state', '=', 'granted')
-		.where('updated_at', '>', since)
 		.where('released_at', 'is', null)
+		.where(({ exists, selectFrom }) =>
+			exists(
+				selectFrom('gateway_visits')
+					.select('gateway_visits.id')
+					.whereRef('gateway_visits.gateway_id', '=', 'access_grants.gateway_id')
+					.whereRef('gateway_visits.client_mac', '=', 'access_grants.mac')
+					.whereRef('gateway_visits.created_at', '>', 'access_grants.granted_at')
+					.where('gateway_visits.created_at', '>', since)
+			)
+		)
 		.orderBy('id')
 		.limit(limit)
 		.execute();

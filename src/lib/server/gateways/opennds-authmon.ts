@@ -12,8 +12,8 @@ import { decoded } from './fields.ts';
  * cannot be. Under any other name the same items are shown and nothing is noted, so that a router that hashes its name
  * in a way that is not known here locks no buyer out. An item is the `rhid` of a
  * device that has paid, and opens that very router for that very device alone: reading it gives nothing that was not
- * bought. Whoever acknowledges in the router's place cannot keep a device out either: what was acknowledged is handed
- * out for a while after that, and the router takes each item once.
+ * bought. What was acknowledged is deleted, as authmon expects; a device for which somebody else has acknowledged is sent
+ * to the portal again by its router, and from then on is handed out again for a while.
  */
 
 /** It takes this many in one go. */

@@ -98,15 +98,19 @@ async function confirm(app: App, gateway: RegisteredGateway, asked: readonly Ask
 async function itemsFor(app: App, gateway: RegisteredGateway, asked: readonly Asked[]): Promise<string> {
 	const { access, clock } = app;
 	const faskey = gateway.secret ?? '';
-	const namesOf = (kind: AuthmonQuestion['kind']) =>
-		new Set(asked.filter(({ question }) => question.kind === kind).map(({ hash }) => hash));
-	// A list that will not be acknowledged is shown, as to anybody.
-	const [viewers, listers] = [namesOf('view'), namesOf('list')];
-	if (viewers.size + listers.size === 0) return '';
+	const namesOf = (...kinds: AuthmonQuestion['kind'][]) =>
+		new Set(asked.filter(({ question }) => kinds.includes(question.kind)).map(({ hash }) => hash));
+	const names = namesOf('view', 'list');
+	if (names.size === 0) return '';
 	const guests = await access.waiting(gateway, MAX_ITEMS, (login) => {
 		if (rhidOf(login, faskey) === null) return 'useless';
-		return fitsName(login, viewers) ? 'handed-out' : 'shown';
+		return fitsName(login, names) ? 'handed-out' : 'shown';
 	});
+	// No acknowledgement follows a list.
+	const listers = namesOf('list');
+	for (const { grantId, login } of guests) {
+		if (fitsName(login, listers)) await access.confirm(gateway, grantId);
+	}
 	const items = guests.flatMap(({ login, user, untilMs, grantId }) => {
 		const rhid = rhidOf(login, faskey);
 		return rhid === null ? [] : [{ rhid, user, untilMs, grantId }];

@@ -110,7 +110,7 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken(),
-		address: visit ? visitPath(gateway, visit) : link(`/splash/${gateway.key}`),
+		ownPath: visit ? visitPath(gateway, visit) : link(`/splash/${gateway.key}`),
 		visit: visit && {
 			state: visit.entry.state,
 			problem: visit.entry.problem,

@@ -1,0 +1,33 @@
+/** The same page in another language: where its links lead, on the pages of a purchase and on that of a gateway. */
+import { describe, expect, it } from 'vitest';
+import { browse, type Page } from '../support/browsing.ts';
+import { registerGateway } from '../support/gateways.ts';
+import { buyHourOn } from '../support/splash.ts';
+import { useWorld } from '../support/world.ts';
+
+const linksOf = ({ html }: Page): string[] =>
+	[...html.matchAll(/<a href="([^"]*)" lang="(?:sw|fr)"/g)].map(([, href = '']) => href);
+
+describe('the links to other languages', () => {
+	const world = useWorld({ database: 'sqlite' });
+
+	it('lead to the page itself: a purchase, its receipt, a visit, a poster, a kiosk’s set-up', async () => {
+		const { server } = world();
+		const { key } = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
+		const person = browse(server.url);
+		const entry = new URLSearchParams({
+			mac: '02:00:00:00:00:01',
+			'link-login-only': 'http://10.5.50.1/login',
+			'chap-id': '\\371',
+			'chap-challenge': '\\357\\015'
+		});
+		const page = await person.get(`/splash/${key}?${entry.toString()}`);
+		const [visit = ''] = linksOf(page);
+		expect(visit).toMatch(new RegExp(`^/fr/splash/${key}/[\\w-]{24}$`));
+		const purchase = await buyHourOn(person, page);
+		for (const path of [purchase, `${purchase}/receipt`, '/r/3/poster', '/kiosk/3/setup']) {
+			expect(linksOf(await person.get(path)), path).toEqual([`/fr${path}`, `/sw${path}`]);
+		}
+		expect((await person.get(`/sw${purchase}`)).status).toBe(200);
+	});
+});
