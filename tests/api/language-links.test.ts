@@ -1,12 +1,14 @@
 /** The same page in another language: where its links lead, on the pages of a purchase and on that of a gateway. */
 import { describe, expect, it } from 'vitest';
+import { LOCALES } from '../../src/lib/language/locales.ts';
 import { browse, type Page } from '../support/browsing.ts';
 import { registerGateway } from '../support/gateways.ts';
 import { buyHourOn } from '../support/splash.ts';
 import { useWorld } from '../support/world.ts';
 
 const linksOf = ({ html }: Page): string[] =>
-	[...html.matchAll(/<a href="([^"]*)" lang="(?:sw|fr)"/g)].map(([, href = '']) => href);
+	[...html.matchAll(/<a href="([^"]*)" lang="\w\w"/g)].map(([, href = '']) => href);
+const inEach = (path: string) => LOCALES.map((locale) => `/${locale}${path}`);
 
 describe('the links to other languages', () => {
 	const world = useWorld({ database: 'sqlite' });
@@ -23,11 +25,16 @@ describe('the links to other languages', () => {
 		});
 		const page = await person.get(`/splash/${key}?${entry.toString()}`);
 		const [visit = ''] = linksOf(page);
-		expect(visit).toMatch(new RegExp(`^/fr/splash/${key}/[\\w-]{24}$`));
+		expect(visit).toMatch(new RegExp(`^/en/splash/${key}/[\\w-]{24}$`));
 		const purchase = await buyHourOn(person, page);
-		for (const path of [purchase, `${purchase}/receipt`, '/r/3/poster', '/kiosk/3/setup']) {
-			expect(linksOf(await person.get(path)), path).toEqual([`/fr${path}`, `/sw${path}`]);
+		const pages = ['/r/3', '/r/3/poster', '/kiosk/3/setup', '/resume', purchase, `${purchase}/receipt`];
+		for (const path of pages) {
+			expect(linksOf(await person.get(path)), path).toEqual(inEach(path));
 		}
-		expect((await person.get(`/sw${purchase}`)).status).toBe(200);
+		for (const path of inEach(purchase)) {
+			const translated = await person.get(path);
+			expect([path, translated.status]).toEqual([path, 200]);
+			expect(translated.html).toContain(`<html lang="${path.slice(1, 3)}"`);
+		}
 	});
 });

@@ -73,6 +73,22 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(user, second)).status).toBe(200);
 	});
 
+	it('what is not meant for us is taken, or its gateway would repeat it for ever', async () => {
+		const { user } = await buy();
+		const mac = newMac();
+		// The longest Class, of another RADIUS server; the device is known by its user name.
+		const report = { user, mac, class: `0x${'ff'.repeat(253)}` };
+		expect(await calls.account('start', 'of-another', report)).toBe(204);
+		expect(await connections('of-another')).toMatchObject([{ stopped_at: null }]);
+		for (const status of ['9', '15', '4294967295']) {
+			expect(await calls.account('start', 'no-status-of-ours', { user, mac, status })).toBe(204);
+		}
+		expect(await connections('no-status-of-ours')).toEqual([]);
+		for (const status of ['', 'Start', '-1']) {
+			expect(await calls.account('start', 'no-status', { user, mac, status })).toBe(400);
+		}
+	});
+
 	it('a clock that was set back keeps no place for a device that has left', async () => {
 		const { user } = await buy('2h');
 		const [first, second] = [newMac(), newMac()];

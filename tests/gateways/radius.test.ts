@@ -115,6 +115,19 @@ describe('a pass that was bought', () => {
 		expect(secondsOf(reply)).toBeGreaterThan(HOUR_SECONDS - 60);
 		expect(secondsOf(reply)).toBeLessThanOrEqual(HOUR_SECONDS);
 		expect(reply.attributes['Class']).toEqual(['there']);
+		// One name (RFC 2865, 5.44), under which reports come: not the anonymous one outside the tunnel.
+		expect(reply.attributes['User-Name']).toEqual([pass.user]);
+	});
+
+	it('gives it, too, where the device is named by the user name alone', async () => {
+		const pass = await buy(PERSONAL.router);
+		const mac = '02-00-00-00-00-67';
+		const request = { 'User-Name': mac, 'User-Password': mac };
+		const reply = await radclient(personal, 'auth', request);
+		expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
+		expect(reply.attributes['Tunnel-Password:0']).toContain(`"${pass.password}"`);
+		await world().api.endSession(pass.session.id);
+		expect((await radclient(personal, 'auth', request)).kind).toBe('reject');
 	});
 
 	it('gives its password to an access point that asks by the device', async () => {

@@ -221,11 +221,13 @@ export async function peap(
 		]);
 		const answer = text.slice(Math.max(0, text.lastIndexOf('Received RADIUS message')));
 		const seconds = /Attribute 27 \(Session-Timeout\) length=6\n\s+Value: (\d+)/.exec(answer)?.[1];
+		const users = [...answer.matchAll(/Attribute 1 \(User-Name\) length=\d+\n\s+Value: '([^']*)'/g)];
 		const isAccepted = /^SUCCESS$/m.test(text) && answer.includes('(Access-Accept)');
 		return {
 			kind: isAccepted ? 'accept' : answer.includes('(Access-Reject)') ? 'reject' : 'none',
 			attributes: {
 				...(seconds === undefined ? {} : { 'Session-Timeout': [seconds] }),
+				'User-Name': users.map(([, value = '']) => value),
 				...(/Attribute 25 \(Class\)/.test(answer) ? { Class: ['there'] } : {})
 			},
 			text

@@ -12,10 +12,11 @@ const TIMEOUT_SECONDS = '2.0';
 
 /** Calls of rlm_rest for which FreeRADIUS has attributes: name in the JSON, and what is put there. */
 const LOGIN = { user: '%{User-Name}', mac: '%{Calling-Station-Id}' };
+/** An access point that asks by the address of a device may say it as the user name alone. */
+const LOGIN_BY_ADDRESS = { ...LOGIN, mac: '%{%{Calling-Station-Id}:-%{User-Name}}' };
 const REPORT = {
 	status: '%{integer:Acct-Status-Type}',
 	session: '%{Acct-Session-Id}',
-	...LOGIN,
 	ip: '%{Framed-IP-Address}',
 	nas_address: '%{%{NAS-IP-Address}:-%{Packet-Src-IP-Address}}',
 	nas_identifier: '%{NAS-Identifier}',
@@ -79,7 +80,8 @@ export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] 
 	];
 }
 
-function moduleText(name: string, { apiOrigin, gateway }: ConfigSite, hasEap: boolean): string {
+function moduleText(name: string, { apiOrigin, gateway, router }: ConfigSite, hasEap: boolean): string {
+	const login = router?.accessKind === 'wpa_personal_per_client' ? LOGIN_BY_ADDRESS : LOGIN;
 	const call = (section: string, path: string, fields: Readonly<Record<string, string>>) => `
 	${section} {
 		uri = "\${..connect_uri}/radius/${gateway.key}/${path}"
@@ -97,9 +99,9 @@ rest ${name} {
 	connect_uri = "${apiOrigin}"
 	connect_timeout = ${TIMEOUT_SECONDS}
 ${[
-	call('authorize', 'authorize', LOGIN),
-	call('post-auth', 'post-auth', LOGIN),
-	call('accounting', 'accounting', REPORT)
+	call('authorize', 'authorize', login),
+	call('post-auth', 'post-auth', login),
+	call('accounting', 'accounting', { ...login, ...REPORT })
 ].join('\n')}
 
 	pool {
@@ -202,7 +204,7 @@ ${indented(ask, 2)}
 
 	# The password was right. A no to that (another device has the place) is a no to the device.
 	post-auth {
-${indented(hasEap ? unlessEap('update {\n\t&reply: += &session-state:\n}', `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
+${indented(hasEap ? unlessEap(EAP_REPLY, `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
 		Post-Auth-Type REJECT {
 			attr_filter.access_reject${hasEap ? `\n\t\t\t${name}_eap` : ''}
 ${indented(SIGNED, 3)}
@@ -233,6 +235,14 @@ const withoutAddress = (client: string) =>
 
 const unlessEap = (withEap: string, without: string) =>
 	`if (&EAP-Message) {\n${indented(withEap, 1)}\n}\nelse {\n${indented(without, 1)}\n}`;
+
+/** What was learnt inside the tunnel. An answer has one user name: the outer one, which may be "anonymous", gives way. */
+const EAP_REPLY = `update reply {
+	&User-Name !* ANY
+}
+update {
+	&reply: += &session-state:
+}`;
 
 /** Inside the tunnel: what the answer holds reaches the outer one by way of its session state. */
 const innerText = (name: string, ask: string) => `

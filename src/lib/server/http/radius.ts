@@ -37,9 +37,22 @@ const count = text.transform((value) => {
 });
 const given = text.transform((value) => (value === '' ? null : value));
 
+/** Class as printed: `0x` and two digits for each octet. Another server's may be as long as any attribute. */
+const octets = z.string().max(2 + 2 * MAX_TEXT);
+
 /** Acct-Status-Type, RFC 2866, 5.1. */
-const STATUSES = { 1: 'start', 2: 'stop', 3: 'interim', 7: 'on', 8: 'off' } as const;
-const statusText = z.enum(['1', '2', '3', '7', '8']).transform((value) => STATUSES[value]);
+const STATUSES = new Map<string, AccountingReport['status']>([
+	['1', 'start'],
+	['2', 'stop'],
+	['3', 'interim'],
+	['7', 'on'],
+	['8', 'off']
+]);
+/** null: of tunnels, failures and what comes later. It is taken and not kept, or its gateway would repeat it for ever. */
+const statusText = z
+	.string()
+	.regex(/^\d{1,10}$/)
+	.transform((value) => STATUSES.get(value) ?? null);
 
 const report = z.object({
 	status: statusText,
@@ -49,7 +62,7 @@ const report = z.object({
 	ip: given,
 	nas_address: given,
 	nas_identifier: given,
-	class: text,
+	class: octets,
 	at: count,
 	delay: count,
 	lasted: count,
@@ -124,14 +137,15 @@ export const postAuth = (event: Event): Promise<Response> =>
 
 export const accounting = (event: Event): Promise<Response> =>
 	answered(event, report, async (gateway, body) => {
-		await event.locals.app.access.radius.account(gateway, reportOf(body));
+		const { status } = body;
+		if (status !== null) await event.locals.app.access.radius.account(gateway, reportOf(body, status));
 		return empty(204);
 	});
 
 const GIGAWORD = 2 ** 32;
 
-const reportOf = (body: z.output<typeof report>): AccountingReport => ({
-	status: body.status,
+const reportOf = (body: z.output<typeof report>, status: AccountingReport['status']): AccountingReport => ({
+	status,
 	sessionId: body.session,
 	user: body.user,
 	mac: body.mac,
