@@ -11,7 +11,7 @@ import { answerApiEvent } from '#lib/server/http/api-event.ts';
 import { serveApi } from '#lib/server/http/api-server.ts';
 import { answerBrokenRequests } from '#lib/server/http/broken.ts';
 import { compressPage } from '#lib/server/http/compress.ts';
-import { endUnused, watchConnections } from '#lib/server/http/connection.ts';
+import { desertedFor, endUnused, watchConnections } from '#lib/server/http/connection.ts';
 import {
 	isApiPath,
 	isForeignForm,
@@ -61,6 +61,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.app = app;
 	event.locals.requestId = requestId();
 	event.locals.origin = publicOrigin(event, app.config);
+	// A call of ours ends with the signal that it was given.
+	const gone = event.isSubRequest || !event.platform ? null : desertedFor(event.platform.req);
+	event.locals.gone = gone ?? event.request.signal;
 	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/login-user.ts';
 import { startNas, type StandInNas } from '../simulators/radius-nas.ts';
-import { browse } from '../support/browsing.ts';
+import { numberEnding } from '../support/api.ts';
+import { browse, fieldValue } from '../support/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
 import { buyHourOn } from '../support/splash.ts';
@@ -200,8 +201,20 @@ describe.each(DATABASES)('on %s', (database) => {
 				const answer = await other.post(`${path}?/move`);
 				return { outcome: answer.path.replace(path, ''), text: answer.text };
 			}
+			/** Another hour, behind the first one. */
+			async function addHour() {
+				const added = await person.post(`${path}?/extend`, {
+					time: '1h 500',
+					network: 'mobile_money',
+					phone: numberEnding('008'),
+					purchase: fieldValue(await person.get(`${path}?more`), 'purchase')
+				});
+				expect(added.status, added.text).toBe(200);
+				const paid = `select count(*) from sessions where pass_id = ${pass} and expires_at is not null`;
+				await eventually('it is paid, too', async () => (await world().sql.count(paid)) === 2);
+			}
 			await signIn(mac);
-			return { mac, user, signIn, moveTo };
+			return { mac, user, signIn, moveTo, addHour };
 		}
 
 		it('collects no devices where the gateway cannot put the old one out', async () => {
@@ -215,6 +228,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await calls.authorize(pass.user, third)).status).toBe(401);
 			// One that has left is in no more, and costs no move.
 			await calls.account('stop', `of ${pass.mac}`, { user: pass.user, mac: pass.mac });
+			expect((await pass.moveTo(third)).outcome).toBe('?moved');
+		});
+
+		it('nor one in each hour, while the old one goes on reporting', async () => {
+			const pass = await bought(gateway, calls);
+			const [second, third] = [newMac(), newMac()];
+			await pass.addHour();
+			expect((await pass.moveTo(second)).outcome).toBe('?moved');
+			await pass.signIn(second);
+			await world().server.advance(61 * MINUTE);
+			const report = { user: pass.user, mac: pass.mac };
+			await calls.account('interim', `of ${pass.mac}`, report);
+			await calls.account('interim', `of ${second}`, { ...report, mac: second });
+			expect((await pass.moveTo(third)).outcome).toBe('?later');
+			expect((await calls.authorize(pass.user, third)).status).toBe(401);
+			// Nothing is heard of it any more: it has left.
+			await world().server.advance(3 * MINUTE + 1_000);
+			await calls.account('interim', `of ${second}`, { ...report, mac: second });
 			expect((await pass.moveTo(third)).outcome).toBe('?moved');
 		});
 

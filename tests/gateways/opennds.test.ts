@@ -133,6 +133,25 @@ describe('on the router itself, told by ndsctl', () => {
 		}
 	);
 
+	it('no browser is given what opens the router: it would let in whom the job has not, and for longer', async () => {
+		const buyer = await venue.open(phone);
+		await buyer.buy();
+		const purchase = /^[^?#]*\/s\/[\w-]{24}/.exec(buyer.page.url())?.[0] ?? '';
+		// The buyer's second device comes under the address of the first one, which is in.
+		const { list } = await entryOf(thief);
+		const forged = list
+			.replace(thief.mac, phone.mac)
+			.replace(/originurl=[^,]*/, `originurl=${encodeURIComponent(purchase)}`);
+		expect((await thief.get(splash(forged))).location).toContain(new URL(purchase).pathname);
+		const { location } = await thief.get(`${purchase}/online`);
+		await thief.get(new URL(location, purchase).href);
+		expect(await thief.isOnline()).toBe(false);
+		expect(new URL(location, purchase).pathname).toBe(new URL(purchase).pathname);
+		await buyer.end();
+		await goesOffline(phone);
+		await buyer.close();
+	});
+
 	it('the portal knows no other key, and no other router', async () => {
 		const { list } = await entryOf(thief);
 		const stranger = splash(list).replace(venue.gateway.key, 'A'.repeat(venue.gateway.key.length));

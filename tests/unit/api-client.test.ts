@@ -19,7 +19,10 @@ function clientOf(status: number, body: unknown): { client: ApiClient; sent: Sen
 			return Response.json(body, { status });
 		},
 		request: new Request('http://portal.invalid/'),
-		locals: { app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') } }
+		locals: {
+			app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') },
+			gone: new AbortController().signal
+		}
 	});
 	return { client, sent };
 }

@@ -147,6 +147,12 @@ describe('openNDS', () => {
 		expect(opennds.finish(entry, ACCESS, level4)).toEqual({ kind: 'waits' });
 	});
 
+	it('where ndsctl lets devices in, no browser is given what opens the router', () => {
+		const told: GatewayFacts = { ...facts, settings: { level: 1, ndsctl: '/usr/bin/ndsctl' } };
+		const entry = opennds.parseEntry(get(`fas=${fas(ITEMS)}`), told);
+		expect(opennds.finish(entry, ACCESS, told)).toEqual({ kind: 'waits' });
+	});
+
 	it('knows a device that is online already, with and without its old fas', () => {
 		const plain = 'clientip=192.168.8.137&gatewayname=x&status=authenticated';
 		expect(opennds.parseEntry(get(plain), facts)).toMatchObject({

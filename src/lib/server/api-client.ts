@@ -122,7 +122,11 @@ export interface ApiAccess {
 interface Carrier {
 	fetch: typeof fetch;
 	request: Request;
-	locals: { app: { api: ApiAccess; log: Log } };
+	locals: {
+		app: { api: ApiAccess; log: Log };
+		/** Aborts when nobody waits for the page any more. */
+		gone: AbortSignal;
+	};
 }
 
 const TIMEOUT_MS = 10_000;
@@ -143,7 +147,9 @@ export function apiClient(event: Carrier): ApiClient {
 		const path = fill(template, input.path);
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
 		// A buyer who leaves ends a held read; an order once sent is seen through.
-		const signal = method === 'GET' ? AbortSignal.any([timeout, event.request.signal]) : timeout;
+		const { signal: cutOff } = event.request;
+		const left = waitSeconds > 0 ? AbortSignal.any([cutOff, event.locals.gone]) : cutOff;
+		const signal = method === 'GET' ? AbortSignal.any([timeout, left]) : timeout;
 		const init: RequestInit = {
 			method,
 			signal,
@@ -162,8 +168,7 @@ export function apiClient(event: Carrier): ApiClient {
 				url === null ? await event.fetch(`/v1${address}`, init) : await fetch(`${url}${address}`, init);
 			body = await response.json();
 		} catch (error) {
-			if (!event.request.signal.aborted)
-				log.error({ err: error, method }, 'the API does not answer the portal');
+			if (!left.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
 			throw new ApiUnavailable('no answer', error);
 		}
 		if (response.ok) return body;
@@ -212,8 +217,16 @@ export function apiClient(event: Carrier): ApiClient {
 		endSession: (id) => call('delete', '/sessions/{id}', { path: { id } }),
 		readLogo,
 		startPayment: (body) => call('post', '/payments/mobile-money', { body }),
-		getPayment: (id, wait = 0) =>
-			call('get', '/payments/{id}/status', { path: { id }, ...(wait > 0 ? { query: { wait } } : {}) }, wait)
+		async getPayment(id, wait = 0) {
+			const path = { id };
+			try {
+				if (wait > 0) return await call('get', '/payments/{id}/status', { path, query: { wait } }, wait);
+			} catch (error) {
+				// Who has only ended their side of the connection is answered, too.
+				if (!event.locals.gone.aborted) throw error;
+			}
+			return call('get', '/payments/{id}/status', { path });
+		}
 	};
 	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };
 }

@@ -94,17 +94,19 @@ export async function wasMovedSince(queries: Queries, passId: number, since: num
 	return row !== undefined;
 }
 
-/** Whether a device of a pass that lost its place after a moment is online all the same, by what its gateway reports. */
+/** Whether a device of a pass that lost its place is online all the same, by what its gateway reports. */
 export async function hasMovedOnline(
 	queries: Queries,
-	{ passId, since, heardSince }: { passId: number; since: number; heardSince: number }
+	{ passId, exceptMac }: { passId: number; exceptMac: string },
+	heard: { after: number; before: number }
 ): Promise<boolean> {
 	const { rows } = await sql`
 		select connection.id from network_sessions connection
 		join access_devices device on device.pass_id = connection.pass_id and device.mac = connection.mac
 		where connection.pass_id = ${passId} and connection.stopped_at is null
-			and connection.disconnect_state <> 'done' and connection.seen_at > ${heardSince}
-			and device.released_at > ${since} limit 1`.execute(queries);
+			and connection.disconnect_state <> 'done'
+			and connection.seen_at > ${heard.after} and connection.seen_at <= ${heard.before}
+			and device.released_at is not null and device.mac <> ${exceptMac} limit 1`.execute(queries);
 	return rows.length > 0;
 }
 

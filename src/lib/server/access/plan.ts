@@ -6,7 +6,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { isSilent, type Routers } from '../routers/routers.ts';
 import type { AccessPlan, SessionRow } from '../sessions/sessions.ts';
 import { SIGN_MS } from './await-sign.ts';
-import { heardSince, placesOfOthers, takePlace } from './devices.ts';
+import { heardSince, heardUntil, placesOfOthers, takePlace } from './devices.ts';
 import { forgetAttempts, hasMovedOnline, wasMovedSince } from './network-store.ts';
 import { ACTIVATING_JOB, ACTIVATING_MS, ADDED_JOB, CONNECTION_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
 import * as store from './store.ts';
@@ -199,12 +199,14 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		// These take nobody out again: they come for who is to be let in.
 		const fetching = all.filter((one) => adapterOf(one.kind).way(one) === 'poll').map(({ id }) => id);
 		const since = now - MOVE_AGAIN_MS;
+		// Where the gateway reports who is there, it is known how long the old one stays.
+		const heard = { after: heardSince(now), before: heardUntil(now) };
 		return (
 			(gateway !== undefined &&
 				adapterOf(gateway.kind).way(gateway) === 'browser' &&
 				(await wasMovedSince(trx, pass.pass_id, since))) ||
 			(await store.hasMovedIn(trx, { passId: pass.pass_id, gatewayIds: fetching, since }, now)) ||
-			(await hasMovedOnline(trx, { passId: pass.pass_id, since, heardSince: heardSince(now) }))
+			(await hasMovedOnline(trx, { passId: pass.pass_id, exceptMac: newest.mac }, heard))
 		);
 	}
 

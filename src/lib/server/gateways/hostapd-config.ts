@@ -146,7 +146,9 @@ typed is not told to anybody, so where several passes had room, its connection b
 no limit of devices: it ends when the first of them ends, and it cannot be ended before that. Sell on the same network
 name where that matters.
 hostapd keeps an answer for about 30 seconds: a password that was just bought may need a second try, and where many
-passes wait for their devices, one more for each 16 of them.
+passes wait for their devices, one more for each 16 of them. A device that joins again within these seconds is told the
+time that was left at the earlier answer: where Disconnect-Requests do not reach the access point (--nas), it stays so
+much longer, 30 seconds at most.
 `;
 
 const ENTERPRISE = `Devices ask for user name and password, and most of them to trust the certificate of the RADIUS

@@ -42,14 +42,10 @@ export function nameHashes(name: string): string[] {
 	return [...new Set(forms)].map(sha256);
 }
 
-/** Whether a question comes under the name that an entry brought; one that brought none fits every question. */
-export const fitsName = (login: Login, gatewayHash: string): boolean =>
-	(login['named'] ?? '') === '' || (login['named'] ?? '').split(' ').includes(gatewayHash);
-
-/** Whether a question comes under a name that entries brought; those without one count where there are no others. */
-export function isUnderName(logins: readonly Login[], gatewayHash: string): boolean {
-	const named = logins.filter((login) => (login['named'] ?? '') !== '');
-	return (named.length > 0 ? named : logins).some((login) => fitsName(login, gatewayHash));
+/** Whether one of these is the name that an entry brought; one that brought none fits every name. */
+export function fitsName(login: Login, gatewayHashes: ReadonlySet<string>): boolean {
+	const named = login['named'] ?? '';
+	return named === '' ? gatewayHashes.size > 0 : named.split(' ').some((hash) => gatewayHashes.has(hash));
 }
 
 /** What only the router and this installation can make of a visit; null where the visit has no `hid`. */

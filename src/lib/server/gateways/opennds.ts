@@ -1,6 +1,6 @@
 import { sha256 } from '../secrets.ts';
 import { checkSize, clientIpOf, clientMacOf, decoded, field, webAddressOf } from './fields.ts';
-import { EntryRefused, type Entry, type Gateway } from './gateway.ts';
+import { EntryRefused, type Entry, type Gateway, type GatewayFacts, type Way } from './gateway.ts';
 import { registeredHost } from './login-hosts.ts';
 import { nameHashes } from './opennds-authmon.ts';
 import { openndsConfig } from './opennds-config.ts';
@@ -40,15 +40,21 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 	};
 }
 
+const wayOf = ({ settings }: GatewayFacts): Way =>
+	settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
+
 export const opennds: Gateway = {
 	kind: 'opennds',
 	title: 'openNDS',
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,
-	// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed.
-	finishes: ({ settings }) => (settings.level === 4 ? 'waits' : 'navigate'),
-	way: ({ settings }) =>
-		settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser',
+	finishes: (facts) => {
+		// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed. Where ndsctl is told there
+		// is no BinAuth: that sign-in would let a device in beside those that paid, and past their end.
+		const isTold = facts.settings.level === 4 || wayOf(facts) === 'push';
+		return isTold ? 'waits' : 'navigate';
+	},
+	way: wayOf,
 	takesPassword: ({ settings }) => settings.elsewhere === true,
 	tell: ndsctlTeller,
 	configFor: openndsConfig,

@@ -12,6 +12,7 @@ import type { AppError } from '../errors.ts';
 const LINGER_MS = 2_000;
 
 const answers = new WeakMap<Duplex, ServerResponse>();
+const answersTo = new WeakMap<IncomingMessage, ServerResponse>();
 const closing = new WeakSet<Duplex>();
 /** Connections on which no request has come. */
 const unused = new Set<Socket>();
@@ -31,6 +32,7 @@ export function watchConnections(http: Server): void {
 	http.prependListener('request', (request, response) => {
 		unused.delete(request.socket);
 		answers.set(request.socket, response);
+		answersTo.set(request, response);
 	});
 }
 
@@ -65,6 +67,12 @@ export function deserted(request: IncomingMessage, response: ServerResponse): Ab
 		abort();
 	});
 	return controller.signal;
+}
+
+/** The same for a request that came on a watched server; null for others. */
+export function desertedFor(request: IncomingMessage): AbortSignal | null {
+	const response = answersTo.get(request);
+	return response ? deserted(request, response) : null;
 }
 
 /** Does something when all that was asked on a connection is answered. */

@@ -108,30 +108,6 @@ export async function takeVisit(event: RequestEvent): Promise<number | null> {
 	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
 	return decision.admitted ? null : waitSeconds(decision);
 }
-
-/** Questions of one gateway in a minute: it asks twice in some seconds at most. */
-const POLLS_PER_MINUTE = 120;
-/** Those under its own name: its customers share its address, and who knows the name must not take its turns easily. */
-const NAMED_POLLS_PER_MINUTE = 3_000;
-
-/**
- * Counts a question of a gateway, by address too: nobody else takes its turns.
- * @param isNamed it comes under the gateway's own name, which is counted apart
- * @returns null, or the seconds to wait when there are too many
- */
-export async function waitForPoll(
-	event: RequestEvent,
-	gatewayId: number,
-	isNamed: boolean
-): Promise<number | null> {
-	const key = `polls:${gatewayId}:${networkOf(event)}`;
-	const { rateLimits } = event.locals.app;
-	const decision = isNamed
-		? await rateLimits.take(`${key}:named`, NAMED_POLLS_PER_MINUTE)
-		: await rateLimits.take(key, POLLS_PER_MINUTE);
-	return decision.admitted ? null : waitSeconds(decision);
-}
-
 /** Counts a try to sign in with a user name and password, as one with a code. @returns null, or the seconds to wait */
 export async function takeSignIn(event: RequestEvent): Promise<number | null> {
 	const { config, rateLimits } = event.locals.app;
