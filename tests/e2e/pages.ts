@@ -31,6 +31,12 @@ const sendWrong = (selector: string, text: string) => async (page: Page) => {
 	await page.getByRole('alert').waitFor();
 };
 
+/** Signs in at a gateway with what is no user name and password. */
+async function signInWrong(page: Page): Promise<void> {
+	await page.locator('#user').fill('s999999');
+	await sendWrong('#password', 'aaaa-bbbb-cccc')(page);
+}
+
 /** Opens all that is folded up. */
 async function unfold(page: Page): Promise<void> {
 	const folded = page.locator('main details:not([open]) > summary');
@@ -69,6 +75,9 @@ export const BUYING: readonly Place[] = [
 	purchase('over'),
 	purchase('ended'),
 	{ name: 'splash', path: ({ splash }) => splash },
+	{ name: 'splash, sign in', path: ({ splash }) => `${splash}/sign-in` },
+	{ name: 'splash, wrong sign-in', path: ({ splash }) => `${splash}/sign-in`, act: signInWrong },
+	{ name: 'pass', path: ({ pass }) => pass },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
 	at('no such purchase', `/s/${'A'.repeat(24)}`),

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { handOver, HAND_OVER_ROUTER } from '../support/hand-over.ts';
 import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
 import { cli, startServer, type TestServer } from '../support/server.ts';
@@ -13,6 +14,8 @@ export interface Scene {
 	url: string;
 	/** Path of a gateway's splash page. */
 	splash: string;
+	/** Path of the pass of who bought through the API, and signed in at a gateway. */
+	pass: string;
 	/** Paths of purchases by their state. */
 	purchases: Readonly<Record<PurchaseName, string>>;
 }
@@ -112,6 +115,7 @@ export async function startScene(): Promise<Scene> {
 		server,
 		url,
 		splash,
+		pass: await signInAsGuest(server),
 		purchases: {
 			waiting,
 			slow,
@@ -140,6 +144,38 @@ async function asked(server: TestServer): Promise<void> {
 	const open = `select count(*) from payments where status = 'pending' and submit_state <> 'accepted'`;
 	while ((await sql.count(open)) > 0) await sleep(lookAgainMs);
 	await sql.close();
+}
+
+/** Buys an hour through the API, and signs in with it on the page that a gateway opens. @returns the path of the pass */
+async function signInAsGuest(server: TestServer): Promise<string> {
+	const visit = await handOver(server);
+	const key = /^ +\S+@\S+ +app +(atl_test_\w+)$/m.exec(server.stdout())?.[1] ?? '';
+	const call = async (where: string, body?: object) => {
+		const response = await fetch(`${server.url}/v1${where}`, {
+			method: body ? 'POST' : 'GET',
+			headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+			...(body && { body: JSON.stringify(body) })
+		});
+		return z.record(z.string(), z.unknown()).parse(await response.json());
+	};
+	const phone = numberEnding('008');
+	const order = { router_id: HAND_OVER_ROUTER, duration: '1h', payment_method: 'mobile_money', phone };
+	const { id, amount } = await call('/sessions', order);
+	const payment = await call('/payments/mobile-money', { amount, phone, session_id: id });
+	await call(`/payments/${String(payment['id'])}/status?wait=20`);
+	const { access, password } = await call(`/sessions/${String(id)}`);
+	const response = await fetch(`${server.url}${visit}/sign-in`, {
+		method: 'POST',
+		redirect: 'manual',
+		headers: { origin: server.url, accept: 'text/html' },
+		body: new URLSearchParams({
+			user: z.object({ username: z.string() }).parse(access).username,
+			password: String(password)
+		})
+	});
+	const pass = response.headers.get('location');
+	if (!pass) throw new Error(`The guest was not signed in: ${response.status}`);
+	return pass;
 }
 
 /** A gateway that is told who may be online, where nothing listens. */

@@ -108,6 +108,7 @@ export async function takeVisit(event: RequestEvent): Promise<number | null> {
 	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
 	return decision.admitted ? null : waitSeconds(decision);
 }
+
 /** Counts a try to sign in with a user name and password, as one with a code. @returns null, or the seconds to wait */
 export async function takeSignIn(event: RequestEvent): Promise<number | null> {
 	const { config, rateLimits } = event.locals.app;

@@ -28,6 +28,13 @@ export interface GoOnline {
 	refreshSeconds: number | null;
 }
 
+interface GoOnlinePage {
+	page: string;
+	ssid: string;
+	signIn: SignIn;
+	isGuest?: boolean;
+}
+
 type Event = RequestEvent<{ token: string }>;
 type Visits = Event['locals']['app']['visits'];
 type PurchaseVisit = NonNullable<Awaited<ReturnType<Visits['ofPurchase']>>>;
@@ -58,11 +65,12 @@ const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, re
 /**
  * What is said of a device whose purchase runs, at its router.
  * @param page the path of the page that says it; the way to the gateway is at `/online` under it
+ * @param isGuest has user name and password at hand, and nothing to note before the device goes online
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
 	{ entry, how, tried, stands }: PurchaseVisit,
-	{ page, ssid, signIn: way }: { page: string; ssid: string; signIn: SignIn }
+	{ page, ssid, signIn: way, isGuest = false }: GoOnlinePage
 ): GoOnline {
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
@@ -96,7 +104,7 @@ export function goOnline(
 		const again = { text: m.splash_go_again(), quiet: true };
 		return { ...signIn, title: null, texts: [m.splash_go_tried()], link: again };
 	}
-	const stays = asked.has('stay') || event.request.method === 'POST';
+	const stays = isGuest || asked.has('stay') || event.request.method === 'POST';
 	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
 }
 
