@@ -5,10 +5,7 @@
  * @param origin of this installation: no other host is believed
  * @returns the purchase's token and the path of its page (a guest's is another one), or null
  */
-export function ownPurchase(
-	address: string | null,
-	origin: string
-): { token: string; path: string } | null {
+export function ownPurchase(address: string | null, origin: string): { token: string; path: string } | null {
 	if (address === null || !URL.canParse(address)) return null;
 	const asked = new URL(address);
 	const candidates = [asked, ...LANDINGS.flatMap((name) => landingOf(asked, name))];

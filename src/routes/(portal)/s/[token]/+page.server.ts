@@ -75,7 +75,9 @@ export const load: PageServerLoad = async (event) => {
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
-		online: device && goOnline(event, device, { page: link(`/s/${event.params.token}`), ssid: apart(session.ssid), signIn }),
+		online:
+			device &&
+			goOnline(event, device, { page: link(`/s/${event.params.token}`), ssid: apart(session.ssid), signIn }),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd
