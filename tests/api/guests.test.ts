@@ -9,8 +9,8 @@ import { connectUniFi, newMac, UNIFI_ROUTER, unifiEntry } from '../support/conso
 import { registerGateway } from '../support/gateways.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';
 
-/** From one address in a minute. */
-const TRIES = 12;
+/** On one visit in a minute. */
+const TRIES = 10;
 const HOTSPOT_ROUTER = 5;
 const SHARED_ROUTER = 16;
 const PASS = /^\/pass\/[\w-]{24}$/;
@@ -81,6 +81,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await person.post(signIn, login)).status).toBe(404);
 	});
 
+	it('who signs in when added time runs has it; the pass has no page but that of its devices', async () => {
+		const { session, login } = await bought();
+		await bought(UNIFI_ROUTER, { extends_session_id: session.id });
+		await world().server.advance(61 * 60_000);
+		const { mac, person, signIn } = await deviceAt();
+		const { path } = await person.post(signIn, login);
+		await says(person, path, 'You are online.');
+		expect(unifi.isIn(mac)).toBe(true);
+		expect((await person.get(path.replace('/pass/', '/s/'))).status).toBe(404);
+	});
+
 	it('a second device takes the place of the first, when that is asked for', async () => {
 		const { login } = await bought();
 		const first = await deviceAt();
@@ -135,9 +146,9 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('guesses', () => {
-	const world = useWorld({ database: 'sqlite', env: { RATE_LIMIT_CODES: String(TRIES) } });
+	const world = useWorld({ database: 'sqlite' });
 
-	it('are stopped, and the right password opens a minute later', async () => {
+	it('are stopped on their visit alone, and the right password opens there a minute later', async () => {
 		const { server } = world();
 		const { key } = await registerGateway(server, 'mikrotik-pap', {
 			loginHost: '10.5.50.1',
@@ -145,10 +156,13 @@ describe('guesses', () => {
 		});
 		const { session } = await world().buy({ router_id: HOTSPOT_ROUTER });
 		const login = { user: session.access.username ?? '', password: session.password ?? '' };
-		const entry = { mac: newMac(), 'link-login-only': 'http://10.5.50.1/login' };
 		const person = browse(server.url);
-		const page = await person.get(`/splash/${key}?${new URLSearchParams(entry).toString()}`);
-		const signIn = /href="([^"]+\/sign-in)"/.exec(page.html)?.[1] ?? '';
+		const visit = async () => {
+			const entry = { mac: newMac(), 'link-login-only': 'http://10.5.50.1/login' };
+			const page = await person.get(`/splash/${key}?${new URLSearchParams(entry).toString()}`);
+			return /href="([^"]+\/sign-in)"/.exec(page.html)?.[1] ?? '';
+		};
+		const signIn = await visit();
 		for (let index = 0; index < TRIES; index += 1) {
 			const wrong = { ...login, password: `aaaa-bbbb-${index}` };
 			expect((await person.post(signIn, wrong)).status).toBe(404);
@@ -156,6 +170,8 @@ describe('guesses', () => {
 		const limited = await person.post(signIn, login);
 		expect(limited.status).toBe(429);
 		expect(limited.text).toContain('Too many tries from here.');
+		// All guests of a venue come from one address.
+		expect((await person.post(await visit(), login)).path).toMatch(PASS);
 		await server.advance(61_000);
 		expect((await person.post(signIn, login)).path).toMatch(PASS);
 	});

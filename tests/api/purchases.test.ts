@@ -42,7 +42,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 			secrets: createSecrets(SECRET),
 			rateLimits,
 			maxCodes,
-			region: 'UG'
+			region: 'UG',
+			isGuest: () => false
 		});
 	};
 

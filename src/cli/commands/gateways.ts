@@ -48,6 +48,9 @@ export const showGateway: Command = {
 	}
 };
 
+/** Ctrl-C, an end that was asked for, and a terminal that is gone. */
+const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 export const removeGateway: Command = {
 	name: 'gateways remove',
 	parameters: 'NAME [--force]',
@@ -55,7 +58,8 @@ export const removeGateway: Command = {
 	help:
 		'Purchases stay as they are; devices that it sends are told that nothing is sold there. Where it could not be told ' +
 		'to put its guests out, it is not removed, because nobody could do that later, and those that were put out are let ' +
-		'in again. It may take a minute or two: what it was asked for last must be done first. --force removes one that is ' +
+		'in again. One that asks RADIUS, or its BinAuth script, is only forgotten: who is online there stays until the end that ' +
+		'it was told. It may take a minute or two: what it was asked for last must be done first. --force removes one that is ' +
 		'gone for good.',
 	async run(args, context) {
 		const { values, positionals: given } = parseCommand(args, { force: { type: 'boolean', default: false } });
@@ -64,7 +68,7 @@ export const removeGateway: Command = {
 			const gateway = await knownGateway(app, name);
 			const interrupt = new AbortController();
 			const stop = () => interrupt.abort();
-			process.on('SIGINT', stop).on('SIGTERM', stop);
+			for (const signal of STOPPING) process.on(signal, stop);
 			const removal = await app.access.remove(gateway, {
 				isForced: values.force,
 				signal: interrupt.signal,
@@ -74,7 +78,7 @@ export const removeGateway: Command = {
 							'more; Ctrl-C lets everybody in again.'
 					)
 			});
-			process.off('SIGINT', stop).off('SIGTERM', stop);
+			for (const signal of STOPPING) process.off(signal, stop);
 			if (!removal.isRemoved) throw new CommandError(refusal(gateway, removal));
 			sayRemoved(gateway, removal);
 			return 0;

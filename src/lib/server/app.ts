@@ -182,6 +182,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		routers,
 		reach
 	});
+	const guests = createGuests({ database, clock, secrets, sessions });
 	const silence = createSilence({ database, clock, log, gateways, access, reach });
 	const usage = createUsage({ database, clock, config, gateways });
 	const mailer = createMailer(config);
@@ -238,12 +239,13 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			secrets,
 			rateLimits,
 			maxCodes: config.maxCodes,
+			isGuest: guests.isGuest,
 			region: config.defaultRegion
 		}),
 		gateways,
 		visits,
 		access,
-		guests: createGuests({ database, clock, secrets, sessions }),
+		guests,
 		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),
 		usage,
 		places: createPlaces(config, clock),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Queries } from '../db/database.ts';
 import { OPEN, type GrantRow } from './store.ts';
 
@@ -26,6 +27,17 @@ export const openGrantsAt = (
 	limit: number
 ): Promise<GrantRow[]> =>
 	openAt(queries, gatewayId).selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
+
+/** How many devices are online at a gateway by its own reports, or hold a place there. */
+export async function countConnectedAt(queries: Queries, gatewayId: number): Promise<number> {
+	const { rows } = await sql<{ count: number | string }>`
+		select count(*) as count from (
+			select mac from network_sessions where gateway_id = ${gatewayId} and stopped_at is null
+			union
+			select mac from access_devices where gateway_id = ${gatewayId} and released_at is null) devices
+		`.execute(queries);
+	return Number(rows[0]?.count ?? 0);
+}
 
 /** When a gateway was last asked to let somebody in whom it is to put out; null where no answer is missing. */
 export async function lastAskedAt(queries: Queries, gatewayId: number): Promise<number | null> {

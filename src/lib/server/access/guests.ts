@@ -21,6 +21,8 @@ export interface Guests {
 	signIn(routerId: number, login: { user: string; password: string }): Promise<string | null>;
 	/** The pass of a token that `signIn` gave; null where it is none, or its time is over. */
 	find(token: string): Promise<GuestPass | null>;
+	/** Whether a purchase is one by which a guest's visits are bound: it has no page. */
+	isGuest(purchase: { token_hash: string; session_id: number | null }): boolean;
 	/** When the passes of a purchase, by the hash of its token, end that are not the portal's own (epoch milliseconds). */
 	endOf(tokenHash: string): Promise<number | null>;
 }
@@ -62,12 +64,16 @@ export function createGuests({ database, clock, secrets, sessions }: GuestsParts
 		session.access_kind !== 'shared_password' &&
 		equalSecrets(plain(sessions.passwordOf(session)), plain(typed));
 
+	const isGuest: Guests['isGuest'] = ({ token_hash: hash, session_id: id }) =>
+		id !== null && sha256(tokenOf(id)) === hash;
+
 	async function passOf(tokenHash: string): Promise<number | null> {
 		const passId = await sessionOfPurchase(db, tokenHash);
-		return passId !== null && sha256(tokenOf(passId)) === tokenHash ? passId : null;
+		return isGuest({ token_hash: tokenHash, session_id: passId }) ? passId : null;
 	}
 
 	return {
+		isGuest,
 		async signIn(routerId, { user, password }) {
 			const passId = passOfUser(user);
 			const open = passId === null ? null : await openPass(passId, routerId);

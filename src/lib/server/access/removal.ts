@@ -62,14 +62,15 @@ export async function removeGateway(
 	gateway: RegisteredGateway,
 	options: RemovalOptions
 ): Promise<Removal> {
-	const { database, clock, gateways, reach } = parts;
+	const { database, gateways, reach } = parts;
 	const { db } = database;
 	const nobody: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
 	const teller = tellerOf(gateway);
 	if (!teller) {
+		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
 		await gateways.remove(db, gateway);
-		return { ...nobody, staying: count };
+		return { ...nobody, staying: count + connected };
 	}
 	const { reachable, problems } =
 		count === 0 ? { reachable: true, problems: [] } : await teller.status(gateway, reach);
@@ -88,8 +89,17 @@ export async function removeGateway(
 		isRemoved = true;
 		return { ...result, isRemoved };
 	} finally {
-		if (!isRemoved) for (const id of clearing.released) await letInAgain(parts, id, clock.now());
+		if (!isRemoved) await letAllInAgain(parts, clearing.released);
 	}
+}
+
+/** One after the other; one that fails keeps nobody else outside. */
+async function letAllInAgain(parts: RemovalParts, ids: readonly number[]): Promise<void> {
+	const failures: unknown[] = [];
+	for (const id of ids) {
+		await letInAgain(parts, id, parts.clock.now()).catch((error: unknown) => failures.push(error));
+	}
+	if (failures.length > 0) throw new AggregateError(failures, 'Not all guests could be let in again');
 }
 
 function createClearing(
@@ -159,6 +169,7 @@ function createClearing(
 			for (let rounds = 0; rounds < MAX_ROUNDS; rounds += 1) {
 				const since = clock.now() - LATE_MS;
 				if (!(await round())) return false;
+				if (signal.aborted) return false;
 				if (await removeUnlessBusy(since)) return true;
 				// A job of the server may have asked it for one of these before, and its answer is not there yet.
 				await until(((await gatewayStore.lastAskedAt(db, gateway.id)) ?? -Infinity) + LATE_MS);

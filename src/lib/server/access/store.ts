@@ -65,7 +65,12 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string): Pro
 			union
 			select added.session_id from purchases added
 				join purchases first on first.id = added.extends_purchase_id
-				where first.token_hash = ${tokenHash} and added.session_id is not null)
+				where first.token_hash = ${tokenHash} and added.session_id is not null
+			union
+			select later.id from sessions later
+				join sessions own on own.pass_id = later.pass_id
+				join purchases guest on guest.session_id = own.id
+				where guest.token_hash = ${tokenHash})
 		order by sessions.id limit ${MAX_VISITS}`.execute(queries);
 	return rows;
 }

@@ -67,8 +67,8 @@ async function round(app: App, key: string, asked: readonly Asked[]): Promise<(o
 	const names = new Set(asked.map(({ hash }) => hash));
 	// Where no device has been yet nothing is known of it.
 	const isKnown = logins.length === 0 || logins.some((login) => fitsName(login, names));
-	if (isKnown) await app.gateways.note(gateway.id, { seen: true });
-	await confirm(app, gateway, asked);
+	const isConfirmed = await confirm(app, gateway, asked);
+	if (isKnown || isConfirmed) await app.gateways.note(gateway.id, { seen: true });
 	const items = await itemsFor(app, gateway, asked);
 	return ({ question: { kind } }) => {
 		// What waits here was paid: a router that starts again has to let it in all the more.
@@ -77,8 +77,8 @@ async function round(app: App, key: string, asked: readonly Asked[]): Promise<(o
 	};
 }
 
-/** Notes who was let in. */
-async function confirm(app: App, gateway: RegisteredGateway, asked: readonly Asked[]): Promise<void> {
+/** Notes who was let in. @returns whether anybody was of whom it was told */
+async function confirm(app: App, gateway: RegisteredGateway, asked: readonly Asked[]): Promise<boolean> {
 	/** By the device that is acknowledged: under which names. */
 	const acknowledged = new Map<string, Set<string>>();
 	for (const { question, hash } of asked) {
@@ -87,11 +87,13 @@ async function confirm(app: App, gateway: RegisteredGateway, asked: readonly Ask
 			acknowledged.set(rhid, (acknowledged.get(rhid) ?? new Set()).add(hash));
 		}
 	}
-	if (acknowledged.size === 0) return;
+	if (acknowledged.size === 0) return false;
+	let isAny = false;
 	for (const { grantId, login } of await app.access.handedOut(gateway, MAX_HANDED_OUT)) {
 		const names = acknowledged.get(rhidOf(login, gateway.secret ?? '') ?? '');
-		if (names && fitsName(login, names)) await app.access.confirm(gateway, grantId);
+		if (names && fitsName(login, names) && (await app.access.confirm(gateway, grantId))) isAny = true;
 	}
+	return isAny;
 }
 
 /** What is shown to all who ask; it counts as handed out where one of them has the name for it. */

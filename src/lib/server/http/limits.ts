@@ -109,9 +109,18 @@ export async function takeVisit(event: RequestEvent): Promise<number | null> {
 	return decision.admitted ? null : waitSeconds(decision);
 }
 
-/** Counts a try to sign in with a user name and password, as one with a code. @returns null, or the seconds to wait */
-export async function takeSignIn(event: RequestEvent): Promise<number | null> {
-	const { config, rateLimits } = event.locals.app;
-	const decision = await rateLimits.take(`sign-in:${networkOf(event)}`, config.maxCodes.network);
-	return decision.admitted ? null : waitSeconds(decision);
+/** Tries to sign in on one visit in a minute. */
+const SIGN_INS_PER_VISIT = 10;
+
+/**
+ * Counts a try to sign in with user name and password against its visit, and as often against its network as devices may
+ * arrive from one: nobody in a venue keeps the others out.
+ * @returns null, or the seconds to wait when there are too many
+ */
+export async function takeSignIn(event: RequestEvent, visitId: string): Promise<number | null> {
+	const { rateLimits } = event.locals.app;
+	const own = await rateLimits.take(`sign-in:${visitId}`, SIGN_INS_PER_VISIT);
+	if (!own.admitted) return waitSeconds(own);
+	const all = await rateLimits.take(`sign-ins:${networkOf(event)}`, VISITS_PER_MINUTE);
+	return all.admitted ? null : waitSeconds(all);
 }

@@ -59,6 +59,8 @@ export interface Purchases {
 	 * @param phone the number as it was typed; '' where none was asked for
 	 */
 	resume(api: ApiClient, typed: { code: string; phone: string }, network: string): Promise<Resumed>;
+	/** Whether there is a purchase of a token, one of a guest included. */
+	exists(token: string): Promise<boolean>;
 	/** Sessions of a purchase and of the time added to it, for who knows the SHA-256 of its token (a visit does). */
 	sessionsOf(tokenHash: string): Promise<number[]>;
 }
@@ -79,6 +81,8 @@ export interface PurchasesDependencies {
 	rateLimits: RateLimits;
 	/** Tries to open a purchase by its code in any minute: of one network, and of all together. */
 	maxCodes: { network: number; total: number };
+	/** A purchase without a page: somebody bought elsewhere, and signed in at a gateway. */
+	isGuest(purchase: store.PurchaseRow): boolean;
 	/** Country of numbers that are typed without a country code. */
 	region: string;
 }
@@ -92,7 +96,7 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
-	const { database, clock, secrets, rateLimits, maxCodes, region } = dependencies;
+	const { database, clock, secrets, rateLimits, maxCodes, region, isGuest } = dependencies;
 	const { db } = database;
 	const codes = createCodes(database, secrets);
 	const ordering = createOrdering(database, clock, codes);
@@ -138,7 +142,7 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 	/** The purchase of a page's token, with a payment that was started for it though its answer was lost. */
 	async function load(api: ApiClient, token: string): Promise<store.PurchaseRow | null> {
 		const row = PURCHASE_TOKEN_PATTERN.test(token) ? await store.find(db, sha256(token)) : null;
-		if (!row || row.extends_purchase_id !== null) return null;
+		if (!row || row.extends_purchase_id !== null || isGuest(row)) return null;
 		return ordering.adopted(api, row);
 	}
 
@@ -262,6 +266,8 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 			}
 			return token === null ? { kind: 'unknown' } : { kind: 'found', token };
 		},
+		exists: async (token) =>
+			PURCHASE_TOKEN_PATTERN.test(token) && (await store.find(db, sha256(token))) !== null,
 		async sessionsOf(tokenHash) {
 			const row = await store.find(db, tokenHash);
 			const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];

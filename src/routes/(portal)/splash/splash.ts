@@ -75,7 +75,8 @@ function askedAddress({ locals, platform, url }: RequestEvent): string {
 /** A browser that comes back from a sign-in of ours goes to its purchase: it knows the purchase's address. */
 async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void> {
 	const own = ownPurchase(visit.entry.originalUrl, event.locals.origin);
-	if (own === null) return;
+	// Anybody can write such an address: no visit is kept for a purchase that there is not.
+	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
 	await event.locals.app.visits.bind(visit.id, own.token);
 	redirect(303, link(own.path) + (visit.entry.state === 'online' ? '?online' : ''));
 }
@@ -132,8 +133,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * made it has its code.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
-	const { purchases, visits } = event.locals.app;
+	const { guests, purchases, visits } = event.locals.app;
 	const earlier = await visits.earlierPurchase(gateway, visit.entry.clientMac);
+	if (earlier !== null && (await guests.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
 		const { recent } = apiClient(event);

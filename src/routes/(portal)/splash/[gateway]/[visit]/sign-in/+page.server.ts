@@ -4,7 +4,7 @@ import { apart } from '#lib/language/intl.ts';
 import * as m from '#lib/language/messages.js';
 import { readFields } from '#lib/pay-form.ts';
 import { takeSignIn } from '#lib/server/http/limits.ts';
-import { readForm } from '../../../../calm.ts';
+import { orCalmly, readForm } from '../../../../calm.ts';
 import { findGateway, findRouter, visitPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -23,7 +23,7 @@ async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>
 /** Signs in who bought elsewhere: the device of this visit then belongs to the pass of that user name. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, visit } = await findVisit(event);
-	const router = await findRouter(event, gateway);
+	const router = await orCalmly(findRouter(event, gateway), m.common_prices_unreachable());
 	return { ssid: apart(router.ssid), back: visitPath(gateway, visit) };
 };
 
@@ -33,7 +33,7 @@ export const actions: Actions = {
 		const { guests, visits } = event.locals.app;
 		const sent = readFields(await readForm(event.request), ['user', 'password']);
 		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
-		const seconds = await takeSignIn(event);
+		const seconds = await takeSignIn(event, visit.id);
 		if (seconds !== null) {
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: m.splash_sign_in_limited({ seconds }) });
