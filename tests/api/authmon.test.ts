@@ -272,6 +272,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 			known.push(rhidOf(fifth));
 			await buy(gateway, fifth);
 			await inState('activating');
+			// Also where somebody else was handed it before, and before them.
+			for (let time = 0; time < 6; time += 1) {
+				const { body } = await router.ask({ auth_get: 'view', payload: base64('none') });
+				expect(decodeURIComponent(body)).toContain(rhidOf(fifth));
+			}
 			await router.poll();
 			expect(router.online.has(rhidOf(fifth))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });

@@ -76,9 +76,13 @@ export async function releaseGuest(
 	return (await own.returning('id').execute()).map((row) => row.id);
 }
 
+/** The new end of a device that is in can wait for so long behind who is outside. */
+const NEW_END_MS = 30_000;
+
 /**
  * Grants that a gateway has yet to fetch: first those that it was never handed, then those that wait longest since. So
- * what it never confirms (the new end of a device that is in) keeps nobody else waiting.
+ * what it never confirms (the new end of a device that is in) keeps nobody else waiting, also where somebody asks in the
+ * gateway's place, and is handed what it should have been.
  */
 export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
 	queries
@@ -88,7 +92,7 @@ export const waitingAt = (queries: Queries, gatewayId: number, limit: number): P
 		.where('state', '=', 'granting')
 		.where('released_at', 'is', null)
 		.orderBy((row) => row.case().when('until_at', 'is', null).then(0).else(1).end())
-		.orderBy('updated_at')
+		.orderBy(sql`updated_at + case when granted_at is null then 0 else ${NEW_END_MS} end`)
 		.orderBy('id')
 		.limit(limit)
 		.execute();
