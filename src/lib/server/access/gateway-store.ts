@@ -76,6 +76,15 @@ export async function releaseGuest(
 	return (await own.returning('id').execute()).map((row) => row.id);
 }
 
+/** Grants of guests that a gateway is to have in. */
+const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>
+	queries
+		.selectFrom('access_grants')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('state', '=', state)
+		.where('released_at', 'is', null);
+
 /** The new end of a device that is in can wait for so long behind who is outside. */
 const NEW_END_MS = 30_000;
 
@@ -85,12 +94,7 @@ const NEW_END_MS = 30_000;
  * gateway's place, and is handed what it should have been.
  */
 export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', '=', 'granting')
-		.where('released_at', 'is', null)
+	wantedAt(queries, gatewayId, 'granting')
 		.orderBy((row) => row.case().when('until_at', 'is', null).then(0).else(1).end())
 		.orderBy(sql`updated_at + case when granted_at is null then 0 else ${NEW_END_MS} end`)
 		.orderBy('id')
@@ -99,13 +103,8 @@ export const waitingAt = (queries: Queries, gatewayId: number, limit: number): P
 
 /** Grants that a gateway was handed and has not confirmed, the last ones first. */
 export const handedOutAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', '=', 'granting')
+	wantedAt(queries, gatewayId, 'granting')
 		.where('until_at', 'is not', null)
-		.where('released_at', 'is', null)
 		.orderBy('updated_at', 'desc')
 		.orderBy('id', 'desc')
 		.limit(limit)
@@ -117,12 +116,7 @@ export const confirmedAndBack = (
 	{ gatewayId, since }: { gatewayId: number; since: number },
 	limit: number
 ): Promise<GrantRow[]> =>
-	queries
-		.selectFrom('access_grants')
-		.selectAll()
-		.where('gateway_id', '=', gatewayId)
-		.where('state', '=', 'granted')
-		.where('released_at', 'is', null)
+	wantedAt(queries, gatewayId, 'granted')
 		.where(({ exists, selectFrom }) =>
 			exists(
 				selectFrom('gateway_visits')

@@ -11,7 +11,7 @@ import type { RequestHandler } from './$types';
  * announced.
  */
 export const GET: RequestHandler = async (event) => {
-	const { clock, gateways, guests, purchases, visits } = event.locals.app;
+	const { clock, gateways, visits } = event.locals.app;
 	const gateway = await gateways.byKey(event.params.gateway);
 	if (!gateway) {
 		const body = { title: 'Not found', status: 404, detail: 'There is no gateway with this key.' };
@@ -25,11 +25,7 @@ export const GET: RequestHandler = async (event) => {
 			}
 		: {};
 	const tokenHash = await visits.onlineAt(gateway, clientAddress(event));
-	const guestEnd = tokenHash === null ? null : await guests.endOf(tokenHash);
-	const ends =
-		tokenHash === null || guestEnd !== null
-			? [guestEnd ?? []].flat()
-			: await activeUntil(event, await purchases.sessionsOf(tokenHash));
+	const ends = tokenHash === null ? [] : await endsOf(event, tokenHash);
 	if (ends.length === 0) return json({ captive: true, ...places });
 	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));
 	return json({ captive: false, ...places, 'seconds-remaining': remaining, 'can-extend-session': true });
@@ -48,6 +44,13 @@ function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	} catch {
 		return '';
 	}
+}
+
+/** When the time of a purchase ends, or of a guest's pass (epoch milliseconds); none where it is not known. */
+async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
+	const { guests, purchases } = event.locals.app;
+	const guestEnd = await guests.endOf(tokenHash);
+	return guestEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [guestEnd];
 }
 
 /**

@@ -62,6 +62,28 @@ export const watchText = (watch: string, visit: PurchaseVisit | null): string =>
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
+/** A purchase that runs, and what its gateway asks for. */
+interface Login {
+	token: string;
+	routerId: number;
+	user: string;
+	password: string;
+}
+
+/** Where a device goes to be let online: to its gateway, which lands on the page again; or to the page, where it cannot. */
+export async function wayOnline(
+	{ locals }: Pick<RequestEvent, 'locals'>,
+	page: string,
+	{ token, routerId, user, password }: Login
+): Promise<string> {
+	const { visits } = locals.app;
+	// The sign-in would let more devices in than the pass has room for: first it has to be moved.
+	if ((await visits.ofPurchase({ token, routerId }))?.stands === 'elsewhere') return page;
+	const landing = `${locals.origin}${page}?online`;
+	const finish = await visits.finish({ token, routerId }, { user, password, landing });
+	return finish?.kind === 'navigate' ? finish.url : page;
+}
+
 /**
  * What is said of a device whose purchase runs, at its router.
  * @param page the path of the page that says it; the way to the gateway is at `/online` under it

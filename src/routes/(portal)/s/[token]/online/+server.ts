@@ -1,6 +1,7 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
 import { link } from '#lib/language/current.ts';
 import { loginUser } from '#lib/login-user.ts';
+import { wayOnline } from '../go-online.ts';
 import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';
 
@@ -12,7 +13,7 @@ const goTo = (location: string) => new Response(null, { status: 303, headers: { 
  * the internet only after one.
  */
 export const GET: RequestHandler = async (event) => {
-	const { clock, config, purchases, visits } = event.locals.app;
+	const { clock, config, purchases } = event.locals.app;
 	const { token } = event.params;
 	const page = link(`/s/${token}`);
 	// Whoever only looks ahead signs nobody in.
@@ -21,18 +22,14 @@ export const GET: RequestHandler = async (event) => {
 		const found = await purchases.find(apiClient(event), token);
 		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
 		if (!found || !shown?.pass) return goTo(page);
-		// The sign-in would let more devices in than the pass has room for: first it has to be moved.
-		const device = await visits.ofPurchase({ token, routerId: found.router.id });
-		if (device?.stands === 'elsewhere') return goTo(page);
-		const finish = await visits.finish(
-			{ token, routerId: found.router.id },
-			{
-				user: loginUser(shown.pass.last.pass_id),
-				password: shown.pass.session.password ?? '',
-				landing: `${event.locals.origin}${page}?online`
-			}
-		);
-		return goTo(finish?.kind === 'navigate' ? finish.url : page);
+		const { pass } = shown;
+		const way = await wayOnline(event, page, {
+			token,
+			routerId: found.router.id,
+			user: loginUser(pass.last.pass_id),
+			password: pass.session.password ?? ''
+		});
+		return goTo(way);
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return goTo(page);
 		throw problem;
