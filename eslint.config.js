@@ -13,8 +13,8 @@ export default ts.config(
 			'data/',
 			'test-results/',
 			'tests/output/',
-			'src/lib/server/api-types.ts',
-			'src/lib/language/generated/'
+			'src/lib/server/portal/api-types.ts',
+			'src/lib/i18n/generated/'
 		]
 	},
 	js.configs.recommended,

@@ -21,7 +21,7 @@ function adapter() {
 
 /**
  * Of the script in app.html: pages without any other script get no nonce, and it may run there all the same. Where there
- * is a nonce, src/lib/server/http/policy.ts takes it out of the header.
+ * is a nonce, src/lib/server/web/policy.ts takes it out of the header.
  */
 function templateScript() {
 	const [, text = ''] =

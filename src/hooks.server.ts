@@ -2,30 +2,30 @@ import type { RequestListener, Server } from 'node:http';
 import { env } from 'node:process';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
-import { loadConfig } from '#lib/server/config.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
-import { answerAuthmon, isAuthmon } from '#lib/server/http/authmon.ts';
-import { fillRules } from '#lib/server/http/brand.ts';
-import { readAdapterSettings } from '#lib/server/http/adapter-settings.ts';
-import { answerApiEvent } from '#lib/server/http/api-event.ts';
-import { serveApi } from '#lib/server/http/api-server.ts';
-import { answerBrokenRequests } from '#lib/server/http/broken.ts';
-import { compressPage } from '#lib/server/http/compress.ts';
-import { desertedFor, endUnused, watchConnections } from '#lib/server/http/connection.ts';
+import { answerAuthmon, isAuthmon } from '#lib/server/web/machines/authmon.ts';
+import { fillRules } from '#lib/server/web/brand.ts';
+import { readAdapterSettings } from '#lib/server/api/http/adapter-settings.ts';
+import { answerApiEvent } from '#lib/server/api/http/api-event.ts';
+import { serveApi } from '#lib/server/api/http/api-server.ts';
+import { answerBrokenRequests } from '#lib/server/api/http/broken.ts';
+import { compressPage } from '#lib/server/web/compress.ts';
+import { desertedFor, endUnused, watchConnections } from '#lib/server/api/http/connection.ts';
 import {
 	isApiPath,
 	isForeignForm,
 	isGatewayEntry,
 	publicOrigin,
 	setCommonHeaders
-} from '#lib/server/http/guard.ts';
-import { scriptLinks } from '#lib/server/http/script-links.ts';
-import { requestId } from '#lib/server/ids.ts';
-import type { Spoken } from '#lib/language/current.ts';
-import { directionOf, isLocale } from '#lib/language/locales.ts';
-import * as m from '#lib/language/messages.js';
-import { inLanguage, isEnglishOnly } from '#lib/language/path.ts';
-import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/http/language.ts';
+} from '#lib/server/web/security-headers.ts';
+import { scriptLinks } from '#lib/server/web/script-links.ts';
+import { requestId } from '#lib/server/platform/ids.ts';
+import type { Spoken } from '#lib/i18n/current.ts';
+import { directionOf, isLocale } from '#lib/i18n/locales.ts';
+import * as m from '#lib/i18n/messages.js';
+import { inLanguage, isEnglishOnly } from '#lib/i18n/path.ts';
+import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/web/language.ts';
 
 let app: App;
 

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { root } from './bootstrap.js';
-import { UsageError, type Command, type Context } from './command.ts';
+import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateway-config.ts';
@@ -12,8 +12,8 @@ import { routerAccess } from './commands/router-access.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { checkStatementFile } from './commands/statement.ts';
-import { isExpected, messageOf } from './errors.ts';
-import { OutputClosed, plain, print } from './output.ts';
+import { isExpected, messageOf } from './support/errors.ts';
+import { OutputClosed, plain, print } from './support/output.ts';
 
 const COMMANDS: readonly Command[] = [
 	importRoutersFile,

@@ -5,7 +5,7 @@ import { compile } from '@inlang/paraglide-js';
 process.chdir(join(import.meta.dirname, '../..'));
 await compile({
 	project: './src/language/project.inlang',
-	outdir: './src/lib/language/generated',
+	outdir: './src/lib/i18n/generated',
 	outputStructure: 'locale-modules',
 	emitTsDeclarations: true,
 	emitReadme: false,

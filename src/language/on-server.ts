@@ -4,10 +4,10 @@
  * somebody speaks that language; its sentences are as the compiler wrote them.
  */
 import type { Plugin } from 'vite';
-import { LOCALES } from '../lib/language/locales.ts';
+import { LOCALES } from '../lib/i18n/locales.ts';
 
 const SENTENCE = /^export const (\w+) = /gm;
-const CATALOGUE = /\/src\/lib\/language\/generated\/messages\/(\w+)\.js$/;
+const CATALOGUE = /\/src\/lib\/i18n\/generated\/messages\/(\w+)\.js$/;
 
 /** One letter outside of Latin-1 has the engine keep a whole file in two bytes for each letter. */
 const inAscii = (code: string): string =>

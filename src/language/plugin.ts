@@ -1,22 +1,22 @@
 /**
  * The build's part of the portal's languages. Paraglide compiles the catalogues (`messages/AREA/LOCALE.json`) into
- * `src/lib/language/generated`; on the server every language is there, and each request picks its own. A browser gets
+ * `src/lib/i18n/generated`; on the server every language is there, and each request picks its own. A browser gets
  * one small file with the sentences of its page language that the components of this page use, and no other: there
- * `m.name(…)` reads from that file (src/lib/language/browser.ts).
+ * `m.name(…)` reads from that file (src/lib/i18n/browser.ts).
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plugin } from 'vite';
-import { LOCALES } from '../lib/language/locales.ts';
+import { LOCALES } from '../lib/i18n/locales.ts';
 import { languageOnServer } from './on-server.ts';
 import { ELSEWHERE, SECTIONS, USE, usedSentences } from './used.ts';
 
-const GENERATED = 'src/lib/language/generated';
-const SERVER_MESSAGES = /\/src\/lib\/language\/server-messages\.js$/;
-const MESSAGES_IMPORT = /import \* as m from '[^']*\/language\/messages\.js';/;
-const LOADERS = /\/src\/lib\/language\/loaders\.js$/;
+const GENERATED = 'src/lib/i18n/generated';
+const SERVER_MESSAGES = /\/src\/lib\/i18n\/server-messages\.js$/;
+const MESSAGES_IMPORT = /import \* as m from '[^']*\/i18n\/messages\.js';/;
+const LOADERS = /\/src\/lib\/i18n\/loaders\.js$/;
 const VIRTUAL = 'virtual:language/';
 
 /** Every sentence of a language as the compiler wrote it, by its name. */
@@ -56,7 +56,7 @@ function languageInBrowsers(): Plugin {
 		transform(code) {
 			if (!isBrowser(this) || !MESSAGES_IMPORT.test(code)) return null;
 			return code
-				.replace(MESSAGES_IMPORT, "import { sentences } from '#lib/language/browser.ts';")
+				.replace(MESSAGES_IMPORT, "import { sentences } from '#lib/i18n/browser.ts';")
 				.replace(USE, 'sentences().$1');
 		}
 	};
@@ -75,7 +75,7 @@ function compiler(): Plugin {
 			await (compiled ??= compile());
 		},
 		async hotUpdate({ file }) {
-			if (file.includes('/src/language/messages/')) await compile();
+			if (file.includes('/src/lib/i18n/messages/')) await compile();
 		}
 	};
 }

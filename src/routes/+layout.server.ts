@@ -1,4 +1,4 @@
-import { isEnglishOnly } from '#lib/language/path.ts';
+import { isEnglishOnly } from '#lib/i18n/path.ts';
 import type { LayoutServerLoad } from './$types';
 
 export const load: LayoutServerLoad = ({ locals, url }) => ({

@@ -1,6 +1,6 @@
 /** How owners look: what may be set, what is refused, and what comes out at the API and on pages. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { router as routerShape } from '../../src/lib/server/contract/schemas.ts';
+import { router as routerShape } from '../../src/lib/server/api/contract/schemas.ts';
 import { GOOD_SVG, HOSTILE_SVGS, pngOf, strangePngs, svg } from '../support/logos.ts';
 import { registerGateway } from '../support/gateways.ts';
 import { addRouter, alertOf, newOwner, sendBrand, type BrandFields, type Owner } from '../support/owners.ts';

@@ -1,6 +1,6 @@
 /** A gateway that is told of users, registered at a router where time runs: it hears of them by a job of the server. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/login-user.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { connectRouterOs, ROUTER_OS_ROUTER } from '../support/consoles.ts';
 import { DATABASES, eventually, startWorld, type World } from '../support/world.ts';
 

@@ -3,7 +3,7 @@
  * in one, and have users of its own of any name.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/lib/server/secrets.ts';
+import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import { numberEnding, type Session } from '../support/api.ts';
 import { browse, fieldValue, type Browsing } from '../support/browsing.ts';

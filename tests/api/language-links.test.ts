@@ -1,6 +1,6 @@
 /** The same page in another language: where its links lead, on the pages of a purchase and on that of a gateway. */
 import { describe, expect, it } from 'vitest';
-import { LOCALES } from '../../src/lib/language/locales.ts';
+import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import { browse, type Page } from '../support/browsing.ts';
 import { registerGateway } from '../support/gateways.ts';
 import { buyHourOn } from '../support/splash.ts';

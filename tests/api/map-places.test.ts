@@ -1,6 +1,6 @@
 /** What the map asks for its places: a page of the portal that reads the public API, within a share of its limit. */
 import { describe, expect, it } from 'vitest';
-import { areaOf } from '../../src/lib/map-area.ts';
+import { areaOf } from '../../src/lib/map/area.ts';
 import { useWorld } from '../support/world.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };

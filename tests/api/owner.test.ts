@@ -1,7 +1,7 @@
 /** What router owners see and change (1.8 to 1.10): earnings, the sessions on their routers, prices with history. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { earnings, ownerUserList } from '../../src/lib/server/contract/schemas.ts';
+import { earnings, ownerUserList } from '../../src/lib/server/api/contract/schemas.ts';
 import { numberEnding, type Api } from '../support/api.ts';
 import { random } from '../support/random.ts';
 import type { Value } from '../support/sql.ts';

@@ -1,9 +1,9 @@
 /** Secrets and full phone numbers are planted wherever they may pass, and then looked for in what the server writes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../src/lib/server/api-keys/key-format.ts';
-import { wifiPassword } from '../../src/lib/server/ids.ts';
-import { newSecret } from '../../src/lib/server/webhooks/signature.ts';
+import { generateKey } from '../../src/lib/server/developer/api-keys/key-format.ts';
+import { wifiPassword } from '../../src/lib/server/platform/ids.ts';
+import { newSecret } from '../../src/lib/server/developer/webhooks/signature.ts';
 import { createApi, numberEnding, orderOf } from '../support/api.ts';
 import { signInAs } from '../support/browsing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';

@@ -1,13 +1,13 @@
 /** The portal's record of a purchase, against a real service whose answers get lost on the way. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiUnavailable, apiClient, type ApiClient } from '../../src/lib/server/api-client.ts';
-import { systemClock } from '../../src/lib/server/clock.ts';
+import { ApiUnavailable, apiClient, type ApiClient } from '../../src/lib/server/portal/api-client.ts';
+import { systemClock } from '../../src/lib/server/platform/clock.ts';
 import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
-import { createLog } from '../../src/lib/server/log.ts';
-import { createPurchases, type Purchases } from '../../src/lib/server/purchases/purchases.ts';
-import { createRateLimits } from '../../src/lib/server/rate-limits/rate-limits.ts';
-import { createSecrets } from '../../src/lib/server/secrets.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
+import { createPurchases, type Purchases } from '../../src/lib/server/portal/purchases/purchases.ts';
+import { createRateLimits } from '../../src/lib/server/api/rate-limits/rate-limits.ts';
+import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { numberEnding } from '../support/api.ts';
 import { DATABASES, demoKey, SECRET, useWorld } from '../support/world.ts';
 

@@ -1,6 +1,6 @@
 /** What gateways report of connections through FreeRADIUS' rlm_rest, and what follows for the places of a pass. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/login-user.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
 import { DATABASES, eventually, useWorld } from '../support/world.ts';

@@ -1,7 +1,7 @@
 /** Access points that ask RADIUS for the passwords of a device (PSK by RADIUS), before anybody has typed one. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AccessKind } from '../../src/lib/access-kind.ts';
-import { loginUser } from '../../src/lib/login-user.ts';
+import type { AccessKind } from '../../src/lib/domain/access-kind.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { registerRadius } from '../support/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
 import { DATABASES, useWorld } from '../support/world.ts';

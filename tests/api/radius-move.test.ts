@@ -1,6 +1,6 @@
 /** A pass goes over to the device that its gateway refused: by the portal's page, with RADIUS behind the hotspot. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/login-user.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { startNas, type StandInNas } from '../simulators/radius-nas.ts';
 import { browse } from '../support/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';

@@ -1,8 +1,8 @@
 /** Logins that FreeRADIUS' rlm_rest asks about, on both databases; tests/gateways has FreeRADIUS itself. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/login-user.ts';
-import { problemOf } from '../../src/lib/server/gateways/fields.ts';
-import { createSecrets } from '../../src/lib/server/secrets.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
+import { problemOf } from '../../src/lib/server/gateways/captive-sessions/fields.ts';
+import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
 import { DATABASES, eventually, SECRET, useWorld } from '../support/world.ts';

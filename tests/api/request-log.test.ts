@@ -6,13 +6,13 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
-import { createLog } from '../../src/lib/server/log.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
 import {
 	createRequestLog,
 	KEPT_CALLS,
 	type NewEntry,
 	type RequestLog
-} from '../../src/lib/server/request-log/request-log.ts';
+} from '../../src/lib/server/developer/request-log/request-log.ts';
 import { numberEnding, orderOf } from '../support/api.ts';
 import { createDatabaseOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { DATABASES, eventually, insertKey, startWorld, useWorld, type World } from '../support/world.ts';

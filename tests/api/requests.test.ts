@@ -4,8 +4,8 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
-import { ROUTES } from '../../src/lib/server/contract/routes.ts';
+import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
+import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { numberEnding, orderOf, type Problem } from '../support/api.ts';
 import { DATABASES, recorded, useWorld } from '../support/world.ts';
 

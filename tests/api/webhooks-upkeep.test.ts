@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
-import { createLog } from '../../src/lib/server/log.ts';
-import { createUpkeep, type WebhookNotice } from '../../src/lib/server/webhooks/upkeep.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
+import { createUpkeep, type WebhookNotice } from '../../src/lib/server/developer/webhooks/upkeep.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
 import { DATABASES } from '../support/world.ts';
 

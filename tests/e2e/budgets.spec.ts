@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { firstAnswer } from '../support/first-answer.ts';
 import { buyAt, numberEnding } from '../support/purchase.ts';
-import { LOCALES } from '../../src/lib/language/locales.ts';
+import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import type { Scene } from './scene.ts';
 import { expect, test } from './support/reach.ts';
 import { ROUTER } from './support/test.ts';

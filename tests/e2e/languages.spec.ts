@@ -1,6 +1,6 @@
 /** A purchase in the buyer's language, from the list to the password: nothing on the way falls back to English. */
 import type { Page } from '@playwright/test';
-import { directionOf, type Locale } from '../../src/lib/language/locales.ts';
+import { directionOf, type Locale } from '../../src/lib/i18n/locales.ts';
 import { isTranslated, leftInEnglish } from './support/left-in-english.ts';
 import { expect, freshNumber, ROUTER, test } from './support/test.ts';
 

@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { LOCALES } from '../../src/lib/language/locales.ts';
+import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import { BUYING, inLanguage, KIOSK, MAIN, OWNING, REFERENCE, SIGNED_IN, visit, type Place } from './pages.ts';
 import type { Scene } from './scene.ts';
 import { expect, test } from './support/reach.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ROUTES, type Route } from '../../src/lib/server/contract/routes.ts';
+import { ROUTES, type Route } from '../../src/lib/server/api/contract/routes.ts';
 import { FIELDS, nastyJson, nastyText, PARAMETERS, percentEncoded, placeholder } from './values.ts';
 
 /**

@@ -3,10 +3,10 @@
  * RFC holds against its secret, and which FreeRADIUS' own listener takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/login-user.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { createApp } from '../../src/lib/server/app.ts';
-import { loadConfig } from '../../src/lib/server/config.ts';
-import { sha256 } from '../../src/lib/server/secrets.ts';
+import { loadConfig } from '../../src/lib/server/config/config.ts';
+import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import { startNas, type Asked, type StandInNas } from '../simulators/radius-nas.ts';
 import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue } from '../support/browsing.ts';

@@ -6,8 +6,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { guards } from '../../src/lib/server/gateways/opennds-guard.ts';
-import { portalAddress } from '../../src/lib/server/gateways/portal-address.ts';
+import { guards } from '../../src/lib/server/gateways/opennds/firewall-guard.ts';
+import { portalAddress } from '../../src/lib/server/gateways/captive-sessions/portal-address.ts';
 import { LAN, startSite, until, type Device, type Site } from '../support/site.ts';
 
 const PORTAL = 'http://203.0.113.80:8080';

@@ -3,8 +3,8 @@
  * exactly the time that is left; everybody else does not.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/login-user.ts';
-import { createSecrets } from '../../src/lib/server/secrets.ts';
+import { loginUser } from '../../src/lib/domain/pass-username.ts';
+import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import {
 	peap,
 	radclient,

@@ -1,7 +1,7 @@
 /** Gateways that are told who may be online, registered by the command line, with devices that buy through the portal. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { sha256 } from '../../src/lib/server/secrets.ts';
+import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import { startRouterOs, type RouterOs } from '../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { browse, type Browsing } from './browsing.ts';

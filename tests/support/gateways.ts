@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
 import type { Kind } from '../simulators/gateway/gateway.ts';
-import type { AccessKind } from '../../src/lib/access-kind.ts';
+import type { AccessKind } from '../../src/lib/domain/access-kind.ts';
 import { cli, type TestServer } from './server.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { COMMON_ERRORS, ROUTES, type Route } from '../../src/lib/server/contract/routes.ts';
-import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
-import { problem as problemSchema } from '../../src/lib/server/contract/schemas.ts';
+import { COMMON_ERRORS, ROUTES, type Route } from '../../src/lib/server/api/contract/routes.ts';
+import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
+import { problem as problemSchema } from '../../src/lib/server/api/contract/schemas.ts';
 import { apiDocument } from './document.ts';
 import {
 	BODY_OF,

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { openApiDocument } from '#lib/server/contract/openapi.ts';
+import { openApiDocument } from '#lib/server/api/contract/openapi.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../src/lib/server/${path}`, import.meta.url));
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { configTable } from '#lib/server/config.ts';
+import { configTable } from '#lib/server/config/config.ts';
 
 const path = fileURLToPath(new URL('../../README.md', import.meta.url));
 const START = '<!-- configuration: made by "npm run readme" -->';

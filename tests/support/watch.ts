@@ -1,8 +1,8 @@
 /** Gateways that are heard of, or not, while the clock of a server moves minute by minute. */
-import { systemClock, type Clock } from '../../src/lib/server/clock.ts';
+import { systemClock, type Clock } from '../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../src/lib/server/db/database.ts';
 import { createGateways, type GatewayNews } from '../../src/lib/server/gateways/gateways.ts';
-import { createSecrets } from '../../src/lib/server/secrets.ts';
+import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { eventually, SECRET, type World } from './world.ts';
 
 export const minute = 60_000;

@@ -1,5 +1,5 @@
 /** What the owner's page says against what the operator has: the money that it took and kept for granted time. */
-import { toMajor } from '../../src/lib/money.ts';
+import { toMajor } from '../../src/lib/domain/money.ts';
 import type { Sql } from '../support/sql.ts';
 import type { Client } from './client.ts';
 

@@ -4,8 +4,8 @@
  * server is killed at times, too.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateKey, keyHint } from '../../src/lib/server/api-keys/key-format.ts';
-import { sha256 } from '../../src/lib/server/secrets.ts';
+import { generateKey, keyHint } from '../../src/lib/server/developer/api-keys/key-format.ts';
+import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { sequence } from '../support/random.ts';

@@ -3,7 +3,7 @@
  * (or a person has been told), never both; nobody else has time; what was promised is there; every change of state
  * was told once; and the owner's earnings are what the operator has.
  */
-import { toMajor } from '../../src/lib/money.ts';
+import { toMajor } from '../../src/lib/domain/money.ts';
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
 import type { Row, Sql } from '../support/sql.ts';

@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { addressOf, hostOf, readAdapterSettings } from '../../src/lib/server/http/adapter-settings.ts';
+import { addressOf, hostOf, readAdapterSettings } from '../../src/lib/server/api/http/adapter-settings.ts';
 
 function request(headers: Record<string, string>): IncomingMessage {
 	const message = new IncomingMessage(new Socket());

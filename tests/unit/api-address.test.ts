@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { apiAddress } from '../../src/lib/server/http/api-address.ts';
+import { apiAddress } from '../../src/lib/server/api/http/api-address.ts';
 
 function request(url: string): IncomingMessage {
 	const message = new IncomingMessage(new Socket());

@@ -1,8 +1,13 @@
 /** The portal's client: what it sends, and that the types of the OpenAPI document are held at compile time. */
 import { expect, it } from 'vitest';
-import { apiClient, ApiProblem, ApiUnavailable, type ApiClient } from '../../src/lib/server/api-client.ts';
-import type { RouterBody, SessionBody } from '../../src/lib/server/contract/schemas.ts';
-import { createLog } from '../../src/lib/server/log.ts';
+import {
+	apiClient,
+	ApiProblem,
+	ApiUnavailable,
+	type ApiClient
+} from '../../src/lib/server/portal/api-client.ts';
+import type { RouterBody, SessionBody } from '../../src/lib/server/api/contract/schemas.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
 
 interface Sent {
 	url: string;

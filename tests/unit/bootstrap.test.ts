@@ -49,7 +49,7 @@ describe('the stamp of a build', () => {
 
 	it('does not change by what a build writes among its sources', () => {
 		const before = stamp();
-		write('src/lib/language/generated/messages/en.js', '');
+		write('src/lib/i18n/generated/messages/en.js', '');
 		write('src/language/project.inlang/cache/plugins/one', '');
 		expect(stamp()).toBe(before);
 		write('src/language/project.inlang/settings.json', '{}');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buckets, dateAt, isDate, MAX_BUCKETS, type Period } from '../../src/lib/calendar.ts';
+import { buckets, dateAt, isDate, MAX_BUCKETS, type Period } from '../../src/lib/format/calendar.ts';
 import { random } from '../support/random.ts';
 
 const hour = 3_600_000;

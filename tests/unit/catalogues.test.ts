@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { LOCALES, type Locale } from '../../src/lib/language/locales.ts';
+import { LOCALES, type Locale } from '../../src/lib/i18n/locales.ts';
 
 const src = fileURLToPath(new URL('../../src', import.meta.url));
-const messages = path.join(src, 'language/messages');
+const messages = path.join(src, 'lib/i18n/messages');
 
 /** What every catalogue but the English one says of itself until a native reader has read it. */
 const UNREVIEWED = '../../unreviewed.schema.json';
@@ -92,7 +92,7 @@ it('a line of French never begins with a mark that belongs to the word before it
 
 describe('in the code', () => {
 	const texts = readdirSync(src, { recursive: true, encoding: 'utf8' })
-		.filter((file) => /\.(ts|svelte)$/.test(file) && !file.includes('language/generated'))
+		.filter((file) => /\.(ts|svelte)$/.test(file) && !file.includes('i18n/generated'))
 		.map((file) => readFileSync(path.join(src, file), 'utf8'));
 	const used = new Set(
 		texts.flatMap((text) => [...text.matchAll(/\b\w+\s*\.([a-z]+_\w+)\b/g)].map(([, key]) => key))

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codingFor, compressPage } from '#lib/server/http/compress.ts';
+import { codingFor, compressPage } from '#lib/server/web/compress.ts';
 
 describe('the coding of a page', () => {
 	it.each([

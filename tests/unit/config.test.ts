@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { durationSeconds, MAX_DURATION } from '../../src/lib/duration.ts';
-import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '../../src/lib/money.ts';
-import { ConfigError, configTable, loadConfig } from '../../src/lib/server/config.ts';
+import { durationSeconds, MAX_DURATION } from '../../src/lib/domain/duration.ts';
+import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '../../src/lib/domain/money.ts';
+import { ConfigError, configTable, loadConfig } from '../../src/lib/server/config/config.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 /** Lines and recovery of the CSV reader, which no file of the command line's tests goes into as deeply. */
 import { describe, expect, it } from 'vitest';
-import { readCsv } from '../../src/lib/server/csv.ts';
+import { readCsv } from '../../src/lib/server/platform/csv.ts';
 
 /** What the reader is told, as `line: cells` and `line! reason`. */
 function read(text: string | Buffer): string[] {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
-import { loadConfig } from '../../src/lib/server/config.ts';
-import { listRouters, type Route } from '../../src/lib/server/contract/routes.ts';
-import type { ApiRequest } from '../../src/lib/server/http/api-call.ts';
-import { endpoint } from '../../src/lib/server/http/endpoint.ts';
+import { loadConfig } from '../../src/lib/server/config/config.ts';
+import { listRouters, type Route } from '../../src/lib/server/api/contract/routes.ts';
+import type { ApiRequest } from '../../src/lib/server/api/http/api-call.ts';
+import { endpoint } from '../../src/lib/server/api/http/endpoint.ts';
 
 const origin = 'https://airtill.example';
 const retired = {

@@ -1,9 +1,9 @@
 /** The judge of the API's answers must itself be able to say no. */
 import { describe, expect, it } from 'vitest';
-import { RESPONSE_EXAMPLES } from '../../src/lib/server/contract/examples.ts';
-import { problemExample } from '../../src/lib/server/contract/problem-examples.ts';
-import type { ProblemCode } from '../../src/lib/server/contract/problems.ts';
-import { createSession, getRouter, startPayment } from '../../src/lib/server/contract/routes.ts';
+import { RESPONSE_EXAMPLES } from '../../src/lib/server/api/contract/examples.ts';
+import { problemExample } from '../../src/lib/server/api/contract/problem-examples.ts';
+import type { ProblemCode } from '../../src/lib/server/api/contract/problems.ts';
+import { createSession, getRouter, startPayment } from '../../src/lib/server/api/contract/routes.ts';
 import { apiDocument, asJson, type Documented } from '../support/document.ts';
 
 const HEADERS = {

@@ -8,7 +8,7 @@ import {
 	type Gateway,
 	type GatewayFacts
 } from '../../src/lib/server/gateways/gateway.ts';
-import { octalBytes } from '../../src/lib/server/gateways/mikrotik.ts';
+import { octalBytes } from '../../src/lib/server/gateways/mikrotik/adapter.ts';
 import { adapterOf } from '../../src/lib/server/gateways/registry.ts';
 
 const SECRET = 'obviouslyFakeSharedSecret0123456';

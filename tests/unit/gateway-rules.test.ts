@@ -1,9 +1,13 @@
 /** What an operator may register, and the addresses that a browser may be sent to. */
 import { describe, expect, it } from 'vitest';
 import { ownPurchase } from '../../src/routes/(portal)/splash/own-purchase.ts';
-import { normaliseLoginHost } from '../../src/lib/server/gateways/login-hosts.ts';
-import { checkGateway, GatewayInputError, type GatewayInput } from '../../src/lib/server/gateways/rules.ts';
-import { normaliseMac } from '../../src/lib/mac.ts';
+import { normaliseLoginHost } from '../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
+import {
+	checkGateway,
+	GatewayInputError,
+	type GatewayInput
+} from '../../src/lib/server/gateways/settings/rules.ts';
+import { normaliseMac } from '../../src/lib/domain/mac.ts';
 
 const INPUT: GatewayInput = {
 	name: 'cafe',

@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ROUTES } from '../../src/lib/server/contract/routes.ts';
-import { ENDPOINTS } from '../../src/lib/server/http/v1/api.ts';
+import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
+import { ENDPOINTS } from '../../src/lib/server/api/routes/api.ts';
 
 const root = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -21,7 +21,7 @@ interface Import {
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 	.map((file) => file.replaceAll(path.sep, '/'))
 	// What the language compiler makes is not ours to judge.
-	.filter((file) => /\.(ts|js|svelte)$/.test(file) && !file.startsWith('lib/language/generated/'))
+	.filter((file) => /\.(ts|js|svelte)$/.test(file) && !file.startsWith('lib/i18n/generated/'))
 	.sort();
 
 /** Without comments, which may speak of anything. */
@@ -65,7 +65,7 @@ it('the files and their imports are found', () => {
 	expect(imports.length).toBeGreaterThan(300);
 	const inside = imports.filter(({ to }) => /^(lib|routes|cli)\//.test(to) && !to.endsWith('$types'));
 	const missing = inside.filter(
-		({ to }) => !files.includes(to) && !/\.(css|svg|bin)(\?|$)|\/\$types|^lib\/language\/generated\//.test(to)
+		({ to }) => !files.includes(to) && !/\.(css|svg|bin)(\?|$)|\/\$types|^lib\/i18n\/generated\//.test(to)
 	);
 	expect(missing).toEqual([]);
 });
@@ -105,7 +105,7 @@ describe('rule 2: routes and hooks', () => {
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])
-				.filter((one) => !/^routes\/(developer|owner|\(portal\))\/.* -> lib\/server\/contract\//.test(one))
+				.filter((one) => !/^routes\/(developer|owner|\(portal\))\/.* -> lib\/server\/api\/contract\//.test(one))
 				// The reference shows what is; there is nothing to call.
 				.filter((one) => !/^routes\/\(reference\)\/.* -> lib\/server\/docs\//.test(one))
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
@@ -245,7 +245,7 @@ describe('rule 6', () => {
 			for (const { from, to } of imports) if (from === file && !reached.has(to)) reached.add(to);
 		}
 		expect(reached.size).toBeGreaterThan(50);
-		expect([...reached].filter((file) => file.startsWith('lib/language/messages'))).toEqual([]);
+		expect([...reached].filter((file) => file.startsWith('lib/i18n/messages'))).toEqual([]);
 	});
 
 	it('nothing imports the tests', () => {

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatDuration } from '#lib/duration.ts';
-import { formatDistance } from '#lib/geo.ts';
-import { apart } from '#lib/language/intl.ts';
-import { speakBy } from '#lib/language/current.ts';
-import { LOCALES, type Locale } from '#lib/language/locales.ts';
-import { formatMoney } from '#lib/money.ts';
-import { hideMiddle, phoneHint } from '#lib/phone-hint.ts';
-import { clockText, momentText } from '#lib/when.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDistance } from '#lib/domain/geo.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import { speakBy } from '#lib/i18n/current.ts';
+import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { hideMiddle, phoneHint } from '#lib/checkout/phone-hint.ts';
+import { clockText, momentText } from '#lib/format/when.ts';
 
 function inLocale<T>(locale: Locale, work: () => T): T {
 	speakBy(() => ({ locale, prefix: '' }));

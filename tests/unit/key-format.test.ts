@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { generateKey, keyFromBytes, keyHint, keyMode } from '../../src/lib/server/api-keys/key-format.ts';
-import { wifiPassword, purchaseToken, PURCHASE_TOKEN_PATTERN } from '../../src/lib/server/ids.ts';
+import {
+	generateKey,
+	keyFromBytes,
+	keyHint,
+	keyMode
+} from '../../src/lib/server/developer/api-keys/key-format.ts';
+import { wifiPassword, purchaseToken, PURCHASE_TOKEN_PATTERN } from '../../src/lib/server/platform/ids.ts';
 import { PASSWORD } from '../support/wire.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

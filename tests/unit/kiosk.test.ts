@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allowedSeconds, idleCount } from '../../src/lib/kiosk-idle.ts';
-import { inKioskLanguage, kioskHome, kioskOptions, kioskSearch } from '../../src/lib/kiosk-options.ts';
+import { allowedSeconds, idleCount } from '../../src/lib/kiosk/idle.ts';
+import { inKioskLanguage, kioskHome, kioskOptions, kioskSearch } from '../../src/lib/kiosk/options.ts';
 
 const optionsOf = (search: string) => kioskOptions(new URLSearchParams(search));
 

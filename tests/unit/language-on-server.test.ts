@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LOCALES } from '../../src/lib/language/locales.ts';
+import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import { everySentence, oneLanguage } from '../../src/language/on-server.ts';
 
 const COMPILED = [

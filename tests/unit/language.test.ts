@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { inLanguage, splitLanguage } from '../../src/lib/language/path.ts';
-import { bestLanguage, languageOf } from '../../src/lib/server/http/language.ts';
+import { inLanguage, splitLanguage } from '../../src/lib/i18n/path.ts';
+import { bestLanguage, languageOf } from '../../src/lib/server/web/language.ts';
 
 describe('the language of a request', () => {
 	it.each([

@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { readLogo } from '#lib/server/branding/read-logo.ts';
+import { readLogo } from '#lib/server/owner/branding/read-logo.ts';
 import { GOOD_SVG, HOSTILE_SVGS, pngOf, strangePngs, svg } from '../support/logos.ts';
 
 const read = (file: string | Buffer) => readLogo(Buffer.from(file as string));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normaliseMac } from '../../src/lib/mac.ts';
+import { normaliseMac } from '../../src/lib/domain/mac.ts';
 
 describe('a MAC address', () => {
 	it.each(['aa:bb:cc:dd:ee:ff', 'AA-BB-CC-DD-EE-FF', 'aabbccddeeff', 'aabb.ccdd.eeff', ' AABB.CCDD.EEFF '])(

@@ -7,7 +7,7 @@ import {
 	priceForSeconds,
 	toMajor,
 	toMinor
-} from '../../src/lib/money.ts';
+} from '../../src/lib/domain/money.ts';
 
 describe('the exponent of a currency', () => {
 	it.each([

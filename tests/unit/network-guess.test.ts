@@ -1,6 +1,6 @@
 /** Which network a number probably belongs to: what is preselected, and where `mobile_money` goes. */
 import { expect, it } from 'vitest';
-import { guessNetwork, roughE164 } from '../../src/lib/network-guess.ts';
+import { guessNetwork, roughE164 } from '../../src/lib/checkout/payment-method-guess.ts';
 
 it.each([
 	['+256772123456', 'mtn_momo'],

@@ -1,10 +1,10 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/lib/server/contract/openapi.ts';
-import { EVENT_EXAMPLES } from '../../src/lib/server/contract/openapi-webhooks.ts';
-import { codesOf } from '../../src/lib/server/contract/openapi-paths.ts';
-import { PROBLEMS } from '../../src/lib/server/contract/problems.ts';
-import { ROUTES } from '../../src/lib/server/contract/routes.ts';
+import { openApiDocument } from '../../src/lib/server/api/contract/openapi.ts';
+import { EVENT_EXAMPLES } from '../../src/lib/server/api/contract/openapi-webhooks.ts';
+import { codesOf } from '../../src/lib/server/api/contract/openapi-paths.ts';
+import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
+import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../support/document.ts';
 import { committed, made } from '../support/openapi.ts';
 

@@ -1,10 +1,10 @@
 /** The adapter for Airtel Money against the simulated operator: what each answer, fault and setting leads to. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/lib/server/log.ts';
-import { configureOperators } from '../../src/lib/server/operators/configure.ts';
-import { createOperatorHttp } from '../../src/lib/server/operators/http.ts';
-import type { OperatorAdapter, StatusOutcome } from '../../src/lib/server/operators/operator.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
+import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
+import { createOperatorHttp } from '../../src/lib/server/billing/operators/http.ts';
+import type { OperatorAdapter, StatusOutcome } from '../../src/lib/server/billing/operators/operator.ts';
 import type { AirtelPortal } from '../simulators/airtel/portal.ts';
 import { airtelProtocol } from '../simulators/airtel.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
@@ -189,7 +189,7 @@ describe('the short form of an id', () => {
 			'ffffffff-ffff-4fff-bfff-ffffffffffff',
 			...Array.from({ length: 200 }, () => randomUUID())
 		];
-		const { idOf } = await import('../../src/lib/server/operators/airtel/ids.ts');
+		const { idOf } = await import('../../src/lib/server/billing/operators/airtel/ids.ts');
 		for (const reference of references) {
 			const id = idOf(reference, 'short');
 			expect(id).toMatch(/^[0-9a-z]{25}$/);

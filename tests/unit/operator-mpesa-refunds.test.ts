@@ -1,7 +1,7 @@
 /** Reversals, against the simulated Daraja. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { RefundRequest } from '../../src/lib/server/operators/operator.ts';
+import type { RefundRequest } from '../../src/lib/server/billing/operators/operator.ts';
 import type { Script } from '../simulators/script.ts';
 import {
 	adapter,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { configureOperators } from '../../src/lib/server/operators/configure.ts';
+import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
 import { INSTALLATION, adapter, adapterWith, simulator, useMpesa } from '../support/mpesa.ts';
 
 useMpesa();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { configureOperators } from '#lib/server/operators/configure.ts';
-import type { Installation } from '#lib/server/operators/definition.ts';
-import { createOperatorHttp, type OperatorHttp } from '#lib/server/operators/http.ts';
-import type { OperatorAdapter, PaymentRequest } from '#lib/server/operators/operator.ts';
+import { configureOperators } from '#lib/server/billing/operators/configure.ts';
+import type { Installation } from '#lib/server/billing/operators/definition.ts';
+import { createOperatorHttp, type OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { OperatorAdapter, PaymentRequest } from '#lib/server/billing/operators/operator.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { mtn } from '../simulators/mtn.ts';
 import type { Script } from '../simulators/script.ts';

@@ -1,9 +1,9 @@
 /** The pawaPay adapter against the simulated operator, and what of its settings is refused. */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { configureOperators } from '../../src/lib/server/operators/configure.ts';
-import type { Installation } from '../../src/lib/server/operators/definition.ts';
-import { createOperatorHttp, type OperatorHttp } from '../../src/lib/server/operators/http.ts';
+import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
+import type { Installation } from '../../src/lib/server/billing/operators/definition.ts';
+import { createOperatorHttp, type OperatorHttp } from '../../src/lib/server/billing/operators/http.ts';
 import type {
 	AttemptReference,
 	OperatorAdapter,
@@ -11,9 +11,9 @@ import type {
 	RawCallback,
 	RefundReference,
 	RefundRequest
-} from '../../src/lib/server/operators/operator.ts';
-import { customerMessage } from '../../src/lib/server/operators/pawapay.ts';
-import { createLog } from '../../src/lib/server/log.ts';
+} from '../../src/lib/server/billing/operators/operator.ts';
+import { customerMessage } from '../../src/lib/server/billing/operators/pawapay/pawapay.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { pawapay } from '../simulators/pawapay.ts';
 import type { Script } from '../simulators/script.ts';

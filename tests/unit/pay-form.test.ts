@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ownDuration, readPayEntry, timeValue, wantedTime, type PayEntry } from '#lib/pay-form.ts';
-import { boundsText, quote, timeChoices, usualChoice } from '#lib/quote.ts';
+import { ownDuration, readPayEntry, timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { boundsText, quote, timeChoices, usualChoice } from '#lib/checkout/quote.ts';
 
 const ROUTER = { price: 500, currency: 'UGX', min_duration: '15m', max_duration: '30d' };
 

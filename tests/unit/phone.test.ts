@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatMobile, maskPhone, parseMobile } from '../../src/lib/phone.ts';
+import { formatMobile, maskPhone, parseMobile } from '../../src/lib/domain/phone.ts';
 
 describe('a mobile number', () => {
 	it.each([

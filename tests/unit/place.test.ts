@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePlace } from '#lib/place.ts';
+import { parsePlace } from '#lib/map/location-query.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
 

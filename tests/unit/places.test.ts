@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ApiLimited, type ApiClient } from '../../src/lib/server/api-client.ts';
-import { loadConfig } from '../../src/lib/server/config.ts';
-import { createPlaces } from '../../src/lib/server/places/places.ts';
+import { ApiLimited, type ApiClient } from '../../src/lib/server/portal/api-client.ts';
+import { loadConfig } from '../../src/lib/server/config/config.ts';
+import { createPlaces } from '../../src/lib/server/map/places.ts';
 
 const SECRET = 'a secret of at least 32 characters';
 const AREA = { lat: 0.35, lon: 32.58, radius: 1_000 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { NotAnArchive, readArchive } from '../../src/lib/server/basemap/basemap.ts';
+import { NotAnArchive, readArchive } from '../../src/lib/server/map/basemap.ts';
 import { makeArchive, type ArchiveFaults } from '../support/basemap.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-pmtiles-'));

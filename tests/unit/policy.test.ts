@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortenPolicy } from '#lib/server/http/policy.ts';
+import { shortenPolicy } from '#lib/server/web/policy.ts';
 
 describe('the policy of a page', () => {
 	it('names the hash of the script of the template where a page has no nonce for scripts', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/purchase-code.ts';
-import { warnSeconds } from '#lib/purchase-seconds.ts';
+import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/checkout/purchase/code.ts';
+import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 
 describe('a short code', () => {
 	it.each([

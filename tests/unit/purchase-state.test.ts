@@ -4,8 +4,8 @@ import {
 	type PaymentState,
 	type PurchaseWords,
 	type SessionState
-} from '#lib/purchase-state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+} from '#lib/checkout/purchase/state.ts';
+import { failureCode, paymentStatus, sessionStatus } from '#lib/server/api/contract/schemas.ts';
 
 const NOW = new Date('2026-11-21T13:40:00Z');
 const WORDS: PurchaseWords = {

@@ -5,19 +5,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { overwriteGetLocale } from '#lib/language/generated/runtime.js';
-import { LOCALES, type Locale } from '#lib/language/locales.ts';
-import { addedState } from '#lib/purchase-added.ts';
+import { overwriteGetLocale } from '#lib/i18n/generated/runtime.js';
+import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
+import { addedState } from '#lib/checkout/purchase/added.ts';
 import {
 	purchaseState,
 	type PaymentState,
 	type PurchaseState,
 	type SessionState
-} from '#lib/purchase-state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+} from '#lib/checkout/purchase/state.ts';
+import { failureCode, paymentStatus, sessionStatus } from '#lib/server/api/contract/schemas.ts';
 
 const AREAS = ['purchase', 'receipt', 'resume'];
-const folder = fileURLToPath(new URL('../../src/language/messages', import.meta.url));
+const folder = fileURLToPath(new URL('../../src/lib/i18n/messages', import.meta.url));
 
 const catalogue = (area: string, locale: Locale): Record<string, string> | null => {
 	const file = `${folder}/${area}/${locale}.json`;

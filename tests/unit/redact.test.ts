@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { generateKey } from '../../src/lib/server/api-keys/key-format.ts';
-import { wifiPassword } from '../../src/lib/server/ids.ts';
-import { redact, redactCut } from '../../src/lib/server/redact.ts';
+import { generateKey } from '../../src/lib/server/developer/api-keys/key-format.ts';
+import { wifiPassword } from '../../src/lib/server/platform/ids.ts';
+import { redact, redactCut } from '../../src/lib/server/platform/redact.ts';
 
 it('takes out phone numbers, however they are written', () => {
 	for (const number of [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repeatedNames } from '../../src/lib/server/http/repeated.ts';
+import { repeatedNames } from '../../src/lib/server/api/http/repeated.ts';
 
 describe('names that stand twice in a JSON object', () => {
 	it.each([

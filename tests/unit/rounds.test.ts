@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRounds } from '../../src/lib/server/http/rounds.ts';
+import { createRounds } from '../../src/lib/server/web/machines/request-batcher.ts';
 
 /** Rounds whose work and pauses end when the test says so. */
 function rounds() {

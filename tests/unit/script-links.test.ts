@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { scriptLinks } from '../../src/lib/server/http/script-links.ts';
+import { scriptLinks } from '../../src/lib/server/web/script-links.ts';
 
 it('a page names its scripts at its end, and no header does', () => {
 	const scripts = scriptLinks();

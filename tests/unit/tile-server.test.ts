@@ -1,7 +1,7 @@
 /** The way to a tile server: which addresses of its name are gone to. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTileServer } from '../../src/lib/server/basemap/tile-server.ts';
-import type { Address } from '../../src/lib/server/guarded-lookup.ts';
+import { createTileServer } from '../../src/lib/server/map/tile-server.ts';
+import type { Address } from '../../src/lib/server/platform/ssrf-lookup.ts';
 import { startTileSimulator, type TileSimulator } from '../simulators/tiles.ts';
 
 const TILE = { z: 1, x: 0, y: 1 };

@@ -1,6 +1,6 @@
 /** The mails about webhooks that do not work. */
 import { expect, it } from 'vitest';
-import { noticeMail } from '../../src/lib/server/webhooks/notices.ts';
+import { noticeMail } from '../../src/lib/server/developer/webhooks/notices.ts';
 
 const notice = {
 	endpointId: 7,

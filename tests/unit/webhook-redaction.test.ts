@@ -1,7 +1,7 @@
 /** The delivery log holds no secret and no full phone number, whatever was sent and answered. */
 import { expect, it } from 'vitest';
-import { redactBody, redactResponse } from '../../src/lib/server/webhooks/redact.ts';
-import { newSecret } from '../../src/lib/server/webhooks/signature.ts';
+import { redactBody, redactResponse } from '../../src/lib/server/developer/webhooks/redact.ts';
+import { newSecret } from '../../src/lib/server/developer/webhooks/signature.ts';
 
 it('an answer that repeats numbers and secrets is kept without them', () => {
 	const secret = newSecret();

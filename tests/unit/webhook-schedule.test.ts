@@ -1,6 +1,6 @@
 /** When a webhook that failed is tried again (wire format 5.4). */
 import { describe, expect, it } from 'vitest';
-import { nextAttemptAt, type FailedAttempt } from '../../src/lib/server/webhooks/schedule.ts';
+import { nextAttemptAt, type FailedAttempt } from '../../src/lib/server/developer/webhooks/schedule.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;

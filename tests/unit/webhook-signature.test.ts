@@ -1,7 +1,7 @@
 /** Standard Webhooks 1.0.0: what we sign, the reference library verifies. */
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { newSecret, signatures } from '../../src/lib/server/webhooks/signature.ts';
+import { newSecret, signatures } from '../../src/lib/server/developer/webhooks/signature.ts';
 
 const headersOf = (id: string, timestamp: number, signature: string) => ({
 	'webhook-id': id,

@@ -1,8 +1,8 @@
 /** The way out: what is checked at connect, and how much of a receiver is borne with. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isPublicAddress } from '../../src/lib/server/public-addresses.ts';
-import type { Address } from '../../src/lib/server/guarded-lookup.ts';
-import { createTransport, type Outcome } from '../../src/lib/server/webhooks/transport.ts';
+import { isPublicAddress } from '../../src/lib/server/platform/public-addresses.ts';
+import type { Address } from '../../src/lib/server/platform/ssrf-lookup.ts';
+import { createTransport, type Outcome } from '../../src/lib/server/developer/webhooks/transport.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 
 let receiver: Receiver;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockText, momentText, timeLeftText } from '#lib/when.ts';
+import { clockText, momentText, timeLeftText } from '#lib/format/when.ts';
 
 const ZONE = 'Africa/Kampala';
 const NOW = new Date('2026-11-21T12:40:00Z');

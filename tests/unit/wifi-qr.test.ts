@@ -2,12 +2,12 @@
 import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sessionBody } from '../../src/lib/server/sessions/body.ts';
-import type { SessionRow } from '../../src/lib/server/sessions/store.ts';
-import { wifiPassword } from '../../src/lib/server/ids.ts';
-import { wifiPasswordProblem } from '../../src/lib/wifi-password.ts';
-import { qrSvg } from '../../src/lib/server/wifi-qr-svg.ts';
-import { wifiQrText, type WifiSecurity } from '../../src/lib/wifi-qr.ts';
+import { sessionBody } from '../../src/lib/server/billing/sessions/body.ts';
+import type { SessionRow } from '../../src/lib/server/billing/sessions/store.ts';
+import { wifiPassword } from '../../src/lib/server/platform/ids.ts';
+import { wifiPasswordProblem } from '../../src/lib/domain/wifi-password.ts';
+import { qrSvg } from '../../src/lib/server/portal/wifi-qr-svg.ts';
+import { wifiQrText, type WifiSecurity } from '../../src/lib/domain/wifi-qr.ts';
 
 const pixelsPerModule = 4;
 

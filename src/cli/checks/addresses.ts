@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { Config } from '#lib/server/config.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Where buyers and operators reach this installation. */

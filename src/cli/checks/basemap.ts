@@ -1,6 +1,6 @@
-import { NotAnArchive, readArchive } from '#lib/server/basemap/basemap.ts';
-import type { Config } from '#lib/server/config.ts';
-import { isExpected, messageOf } from '../errors.ts';
+import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import { isExpected, messageOf } from '../support/errors.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 const MIB_BYTES = 1024 ** 2;

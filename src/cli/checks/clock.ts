@@ -1,4 +1,4 @@
-import { isoTime, systemClock } from '#lib/server/clock.ts';
+import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Inspection } from '#lib/server/db/inspect.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 

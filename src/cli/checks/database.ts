@@ -1,12 +1,12 @@
-import { systemClock } from '#lib/server/clock.ts';
-import type { Config } from '#lib/server/config.ts';
+import { systemClock } from '#lib/server/platform/clock.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { openDatabase, type Database } from '#lib/server/db/database.ts';
 import { inspectDatabase } from '#lib/server/db/inspect.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
-import { createSecrets } from '#lib/server/secrets.ts';
-import { canReadPasswords } from '#lib/server/sessions/password-check.ts';
-import { isExpected, messageOf } from '../errors.ts';
-import { databaseName } from '../services.ts';
+import { createSecrets } from '#lib/server/platform/secrets.ts';
+import { canReadPasswords } from '#lib/server/billing/sessions/password-check.ts';
+import { isExpected, messageOf } from '../support/errors.ts';
+import { databaseName } from '../support/services.ts';
 import { checkClock } from './clock.ts';
 import { fail, ok, type Finding } from './finding.ts';
 

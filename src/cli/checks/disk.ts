@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Config } from '#lib/server/config.ts';
-import { isExpected, messageOf } from '../errors.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import { isExpected, messageOf } from '../support/errors.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 const GIB_BYTES = 1024 ** 3;

@@ -1,9 +1,9 @@
 import type { App } from '#lib/server/app.ts';
-import { endsByItself } from '#lib/access-kind.ts';
+import { endsByItself } from '#lib/domain/access-kind.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createReach } from '#lib/server/gateways/reach.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { routerOfGateway } from '../router-of-gateway.ts';
+import { routerOfGateway } from '../support/router-of-gateway.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Everything about one gateway that can be seen from here. */

@@ -1,11 +1,11 @@
 import type { App } from '#lib/server/app.ts';
-import { isoTime } from '#lib/server/clock.ts';
-import type { Config } from '#lib/server/config.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import type { GatewayCredentials } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { plain } from '../output.ts';
-import { withApp } from '../services.ts';
+import { plain } from '../support/output.ts';
+import { withApp } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** A gateway whose clock is off by more refuses to be told (RFC 5176), or ends sessions at the wrong time. */

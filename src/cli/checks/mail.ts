@@ -1,4 +1,4 @@
-import type { Config } from '#lib/server/config.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { ok, warn, type Finding } from './finding.ts';
 
 /** Whether people can get links for the sign-in to the developer area. Sends nothing. */

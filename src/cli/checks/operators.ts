@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '#lib/server/app.ts';
-import { isoTime } from '#lib/server/clock.ts';
-import type { Config } from '#lib/server/config.ts';
-import type { OperatorAdapter } from '#lib/server/operators/operator.ts';
-import { messageOf } from '../errors.ts';
-import { withApp } from '../services.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
+import { messageOf } from '../support/errors.ts';
+import { withApp } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 const LIMIT_MS = 10 * 1000;

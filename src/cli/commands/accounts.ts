@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { MAX_EMAIL_CHARACTERS } from '#lib/email.ts';
-import { PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
-import { isoTime } from '#lib/server/clock.ts';
-import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { print } from '../output.ts';
-import { withConfiguredApp } from '../services.ts';
+import { MAX_EMAIL_CHARACTERS } from '#lib/domain/email.ts';
+import { PLANS, ROLES } from '#lib/server/developer/accounts/accounts.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { print } from '../support/output.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 const email = z.email().max(MAX_EMAIL_CHARACTERS);
 

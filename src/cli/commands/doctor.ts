@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig, type Config } from '#lib/server/config.ts';
+import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { checkAddresses } from '../checks/addresses.ts';
 import { checkBasemap } from '../checks/basemap.ts';
 import { checkDatabase } from '../checks/database.ts';
@@ -7,9 +7,9 @@ import { fail, ok, warn, type Finding } from '../checks/finding.ts';
 import { checkGateways } from '../checks/gateways.ts';
 import { checkMail } from '../checks/mail.ts';
 import { checkOperators } from '../checks/operators.ts';
-import { parseCommand, positionals, type Command, type Context } from '../command.ts';
-import { isExpected, messageOf } from '../errors.ts';
-import { plain, print } from '../output.ts';
+import { parseCommand, positionals, type Command, type Context } from '../support/command.ts';
+import { isExpected, messageOf } from '../support/errors.ts';
+import { plain, print } from '../support/output.ts';
 
 export const doctor: Command = {
 	name: 'doctor',

@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { UsageError, parseCommand, positionals, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { knownGateway } from '../known-gateway.ts';
-import { print } from '../output.ts';
-import { routerOfGateway } from '../router-of-gateway.ts';
-import { withConfiguredApp } from '../services.ts';
+import { UsageError, parseCommand, positionals, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { knownGateway } from '../support/known-gateway.ts';
+import { print } from '../support/output.ts';
+import { routerOfGateway } from '../support/router-of-gateway.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 export const configureGateway: Command = {
 	name: 'gateways config',

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import type { Rotation } from '#lib/server/gateways/rules.ts';
-import { UsageError, parseCommand, positionals, required, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { gatewayAddresses, publicAddress, secretLines } from '../gateway-text.ts';
-import { knownGateway } from '../known-gateway.ts';
-import { print } from '../output.ts';
-import { routerName } from '../router-name.ts';
-import { withConfiguredApp } from '../services.ts';
+import type { Rotation } from '#lib/server/gateways/settings/rules.ts';
+import { UsageError, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { gatewayAddresses, publicAddress, secretLines } from '../support/gateway-text.ts';
+import { knownGateway } from '../support/known-gateway.ts';
+import { print } from '../support/output.ts';
+import { routerName } from '../support/router-name.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 export const addGateway: Command = {
 	name: 'gateways add',

@@ -1,8 +1,8 @@
-import { plain, print } from '../output.ts';
+import { plain, print } from '../support/output.ts';
 import { checkGatewayHere } from '../checks/gateway.ts';
-import { parseCommand, positionals, type Command } from '../command.ts';
-import { knownGateway } from '../known-gateway.ts';
-import { withConfiguredApp } from '../services.ts';
+import { parseCommand, positionals, type Command } from '../support/command.ts';
+import { knownGateway } from '../support/known-gateway.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 export const testGateway: Command = {
 	name: 'gateways test',

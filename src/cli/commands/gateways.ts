@@ -1,16 +1,16 @@
 import process from 'node:process';
 import type { Removal } from '#lib/server/access/access.ts';
-import { isoTime } from '#lib/server/clock.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { gatewayState } from '#lib/server/usage/usage.ts';
-import { gatewayAddresses, publicAddress } from '../gateway-text.ts';
-import { parseCommand, positionals, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { knownGateway } from '../known-gateway.ts';
-import { plain, print } from '../output.ts';
-import { routerName } from '../router-name.ts';
-import { withConfiguredApp } from '../services.ts';
+import { gatewayState } from '#lib/server/owner/usage/usage.ts';
+import { gatewayAddresses, publicAddress } from '../support/gateway-text.ts';
+import { parseCommand, positionals, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { knownGateway } from '../support/known-gateway.ts';
+import { plain, print } from '../support/output.ts';
+import { routerName } from '../support/router-name.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 export const listGateways: Command = {
 	name: 'gateways list',

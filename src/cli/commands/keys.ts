@@ -1,12 +1,12 @@
-import { ROLES, type Account } from '#lib/server/accounts/accounts.ts';
-import { MAX_LIVE_KEYS, hasRole } from '#lib/server/api-keys/api-keys.ts';
-import { keyMode } from '#lib/server/api-keys/key-format.ts';
+import { ROLES, type Account } from '#lib/server/developer/accounts/accounts.ts';
+import { MAX_LIVE_KEYS, hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
+import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import type { App } from '#lib/server/app.ts';
-import { isoTime } from '#lib/server/clock.ts';
-import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { plain, print } from '../output.ts';
-import { withConfiguredApp } from '../services.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { plain, print } from '../support/output.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 const DEFAULT_NAME = 'command line';
 const MAX_NAME_CHARACTERS = 100;

@@ -1,11 +1,11 @@
-import { isoTime } from '#lib/server/clock.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
 import type { App } from '#lib/server/app.ts';
-import { DECISIONS, DecisionRefused, type Evidence } from '#lib/server/payments/decisions.ts';
-import type { Review } from '#lib/server/reviews/reviews.ts';
-import { oneOf, parseCommand, positionals, required, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { plain, print } from '../output.ts';
-import { withConfiguredApp } from '../services.ts';
+import { DECISIONS, DecisionRefused, type Evidence } from '#lib/server/billing/reviews/decisions.ts';
+import type { Review } from '#lib/server/billing/reviews/reviews.ts';
+import { oneOf, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { plain, print } from '../support/output.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 export const listReviews: Command = {
 	name: 'review list',

@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ACCESS_KINDS, endsByItself } from '#lib/access-kind.ts';
-import { PASSWORD_RULE, MAX_PASS_DEVICES, type RouterAccess } from '#lib/server/access/kinds.ts';
-import { UsageError, parseCommand, positionals, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { plain, print } from '../output.ts';
-import { routerName } from '../router-name.ts';
-import { withConfiguredApp } from '../services.ts';
+import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
+import {
+	PASSWORD_RULE,
+	MAX_PASS_DEVICES,
+	type RouterAccess
+} from '#lib/server/access/passes/access-kinds.ts';
+import { UsageError, parseCommand, positionals, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { plain, print } from '../support/output.ts';
+import { routerName } from '../support/router-name.ts';
+import { withConfiguredApp } from '../support/services.ts';
 
 export const routerAccess: Command = {
 	name: 'routers access',

@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { ACCESS_KINDS } from '#lib/access-kind.ts';
-import { formatMoney, toMajor } from '#lib/money.ts';
-import type { Account } from '#lib/server/accounts/accounts.ts';
-import { hasRole } from '#lib/server/api-keys/api-keys.ts';
+import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import type { Account } from '#lib/server/developer/accounts/accounts.ts';
+import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
 import { demoAccounts } from '#lib/server/demo/demo.ts';
 import type { App } from '#lib/server/app.ts';
-import { loadConfig } from '#lib/server/config.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
 import {
 	IMPORT_FIELDS,
 	parsePrice,
@@ -17,10 +17,10 @@ import {
 } from '#lib/server/routers/import-rows.ts';
 import { importRouters } from '#lib/server/routers/import.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
-import { UsageError, parseCommand, positionals, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { plain, print } from '../output.ts';
-import { withApp, withConfiguredApp } from '../services.ts';
+import { UsageError, parseCommand, positionals, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { plain, print } from '../support/output.ts';
+import { withApp, withConfiguredApp } from '../support/services.ts';
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const PROGRESS_ROWS = 1000;

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isDate, spanOfDates } from '#lib/calendar.ts';
-import { loadConfig } from '#lib/server/config.ts';
-import { SANDBOX_STATEMENT } from '#lib/server/operators/sandbox/sandbox.ts';
-import { StatementError } from '#lib/server/payments/statement.ts';
-import { UsageError, parseCommand, positionals, required, type Command } from '../command.ts';
-import { CommandError } from '../errors.ts';
-import { print } from '../output.ts';
-import { withApp } from '../services.ts';
+import { isDate, spanOfDates } from '#lib/format/calendar.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox/sandbox.ts';
+import { StatementError } from '#lib/server/billing/statements/statement.ts';
+import { UsageError, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { print } from '../support/output.ts';
+import { withApp } from '../support/services.ts';
 
 export const checkStatementFile: Command = {
 	name: 'statement check',

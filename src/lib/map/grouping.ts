@@ -1,5 +1,5 @@
 import Supercluster from 'supercluster';
-import type { Position } from '../geo.ts';
+import type { Position } from '../domain/geo.ts';
 
 /** Places that would lie on each other at a zoom become one, so that a map never has more than a screen can hold. */
 

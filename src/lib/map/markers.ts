@@ -1,5 +1,5 @@
 import L from 'leaflet';
-import type { Position } from '../geo.ts';
+import type { Position } from '../domain/geo.ts';
 
 /** What stands on the map at one point, and how it says what it is. */
 export interface Mark extends Position {

@@ -1,5 +1,5 @@
-import * as m from '../language/messages.js';
-import type { Position } from '../geo.ts';
+import * as m from '../i18n/messages.js';
+import type { Position } from '../domain/geo.ts';
 import { createGrouping, type Group } from './grouping.ts';
 import type { Mark } from './markers.ts';
 import type { FedPlace } from './places-feed.ts';

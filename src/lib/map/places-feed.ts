@@ -1,5 +1,5 @@
-import type { Area } from '../map-area.ts';
-import type { Position } from '../geo.ts';
+import type { Area } from './area.ts';
+import type { Position } from '../domain/geo.ts';
 
 /**
  * The places around the list's, page after page while the map stands still. The list is already there: whatever

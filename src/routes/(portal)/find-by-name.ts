@@ -1,6 +1,6 @@
-import type { Position } from '#lib/geo.ts';
-import type { ApiClient } from '#lib/server/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { Position } from '#lib/domain/geo.ts';
+import type { ApiClient } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /**
  * Finds a place by what people call it, among the routers around a position: there is no geocoder, and none is

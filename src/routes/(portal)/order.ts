@@ -1,14 +1,14 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { endsByItself } from '#lib/access-kind.ts';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { readPayEntry, wantedTime, type PayEntry } from '#lib/pay-form.ts';
-import { offeredMethods } from '#lib/payment-methods.ts';
-import { offerOf, type TimeChoice } from '#lib/quote.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import type { PurchaseForm } from '#lib/server/purchases/purchases.ts';
-import { readForm } from './calm.ts';
+import { endsByItself } from '#lib/domain/access-kind.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { readPayEntry, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { offerOf, type TimeChoice } from '#lib/checkout/quote.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
+import { readForm } from './api-errors.ts';
 import { NEW_ORDER, orderRefusal, unsent } from './refusal.ts';
 
 /** What the pages with a PayForm show of a router, and no more. */

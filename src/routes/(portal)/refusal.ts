@@ -1,10 +1,10 @@
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
-import { phoneHint, type PhoneHint } from '#lib/phone-hint.ts';
-import { boundsText } from '#lib/quote.ts';
-import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { PriceChanged } from '#lib/server/purchases/purchases.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { phoneHint, type PhoneHint } from '#lib/checkout/phone-hint.ts';
+import { boundsText } from '#lib/checkout/quote.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { PriceChanged } from '#lib/server/portal/purchases/purchases.ts';
 
 export type RefusedFields = Partial<Record<'time' | 'network' | 'phone' | 'form', string>>;
 

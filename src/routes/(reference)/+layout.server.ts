@@ -1,5 +1,5 @@
-import { documentFor } from '#lib/server/docs/document.ts';
-import { groupsOf } from '#lib/server/docs/operations.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { groupsOf } from '#lib/server/api/reference/operations.ts';
 import type { LayoutServerLoad } from './$types';
 
 export const load: LayoutServerLoad = ({ locals }) => ({

@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { FIRST_PATH, SIGN_IN_PATH, visitor } from '#lib/server/http/sign-in.ts';
+import { FIRST_PATH, SIGN_IN_PATH, visitor } from '#lib/server/web/sign-in.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /developer: to the keys, or to the sign-in. */

@@ -1,7 +1,7 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
-import { isEmail } from '#lib/email.ts';
-import { readFields } from '#lib/server/http/form.ts';
-import { waitToMail } from '#lib/server/http/sign-in.ts';
+import { isEmail } from '#lib/domain/email.ts';
+import { readFields } from '#lib/server/web/form.ts';
+import { waitToMail } from '#lib/server/web/sign-in.ts';
 import { tooOften } from './waiting.ts';
 
 /** Why links cannot be mailed, for the page; null when they can. */

@@ -1,4 +1,4 @@
-import { openApiResponse } from '#lib/server/http/openapi.ts';
+import { openApiResponse } from '#lib/server/api/http/openapi.ts';
 import type { RequestHandler } from './$types';
 
 /** GET /openapi.json: the description of the API for programs; needs no key. */

@@ -1,6 +1,6 @@
-import { hasNetworkPassword, type AccessKind } from '#lib/access-kind.ts';
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
+import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
 
 /** What a router says of its kind of access to its owner. */
 export interface AccessWords {

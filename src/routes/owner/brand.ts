@@ -1,9 +1,9 @@
 import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
-import { accentOf, type Accent } from '#lib/accent.ts';
-import { logoBox } from '#lib/brand.ts';
-import * as m from '#lib/language/messages.js';
-import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/branding/branding.ts';
-import { readFields } from '#lib/server/http/form.ts';
+import { accentOf, type Accent } from '#lib/branding/accent.ts';
+import { logoBox } from '#lib/branding/brand.ts';
+import * as m from '#lib/i18n/messages.js';
+import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/owner/branding/branding.ts';
+import { readFields } from '#lib/server/web/form.ts';
 
 /** What both pages of an owner's look share: that of the account and that of one router. */
 export interface BrandFormData {

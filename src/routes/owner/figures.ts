@@ -1,7 +1,7 @@
-import type { Period } from '#lib/calendar.ts';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import type { EarningsBody } from '#lib/server/contract/schemas.ts';
+import type { Period } from '#lib/format/calendar.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
 import { count, money, periodName } from './words.ts';
 
 /** A sum as it is shown: what the owner gets, what it is made of, and where every payment of it is listed. */

@@ -1,6 +1,6 @@
-import { timeLeftText } from '#lib/when.ts';
-import * as m from '#lib/language/messages.js';
-import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
+import { timeLeftText } from '#lib/format/when.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
 import { sessionUse } from './usage.ts';
 import { duration, moment, money } from './words.ts';
 

@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
-import { FIRST_DATE, isDate, LAST_DATE, type Period } from '#lib/calendar.ts';
-import * as m from '#lib/language/messages.js';
+import { FIRST_DATE, isDate, LAST_DATE, type Period } from '#lib/format/calendar.ts';
+import * as m from '#lib/i18n/messages.js';
 
 const PERIODS: readonly Period[] = ['daily', 'weekly', 'monthly'];
 

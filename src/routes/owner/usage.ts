@@ -1,5 +1,5 @@
-import { numberText, apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
+import { numberText, apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import { count, moment } from './words.ts';
 

@@ -1,7 +1,7 @@
-import { formatDuration } from '#lib/duration.ts';
-import { formatMoney } from '#lib/money.ts';
-import { apart, intlLocales, numberText } from '#lib/language/intl.ts';
-import type { Period } from '#lib/calendar.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { apart, intlLocales, numberText } from '#lib/i18n/intl.ts';
+import type { Period } from '#lib/format/calendar.ts';
 
 /** Figures and moments as an owner reads them, in the language of the request. */
 

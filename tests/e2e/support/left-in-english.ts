@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
-import type { Locale } from '../../../src/lib/language/locales.ts';
+import type { Locale } from '../../../src/lib/i18n/locales.ts';
 
-const messages = fileURLToPath(new URL('../../../src/language/messages', import.meta.url));
+const messages = fileURLToPath(new URL('../../../src/lib/i18n/messages', import.meta.url));
 
 type Catalogue = Record<string, string>;
 

@@ -1,24 +1,24 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
-import { settleAdded } from './added-time.ts';
-import { awaitSign } from './await-sign.ts';
+import { settleAdded } from './passes/added-time.ts';
+import { awaitSign } from './provisioning/await-sign.ts';
 import { createBinauth, type Binauth } from './binauth.ts';
-import { createConnections } from './connections.ts';
-import * as gatewayStore from './gateway-store.ts';
-import { createGrants, type Grants, type GrantsParts, type Waiting } from './grants.ts';
-import { handedOut } from './handed-out.ts';
-import type { Plan } from './plan.ts';
-import { lifeOf, type Life } from './probe.ts';
-import { createRadius, type Radius } from './radius.ts';
-import { removeGateway, type Removal, type RemovalOptions } from './removal.ts';
-import { ACTIVATING_JOB, ADDED_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './work.ts';
-import { tellRunning } from './tell-running.ts';
-import { createTurns } from './turns.ts';
-import { deviceState, type Device, type DeviceState } from './states.ts';
-import * as store from './store.ts';
+import { createConnections } from '../radius/connections.ts';
+import * as gatewayStore from './provisioning/gateway-store.ts';
+import { createGrants, type Grants, type GrantsParts, type Waiting } from './provisioning/grants.ts';
+import { handedOut } from './provisioning/handed-out.ts';
+import type { Plan } from './provisioning/provisioning.ts';
+import { lifeOf, type Life } from '../radius/probe.ts';
+import { createRadius, type Radius } from '../radius/authorize.ts';
+import { removeGateway, type Removal, type RemovalOptions } from './provisioning/removal.ts';
+import { ACTIVATING_JOB, ADDED_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './job-kinds.ts';
+import { tellRunning } from './provisioning/tell-running.ts';
+import { createTurns } from './provisioning/concurrency-limit.ts';
+import { deviceState, type Device, type DeviceState } from './device-slots/device-state.ts';
+import * as store from './provisioning/store.ts';
 
 /**
  * Who may be online at which gateway, until when, with which devices: the noun between sessions (what was paid) and
@@ -55,14 +55,14 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	jobs: Record<string, JobHandler>;
 }
 
-export { AccessInputError, createAccessKinds, type AccessKinds } from './kinds.ts';
-export { createGuests, type Guests } from './guests.ts';
-export { createPlan, type Plan } from './plan.ts';
-export type { AccountingReport } from './accounting.ts';
-export type { Login, LoginAnswer } from './radius.ts';
-export type { Life } from './probe.ts';
-export type { Removal } from './removal.ts';
-export type { DeviceState } from './states.ts';
+export { AccessInputError, createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
+export { createGuests, type Guests } from './passes/api-buyers.ts';
+export { createPlan, type Plan } from './provisioning/provisioning.ts';
+export type { AccountingReport } from '../radius/accounting.ts';
+export type { Login, LoginAnswer } from '../radius/authorize.ts';
+export type { Life } from '../radius/probe.ts';
+export type { Removal } from './provisioning/removal.ts';
+export type { DeviceState } from './device-slots/device-state.ts';
 
 export interface AccessParts extends Omit<GrantsParts, 'turns'> {
 	clock: Clock;

@@ -1,15 +1,15 @@
-import { passOfUser } from '../../login-user.ts';
-import type { Clock } from '../clock.ts';
+import { passOfUser } from '#lib/domain/pass-username.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
-import type { Visits } from '../gateways/visits.ts';
+import type { Visits } from '../gateways/captive-sessions/captive-sessions.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { sha256 } from '../secrets.ts';
-import { takePlace } from './devices.ts';
-import * as network from './network-store.ts';
-import { passState } from './passes.ts';
-import * as store from './store.ts';
+import { sha256 } from '../platform/secrets.ts';
+import { takePlace } from './device-slots/device-slots.ts';
+import * as network from './device-slots/store.ts';
+import { passState } from './passes/pass-state.ts';
+import * as store from './provisioning/store.ts';
 
 /**
  * A gateway that asks about a sign-in of the browser before it lets the device in (openNDS' BinAuth), on a channel that

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import * as store from './store.ts';
 

@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
-import type { Position } from '../../geo.ts';
+import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
 import type { RoutersTable, Schema } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { boxesAround, EARTH_RADIUS_METRES } from '../../geo.ts';
+import { boxesAround, EARTH_RADIUS_METRES } from '#lib/domain/geo.ts';
 import type { Database, NearRouter, NearSearch } from './database.ts';
 import type { Schema } from './schema.ts';
 import { createWriting } from './writing.ts';

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { AccessKind } from '../../access-kind.ts';
+import type { AccessKind } from '#lib/domain/access-kind.ts';
 
 /**
  * The tables as Kysely sees them, the same on SQLite and PostgreSQL: integers for ids, money (minor units),

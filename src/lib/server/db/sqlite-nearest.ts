@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { boxesAround, distanceMetres, type Position } from '../../geo.ts';
+import { boxesAround, distanceMetres, type Position } from '#lib/domain/geo.ts';
 import type { NearRouter, NearSearch, Queries } from './database.ts';
 import { prepared } from './prepared.ts';
 

@@ -1,7 +1,7 @@
-import { MAX_DURATION, MIN_DURATION } from '../../duration.ts';
+import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import type { App } from '../app.ts';
-import { TEST_NUMBERS } from '../operators/sandbox/scenarios.ts';
-import { OWN_PREFIX } from '../api-keys/api-keys.ts';
+import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
+import { OWN_PREFIX } from '../developer/api-keys/api-keys.ts';
 import { countRouters, insertRouter } from '../routers/routers.ts';
 import { DEMO_ACCOUNTS, DEMO_OWNER, type DemoAccount } from './accounts.ts';
 import { DEMO_ROUTERS } from './routers.ts';

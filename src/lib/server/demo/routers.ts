@@ -1,4 +1,4 @@
-import type { AccessKind } from '../../access-kind.ts';
+import type { AccessKind } from '#lib/domain/access-kind.ts';
 
 /**
  * Twenty-four invented routers in and around Kampala. Names, networks and positions are made up; prices are in

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { EventType } from '../contract/events.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { EventType } from '../api/contract/events.ts';
 import type { Tx } from '../db/database.ts';
-import { eventId } from '../ids.ts';
+import { eventId } from '../platform/ids.ts';
 
 export type { EventType };
 

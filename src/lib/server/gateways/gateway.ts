@@ -1,5 +1,5 @@
-import type { AccessKind } from '../../access-kind.ts';
-import type { HttpOutcome, OperatorRequest } from '../operators/http.ts';
+import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { HttpOutcome, OperatorRequest } from '../billing/operators/http.ts';
 
 /**
  * The interface to gateways: the programs on a router that send devices without internet to our splash page.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
-import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../ids.ts';
-import { sha256, type Secrets } from '../secrets.ts';
+import { gatewayKey, GATEWAY_KEY_PATTERN, gatewaySecret } from '../platform/ids.ts';
+import { sha256, type Secrets } from '../platform/secrets.ts';
 import type { GatewayCredentials, GatewayFacts, GatewayKind } from './gateway.ts';
 import { adapterOf } from './registry.ts';
 import {
@@ -13,9 +13,9 @@ import {
 	sharesSecret,
 	type GatewayInput,
 	type Rotation
-} from './rules.ts';
-import { isSameAddress } from './rules-reach.ts';
-import { signInOf, type SignIn } from './sign-in-of.ts';
+} from './settings/rules.ts';
+import { isSameAddress } from './settings/rules-reach.ts';
+import { signInOf, type SignIn } from './captive-sessions/sign-in-instructions.ts';
 import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */

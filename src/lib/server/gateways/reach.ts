@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import type { Clock } from '../clock.ts';
-import { createOperatorHttp, type OperatorHttp } from '../operators/http.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createOperatorHttp, type OperatorHttp } from '../billing/operators/http.ts';
 import type { Reach } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;

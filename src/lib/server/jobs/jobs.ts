@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../db/database.ts';
-import type { Log } from '../log.ts';
-import { redact } from '../redact.ts';
-import { createWorker } from '../worker.ts';
+import type { Log } from '../platform/log.ts';
+import { redact } from '../platform/redact.ts';
+import { createWorker } from './worker.ts';
 import * as store from './store.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { ACCESS_KINDS, type AccessKind } from '../../access-kind.ts';
-import { currencyExponent, toMinor } from '../../money.ts';
-import { sha256 } from '../secrets.ts';
-import { CsvFileError, readCsv } from '../csv.ts';
+import { ACCESS_KINDS, type AccessKind } from '#lib/domain/access-kind.ts';
+import { currencyExponent, toMinor } from '#lib/domain/money.ts';
+import { sha256 } from '../platform/secrets.ts';
+import { CsvFileError, readCsv } from '../platform/csv.ts';
 import type { RouterRow } from './store.ts';
 
 /** What a column of an import may hold. */

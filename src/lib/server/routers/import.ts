@@ -1,5 +1,5 @@
-import { MAX_DURATION, MIN_DURATION } from '../../duration.ts';
-import type { Clock } from '../clock.ts';
+import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../db/database.ts';
 import type { ImportedRouter } from './import-rows.ts';
 import * as store from './store.ts';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { toMajor, toMinor } from '../../money.ts';
-import type { Caller } from '../api-keys/api-keys.ts';
-import { isoTime, type Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import type { BrandBody, RouterBody } from '../contract/schemas.ts';
-import type { Branding } from '../branding/branding.ts';
-import type { AccessKind } from '../../access-kind.ts';
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import type { Caller } from '../developer/api-keys/api-keys.ts';
+import { isoTime, type Clock } from '../platform/clock.ts';
+import type { Config } from '../config/config.ts';
+import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
+import type { Branding } from '../owner/branding/branding.ts';
+import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
-import { AppError, validationFailed } from '../errors.ts';
-import type { Operators } from '../operators/registry.ts';
-import type { Secrets } from '../secrets.ts';
+import { AppError, validationFailed } from '../platform/errors.ts';
+import type { Operators } from '../billing/operators/registry.ts';
+import type { Secrets } from '../platform/secrets.ts';
 import * as store from './store.ts';
 
 export type RouterRow = store.RouterRow;

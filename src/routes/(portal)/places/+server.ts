@@ -1,7 +1,7 @@
-import { formatMoney } from '#lib/money.ts';
-import { isArea } from '#lib/map-area.ts';
-import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
-import { compressed } from '#lib/server/http/compress.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { isArea } from '#lib/map/area.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { compressed } from '#lib/server/web/compress.ts';
 import type { RequestHandler } from './$types';
 
 const MAX_CURSOR_LENGTH = 512;

@@ -1,11 +1,11 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { readFields } from '#lib/pay-form.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { apiClient } from '#lib/server/api-client.ts';
-import { networkOf } from '#lib/server/http/limits.ts';
-import { orCalmly, readForm } from '../calm.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { readFields } from '#lib/checkout/pay-form.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { networkOf } from '#lib/server/api/http/limits.ts';
+import { orCalmly, readForm } from '../api-errors.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** What is said when a code opens nothing. */

@@ -1,13 +1,13 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { formatMoney } from '#lib/money.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { showBrand } from '#lib/server/http/brand.ts';
-import { takeVisit } from '#lib/server/http/limits.ts';
-import { orCalmly, orNull } from '../calm.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { formatMoney } from '#lib/domain/money.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { takeVisit } from '#lib/server/api/http/limits.ts';
+import { orCalmly, orNull } from '../api-errors.ts';
 import { shownOf } from '../order.ts';
 import { ownPurchase } from './own-purchase.ts';
 

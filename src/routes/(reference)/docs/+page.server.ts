@@ -1,7 +1,7 @@
-import { documentFor } from '#lib/server/docs/document.ts';
-import { factsOf } from '#lib/server/docs/facts.ts';
-import { purchaseProgram, purchaseSteps } from '#lib/server/docs/guides.ts';
-import { groupsOf } from '#lib/server/docs/operations.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { factsOf } from '#lib/server/api/reference/facts.ts';
+import { purchaseProgram, purchaseSteps } from '#lib/server/api/reference/guides.ts';
+import { groupsOf } from '#lib/server/api/reference/operations.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs: where a developer begins. */

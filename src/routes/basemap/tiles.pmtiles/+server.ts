@@ -1,4 +1,4 @@
-import { fileResponse } from '#lib/server/http/file.ts';
+import { fileResponse } from '#lib/server/web/file.ts';
 import type { RequestHandler } from './$types';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;

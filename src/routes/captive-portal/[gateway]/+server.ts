@@ -1,4 +1,4 @@
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 
 /**

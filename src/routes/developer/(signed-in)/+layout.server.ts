@@ -1,4 +1,4 @@
-import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** Pages for people who are signed in. Their actions ask again: a layout does not guard them. */

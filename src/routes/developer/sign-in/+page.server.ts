@@ -1,6 +1,6 @@
 import { fail, redirect } from '@sveltejs/kit';
-import { readFields } from '#lib/server/http/form.ts';
-import { nextPath, signInByPassword, visitor, waitToTry } from '#lib/server/http/sign-in.ts';
+import { readFields } from '#lib/server/web/form.ts';
+import { nextPath, signInByPassword, visitor, waitToTry } from '#lib/server/web/sign-in.ts';
 import { tooOften } from '../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 

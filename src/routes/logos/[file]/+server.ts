@@ -1,5 +1,5 @@
-import { apiClient } from '#lib/server/api-client.ts';
-import { answerLogo } from '#lib/server/http/logo.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { answerLogo } from '#lib/server/web/logo.ts';
 import type { RequestHandler } from './$types';
 
 /**

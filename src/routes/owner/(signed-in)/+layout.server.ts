@@ -1,4 +1,4 @@
-import { requireOwner } from '#lib/server/http/owner.ts';
+import { requireOwner } from '#lib/server/web/owner.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** Pages of owners. Each page's load and every action asks again: a layout does not guard them. */

@@ -1,5 +1,5 @@
-import { requireOwner } from '#lib/server/http/owner.ts';
-import * as m from '#lib/language/messages.js';
+import { requireOwner } from '#lib/server/web/owner.ts';
+import * as m from '#lib/i18n/messages.js';
 import { figuresOf, type Figures } from '../figures.ts';
 import { personOf } from '../people.ts';
 import { silentText, useLine } from '../usage.ts';

@@ -1,9 +1,9 @@
 import { fail, redirect } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { readFields } from '#lib/server/http/form.ts';
-import { nextOwnerPath } from '#lib/server/http/owner.ts';
-import { signInByPassword, visitor, waitToTry } from '#lib/server/http/sign-in.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { readFields } from '#lib/server/web/form.ts';
+import { nextOwnerPath } from '#lib/server/web/owner.ts';
+import { signInByPassword, visitor, waitToTry } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** /owner/sign-in: e-mail and password. */

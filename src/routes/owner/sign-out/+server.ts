@@ -1,7 +1,7 @@
 import { redirect } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import { OWNER_SIGN_IN_PATH } from '#lib/server/http/owner.ts';
-import { signOut } from '#lib/server/http/sign-in.ts';
+import { link } from '#lib/i18n/current.ts';
+import { OWNER_SIGN_IN_PATH } from '#lib/server/web/owner.ts';
+import { signOut } from '#lib/server/web/sign-in.ts';
 import type { RequestHandler } from './$types';
 
 /** POST /owner/sign-out */

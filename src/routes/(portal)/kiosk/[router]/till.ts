@@ -1,13 +1,13 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { asksUserName, endsByItself } from '#lib/access-kind.ts';
-import * as m from '#lib/language/messages.js';
-import type { ShownBrand } from '#lib/brand.ts';
-import type { KioskRouter, Till } from '#lib/kiosk-till.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { showBrand } from '#lib/server/http/brand.ts';
-import { orNull } from '../../calm.ts';
+import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { ShownBrand } from '#lib/branding/brand.ts';
+import type { KioskRouter, Till } from '#lib/kiosk/api.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { orNull } from '../../api-errors.ts';
 
 /** @returns null where the number in the address belongs to no router */
 export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {

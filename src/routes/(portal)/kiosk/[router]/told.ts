@@ -1,4 +1,4 @@
-import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RefusedFields } from '../../refusal.ts';
 
 /** What the kiosk's script is told, as JSON that no memory on the way keeps. */

@@ -1,14 +1,14 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { KioskPurchase } from '#lib/kiosk-till.ts';
-import { formatMoney } from '#lib/money.ts';
-import { formatMobile } from '#lib/phone.ts';
-import { hideMiddle } from '#lib/phone-hint.ts';
-import { waitingHint } from '#lib/purchase-state.ts';
-import { qrCode } from '#lib/server/wifi-qr-svg.ts';
+import type { KioskPurchase } from '#lib/kiosk/api.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { formatMobile } from '#lib/domain/phone.ts';
+import { hideMiddle } from '#lib/checkout/phone-hint.ts';
+import { waitingHint } from '#lib/checkout/purchase/state.ts';
+import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
 import { priceAgain } from '../../s/[token]/retry.ts';
 import { shownOf, type Purchase } from '../../s/[token]/view.ts';
-import { wayIn } from '../../s/[token]/way-in.ts';
+import { wayIn } from '../../s/[token]/sign-in-instructions.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 

@@ -1,8 +1,8 @@
 import { error, redirect } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
-import { momentText } from '#lib/when.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { momentText } from '#lib/format/when.ts';
 import { goOnline } from '../../s/[token]/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 

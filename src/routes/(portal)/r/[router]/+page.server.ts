@@ -1,11 +1,11 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import * as m from '#lib/language/messages.js';
-import { formatMoney } from '#lib/money.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import { showBrand } from '#lib/server/http/brand.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { orCalmly, orNull } from '../../calm.ts';
+import * as m from '#lib/i18n/messages.js';
+import { formatMoney } from '#lib/domain/money.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { orCalmly, orNull } from '../../api-errors.ts';
 import { placeOrder, shownOf } from '../../order.ts';
 import type { Actions, PageServerLoad } from './$types';
 

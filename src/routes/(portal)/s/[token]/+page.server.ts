@@ -1,14 +1,14 @@
 import { redirect } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
-import { formatMoney } from '#lib/money.ts';
-import { phoneHint } from '#lib/phone-hint.ts';
-import { HINT_AFTER_SECONDS } from '#lib/purchase-state.ts';
-import { apiClient, ApiProblem } from '#lib/server/api-client.ts';
-import { showBrand } from '#lib/server/http/brand.ts';
-import { clockText } from '#lib/when.ts';
-import { orCalmly } from '../../calm.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { formatMoney } from '#lib/domain/money.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/state.ts';
+import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { clockText } from '#lib/format/when.ts';
+import { orCalmly } from '../../api-errors.ts';
 import { addForm, addTime } from './add-time.ts';
 import { adoptVisit, deviceOf, goOnline, isLetIn, watchText } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
@@ -17,7 +17,7 @@ import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { shownOf } from './view.ts';
 import { endText, moveTo } from './move-to.ts';
-import { takesCode, wayIn } from './way-in.ts';
+import { takesCode, wayIn } from './sign-in-instructions.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);

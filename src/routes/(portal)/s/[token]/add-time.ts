@@ -1,9 +1,9 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { timeValue, type PayEntry } from '#lib/pay-form.ts';
-import { formatMobile } from '#lib/phone.ts';
-import { offerOf, usualChoice } from '#lib/quote.ts';
-import { apiClient } from '#lib/server/api-client.ts';
-import type { PurchasePart } from '#lib/server/purchases/purchases.ts';
+import { timeValue, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { formatMobile } from '#lib/domain/phone.ts';
+import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { takeOrder } from '../../order.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';

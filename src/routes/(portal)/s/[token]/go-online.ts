@@ -1,9 +1,9 @@
 import { redirect, type RequestEvent } from '@sveltejs/kit';
-import { gatewayProblem } from '#lib/gateway-words.ts';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { SLOW_SECONDS, SOON_SECONDS } from '#lib/purchase-seconds.ts';
-import type { SignIn } from './way-in.ts';
+import { gatewayProblem } from '#lib/checkout/gateway-problem.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
+import type { SignIn } from './sign-in-instructions.ts';
 
 /** Time to read or copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;

@@ -1,10 +1,10 @@
-import { link } from '#lib/language/current.ts';
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
-import type { QrCode } from '#lib/qr.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
-import { qrCode } from '#lib/server/wifi-qr-svg.ts';
-import { takesCode, type SignIn } from './way-in.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { QrCode } from '#lib/format/qr.ts';
+import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
+import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
+import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
 /** How a pass is used on another device, and what its end means: both depend on what lets devices in. */
 

@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import * as m from '#lib/language/messages.js';
-import { apiClient } from '#lib/server/api-client.ts';
-import { orCalmly } from '../../calm.ts';
+import * as m from '#lib/i18n/messages.js';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { orCalmly } from '../../api-errors.ts';
 import type { Purchase } from './view.ts';
 
 /**

@@ -1,13 +1,13 @@
-import type { AccessKind } from '#lib/access-kind.ts';
-import { formatDuration } from '#lib/duration.ts';
-import { link } from '#lib/language/current.ts';
-import { apart, intlLocales } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
-import { formatMoney, toMajor, toMinor } from '#lib/money.ts';
-import { formatMobile } from '#lib/phone.ts';
-import { hideMiddle } from '#lib/phone-hint.ts';
-import type { PaymentBody } from '#lib/server/contract/schemas.ts';
-import type { PurchasePart } from '#lib/server/purchases/purchases.ts';
+import type { AccessKind } from '#lib/domain/access-kind.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart, intlLocales } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { formatMoney, toMajor, toMinor } from '#lib/domain/money.ts';
+import { formatMobile } from '#lib/domain/phone.ts';
+import { hideMiddle } from '#lib/checkout/phone-hint.ts';
+import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import type { Purchase } from './view.ts';
 
 export type Line = [label: string, value: string];

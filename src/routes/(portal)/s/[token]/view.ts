@@ -1,15 +1,20 @@
-import { apart } from '#lib/language/intl.ts';
-import { formatMoney } from '#lib/money.ts';
-import { methodName } from '#lib/payment-methods.ts';
-import { formatMobile } from '#lib/phone.ts';
-import { hideMiddle } from '#lib/phone-hint.ts';
-import { addedState } from '#lib/purchase-added.ts';
-import { isRefused } from '#lib/purchase-refusal.ts';
-import { warnSeconds } from '#lib/purchase-seconds.ts';
-import { purchaseState, refundNote, type PurchaseState, type PurchaseWords } from '#lib/purchase-state.ts';
-import type { PurchasePart, PurchaseView } from '#lib/server/purchases/purchases.ts';
-import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
-import { momentText } from '#lib/when.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { methodName } from '#lib/domain/payment-methods.ts';
+import { formatMobile } from '#lib/domain/phone.ts';
+import { hideMiddle } from '#lib/checkout/phone-hint.ts';
+import { addedState } from '#lib/checkout/purchase/added.ts';
+import { isRefused } from '#lib/checkout/purchase/refusal.ts';
+import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
+import {
+	purchaseState,
+	refundNote,
+	type PurchaseState,
+	type PurchaseWords
+} from '#lib/checkout/purchase/state.ts';
+import type { PurchasePart, PurchaseView } from '#lib/server/portal/purchases/purchases.ts';
+import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import { momentText } from '#lib/format/when.ts';
 
 export type Purchase = PurchaseView;
 

@@ -1,5 +1,5 @@
 import { error, redirect } from '@sveltejs/kit';
-import * as m from '#lib/language/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import { enter, findGateway, splashPage, visitPath } from '../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 

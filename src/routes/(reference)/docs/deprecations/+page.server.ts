@@ -1,4 +1,4 @@
-import { deprecationsOf } from '#lib/server/docs/deprecations.ts';
+import { deprecationsOf } from '#lib/server/api/reference/deprecations.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/deprecations: where the `Link` of a deprecated endpoint leads. */

@@ -1,5 +1,5 @@
-import { documentFor } from '#lib/server/docs/document.ts';
-import { groupsOf } from '#lib/server/docs/operations.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { groupsOf } from '#lib/server/api/reference/operations.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/endpoints: all of them in one list. */

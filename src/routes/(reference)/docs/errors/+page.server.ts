@@ -1,5 +1,5 @@
-import { itemCodes, problemLinks, problemObjects, problemView } from '#lib/server/docs/catalogue.ts';
-import { documentFor } from '#lib/server/docs/document.ts';
+import { itemCodes, problemLinks, problemObjects, problemView } from '#lib/server/api/reference/catalogue.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/errors: the catalogue. */

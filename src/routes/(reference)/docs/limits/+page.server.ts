@@ -1,7 +1,7 @@
-import { problemView } from '#lib/server/docs/catalogue.ts';
-import { documentFor } from '#lib/server/docs/document.ts';
-import { factsOf } from '#lib/server/docs/facts.ts';
-import { limitsView } from '#lib/server/docs/limits.ts';
+import { problemView } from '#lib/server/api/reference/catalogue.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { factsOf } from '#lib/server/api/reference/facts.ts';
+import { limitsView } from '#lib/server/api/reference/limits.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/limits: how much, how often, how long. */

@@ -1,6 +1,6 @@
-import { documentFor } from '#lib/server/docs/document.ts';
-import { factsOf } from '#lib/server/docs/facts.ts';
-import { machinesOf } from '#lib/server/docs/states.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { factsOf } from '#lib/server/api/reference/facts.ts';
+import { machinesOf } from '#lib/server/api/reference/states.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/states: the lives of a session and of a payment. */

@@ -1,6 +1,6 @@
-import { documentFor } from '#lib/server/docs/document.ts';
-import { DELIVERY, webhooksView } from '#lib/server/docs/events.ts';
-import { VERIFY_WITH_NODE, VERIFY_WITH_PACKAGE } from '#lib/server/docs/guides.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { DELIVERY, webhooksView } from '#lib/server/api/reference/events.ts';
+import { VERIFY_WITH_NODE, VERIFY_WITH_PACKAGE } from '#lib/server/api/reference/guides.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/webhooks: events, and how to know that they are genuine. */

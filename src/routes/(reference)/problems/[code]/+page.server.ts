@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
-import { problemView } from '#lib/server/docs/catalogue.ts';
-import { documentFor } from '#lib/server/docs/document.ts';
+import { problemView } from '#lib/server/api/reference/catalogue.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /problems/{code}: where the `type` of an API error leads. */

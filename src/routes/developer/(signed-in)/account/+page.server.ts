@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { passwordProblem } from '#lib/password-rule.ts';
-import { readFields } from '#lib/server/http/form.ts';
+import { passwordProblem } from '#lib/domain/password-rule.ts';
+import { readFields } from '#lib/server/web/form.ts';
 import {
 	changePassword,
 	endSessions,
@@ -9,7 +9,7 @@ import {
 	removePasskey,
 	requireVisitor,
 	waitToTry
-} from '#lib/server/http/sign-in.ts';
+} from '#lib/server/web/sign-in.ts';
 import { tooOften } from '../../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { Visitor } from '#lib/server/http/sign-in.ts';
+import type { Visitor } from '#lib/server/web/sign-in.ts';
 
 export type KeyState = 'live' | 'expired' | 'revoked' | 'other-mode';
 

@@ -1,4 +1,4 @@
-import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { keysOf } from '../keys/keys.ts';
 import type { PageServerLoad } from './$types';
 

@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { EVENT_TEXTS } from '#lib/server/contract/events.ts';
-import { EVENT_NAMES } from '#lib/server/contract/schemas.ts';
-import type { Visitor } from '#lib/server/http/sign-in.ts';
+import { EVENT_TEXTS } from '#lib/server/api/contract/events.ts';
+import { EVENT_NAMES } from '#lib/server/api/contract/schemas.ts';
+import type { Visitor } from '#lib/server/web/sign-in.ts';
 
 export type EventName = (typeof EVENT_NAMES)[number];
 

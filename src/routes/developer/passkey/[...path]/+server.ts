@@ -1,4 +1,4 @@
-import { answerPasskeyCall } from '#lib/server/http/sign-in.ts';
+import { answerPasskeyCall } from '#lib/server/web/sign-in.ts';
 import type { RequestHandler } from './$types';
 
 /** What the passkey script of the sign-in and account pages calls. */

@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
-import { answerBinauth } from '#lib/server/http/binauth.ts';
+import { answerBinauth } from '#lib/server/web/machines/binauth.ts';
 
 /** POST /opennds/{key}/binauth: openNDS' script asks who may be online. */
 export const POST: RequestHandler = (event) => answerBinauth(event);

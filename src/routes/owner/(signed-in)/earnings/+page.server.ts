@@ -1,4 +1,4 @@
-import { requireOwner } from '#lib/server/http/owner.ts';
+import { requireOwner } from '#lib/server/web/owner.ts';
 import { figureLines, isEmpty, paymentsHref } from '../../figures.ts';
 import { periodOf } from '../../period.ts';
 import { money, periodName } from '../../words.ts';

@@ -1,5 +1,5 @@
-import type { LinePlace } from '#lib/server/earnings/earnings.ts';
-import { requireOwner } from '#lib/server/http/owner.ts';
+import type { LinePlace } from '#lib/server/billing/earnings/earnings.ts';
+import { requireOwner } from '#lib/server/web/owner.ts';
 import { figureLines, paymentsHref } from '../../figures.ts';
 import { dayOf, periodOf } from '../../period.ts';
 import { duration, moment, money, periodName } from '../../words.ts';

@@ -1,8 +1,8 @@
 import { error } from '@sveltejs/kit';
-import { AppError } from '#lib/server/errors.ts';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { requireOwner } from '#lib/server/http/owner.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { requireOwner } from '#lib/server/web/owner.ts';
 import { personOf } from '../../people.ts';
 import type { PageServerLoad } from './$types';
 

@@ -1,5 +1,5 @@
-import { requireOwner } from '#lib/server/http/owner.ts';
-import { link } from '#lib/language/current.ts';
+import { requireOwner } from '#lib/server/web/owner.ts';
+import { link } from '#lib/i18n/current.ts';
 import { silentText, useLine } from '../../usage.ts';
 import { money } from '../../words.ts';
 import type { PageServerLoad } from './$types';

@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
-import * as m from '#lib/language/messages.js';
-import { normaliseMac } from '#lib/mac.ts';
+import * as m from '#lib/i18n/messages.js';
+import { normaliseMac } from '#lib/domain/mac.ts';
 import { enter, splashPage } from '../../../splash/splash.ts';
 import type { PageServerLoad } from './$types';
 

@@ -1,4 +1,4 @@
-import { kioskOptions } from '#lib/kiosk-options.ts';
+import { kioskOptions } from '#lib/kiosk/options.ts';
 import { kioskBrand, readTill } from '../till.ts';
 import type { PageServerLoad } from './$types';
 

@@ -1,8 +1,8 @@
-import * as m from '#lib/language/messages.js';
-import { readPayEntry, wantedTime } from '#lib/pay-form.ts';
-import { offeredMethods } from '#lib/payment-methods.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/api-client.ts';
-import { readForm } from '../../../calm.ts';
+import * as m from '#lib/i18n/messages.js';
+import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
+import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { readForm } from '../../../api-errors.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
 import { kioskRouter } from '../till.ts';
 import { refused, told } from '../told.ts';

@@ -1,4 +1,4 @@
-import { kioskOptions, kioskSearch } from '#lib/kiosk-options.ts';
+import { kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import type { RequestHandler } from './$types';
 
 /**

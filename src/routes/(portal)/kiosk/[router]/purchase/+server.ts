@@ -1,6 +1,6 @@
-import { readFields } from '#lib/pay-form.ts';
-import { apiClient } from '#lib/server/api-client.ts';
-import { readForm } from '../../../calm.ts';
+import { readFields } from '#lib/checkout/pay-form.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { readForm } from '../../../api-errors.ts';
 import { told, unanswered } from '../told.ts';
 import { kioskPurchase } from '../view.ts';
 import type { RequestHandler } from './$types';

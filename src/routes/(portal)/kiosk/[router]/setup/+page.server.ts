@@ -1,8 +1,8 @@
 import { error } from '@sveltejs/kit';
-import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk-options.ts';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { orCalmly } from '../../../calm.ts';
+import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { orCalmly } from '../../../api-errors.ts';
 import { kioskRouter } from '../till.ts';
 import type { PageServerLoad } from './$types';
 

@@ -1,4 +1,4 @@
-import { link } from '#lib/language/current.ts';
+import { link } from '#lib/i18n/current.ts';
 import { wayOnline } from '../../../s/[token]/go-online.ts';
 import type { RequestHandler } from './$types';
 

@@ -1,11 +1,11 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { logoBox } from '#lib/brand.ts';
-import { currentLocale, link } from '#lib/language/current.ts';
-import { apiClient } from '#lib/server/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { showBrand } from '#lib/server/http/brand.ts';
-import { qrSvg } from '#lib/server/wifi-qr-svg.ts';
-import { orCalmly, orNull } from '../../../calm.ts';
+import { logoBox } from '#lib/branding/brand.ts';
+import { currentLocale, link } from '#lib/i18n/current.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
+import { orCalmly, orNull } from '../../../api-errors.ts';
 import { languagesOf, nameSize, sizeOf } from './choice.ts';
 import { posterWords } from './words.ts';
 import type { PageServerLoad } from './$types';

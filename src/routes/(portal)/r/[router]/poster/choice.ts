@@ -1,4 +1,4 @@
-import { isLocale, type Locale } from '#lib/language/locales.ts';
+import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 
 /** What is chosen for a poster in its address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
 

@@ -1,8 +1,8 @@
-import { formatMoney } from '#lib/money.ts';
-import { directionOf, type Locale } from '#lib/language/locales.ts';
-import * as m from '#lib/language/messages.js';
-import { inRequestLanguage } from '#lib/server/http/language.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { directionOf, type Locale } from '#lib/i18n/locales.ts';
+import * as m from '#lib/i18n/messages.js';
+import { inRequestLanguage } from '#lib/server/web/language.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /** What a poster says in one of its languages. */
 export interface PosterWords {

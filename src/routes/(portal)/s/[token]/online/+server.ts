@@ -1,6 +1,6 @@
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
-import { link } from '#lib/language/current.ts';
-import { loginUser } from '#lib/login-user.ts';
+import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { link } from '#lib/i18n/current.ts';
+import { loginUser } from '#lib/domain/pass-username.ts';
 import { wayOnline } from '../go-online.ts';
 import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';

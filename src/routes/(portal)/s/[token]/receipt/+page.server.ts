@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
+import { link } from '#lib/i18n/current.ts';
 import { findPurchase } from '../purchase.ts';
 import { pageAddress, receiptOf, receiptText } from '../receipt.ts';
 import type { PageServerLoad } from './$types';

@@ -1,4 +1,4 @@
-import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/api-client.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { deviceOf, watchText } from '../go-online.ts';
 import { shownOf } from '../view.ts';
 import type { RequestHandler } from './$types';

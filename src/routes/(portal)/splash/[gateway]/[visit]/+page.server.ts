@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import * as m from '#lib/language/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import { placeOrder } from '../../../order.ts';
 import { findGateway, findRouter, splashPage } from '../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';

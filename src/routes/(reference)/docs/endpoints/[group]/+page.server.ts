@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
-import { documentFor } from '#lib/server/docs/document.ts';
-import { groupView, sharedErrors } from '#lib/server/docs/operations.ts';
+import { documentFor } from '#lib/server/api/reference/document.ts';
+import { groupView, sharedErrors } from '#lib/server/api/reference/operations.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/endpoints/{group}: the endpoints of one tag of the document, in full. */

@@ -1,7 +1,7 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
-import { KeyRefused } from '#lib/server/api-keys/api-keys.ts';
-import { readFields } from '#lib/server/http/form.ts';
-import { requireVisitor, type Visitor } from '#lib/server/http/sign-in.ts';
+import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
+import { readFields } from '#lib/server/web/form.ts';
+import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
 import { expiryOf, LIFETIMES, today } from './entry.ts';
 import type { Actions, PageServerLoad } from './$types';
 

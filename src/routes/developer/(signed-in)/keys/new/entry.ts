@@ -1,4 +1,4 @@
-import { buckets, dateAt, isDate } from '#lib/calendar.ts';
+import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 
 /** How long a new key can live, as the form offers it. */
 export const LIFETIMES = [

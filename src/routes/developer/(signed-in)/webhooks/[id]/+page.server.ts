@@ -1,8 +1,8 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { AppError } from '#lib/server/errors.ts';
-import { readFields } from '#lib/server/http/form.ts';
-import { requireVisitor } from '#lib/server/http/sign-in.ts';
-import { soon } from '#lib/soon.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { readFields } from '#lib/server/web/form.ts';
+import { requireVisitor } from '#lib/server/web/sign-in.ts';
+import { soon } from '#lib/checkout/poll-until.ts';
 import { endpointOf, EVENT_CHOICES, idOf, knownEvents, outcomeText } from '../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 

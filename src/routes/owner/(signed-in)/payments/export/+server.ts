@@ -1,7 +1,7 @@
-import { csvResponse, type CsvCell } from '#lib/server/http/csv.ts';
-import { requireOwner, type OwnerVisitor } from '#lib/server/http/owner.ts';
-import type { Period } from '#lib/calendar.ts';
-import type { Earnings, LinePlace } from '#lib/server/earnings/earnings.ts';
+import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
+import { requireOwner, type OwnerVisitor } from '#lib/server/web/owner.ts';
+import type { Period } from '#lib/format/calendar.ts';
+import type { Earnings, LinePlace } from '#lib/server/billing/earnings/earnings.ts';
 import { dayOf, periodOf } from '../../../period.ts';
 import type { RequestHandler } from './$types';
 

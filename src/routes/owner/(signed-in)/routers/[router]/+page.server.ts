@@ -1,5 +1,5 @@
-import { ownRouter, requireOwner } from '#lib/server/http/owner.ts';
-import * as m from '#lib/language/messages.js';
+import { ownRouter, requireOwner } from '#lib/server/web/owner.ts';
+import * as m from '#lib/i18n/messages.js';
 import { accessWords } from '../../../access-words.ts';
 import { routerUse } from '../../../usage.ts';
 import { money } from '../../../words.ts';

@@ -1,10 +1,10 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
-import { readFields } from '#lib/pay-form.ts';
-import { takeSignIn } from '#lib/server/http/limits.ts';
-import { orCalmly, readForm } from '../../../../calm.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { readFields } from '#lib/checkout/pay-form.ts';
+import { takeSignIn } from '#lib/server/api/http/limits.ts';
+import { orCalmly, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, visitPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 

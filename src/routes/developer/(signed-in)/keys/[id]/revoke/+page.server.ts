@@ -1,5 +1,5 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
-import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { keysOf } from '../../keys.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { requireVisitor } from '#lib/server/http/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { endpointOf } from '../../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,4 +1,4 @@
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
 import { brandForm, saveBrand } from '../../../../brand.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,12 +1,12 @@
 import { fail, redirect } from '@sveltejs/kit';
-import { hasNetworkPassword } from '#lib/access-kind.ts';
-import { link } from '#lib/language/current.ts';
-import { apart } from '#lib/language/intl.ts';
-import * as m from '#lib/language/messages.js';
+import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
 import { AccessInputError } from '#lib/server/access/access.ts';
-import { readFields } from '#lib/server/http/form.ts';
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/wifi-password.ts';
+import { readFields } from '#lib/server/web/form.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
+import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** Why a text cannot be the password; null when it can. The rules of access/kinds.ts decide again, in the same way. */

@@ -1,11 +1,11 @@
 import { fail, redirect } from '@sveltejs/kit';
-import { link } from '#lib/language/current.ts';
-import * as m from '#lib/language/messages.js';
-import { toMinor } from '#lib/money.ts';
-import { quote, type PricedRouter } from '#lib/quote.ts';
-import { AppError } from '#lib/server/errors.ts';
-import { readFields } from '#lib/server/http/form.ts';
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/http/owner.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { toMinor } from '#lib/domain/money.ts';
+import { quote, type PricedRouter } from '#lib/checkout/quote.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { readFields } from '#lib/server/web/form.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
 import { duration, money } from '../../../../words.ts';
 import { PriceMoved } from '#lib/server/routers/routers.ts';
 import { parsePrice } from './parse-price.ts';

@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { requireVisitor, type Visitor } from '#lib/server/http/sign-in.ts';
-import { soon } from '#lib/soon.ts';
+import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
+import { soon } from '#lib/checkout/poll-until.ts';
 import { endpointOf, idOf, outcomeText } from '../../../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,0 +1,17 @@
+import * as m from '#lib/i18n/messages.js';
+
+/** Why a gateway refused a sign-in, in words; an unknown reason gets a sentence that stays true. */
+export function gatewayProblem(problem: string | null): string {
+	switch (problem) {
+		case 'wrong-password':
+			return m.splash_problem_wrong_password();
+		case 'time-over':
+			return m.splash_problem_time_over();
+		case 'too-many-devices':
+			return m.splash_problem_too_many_devices();
+		case 'not-ready':
+			return m.splash_problem_not_ready();
+		default:
+			return m.splash_problem_unknown();
+	}
+}

@@ -1,0 +1,48 @@
+import {
+	getCountryCallingCode,
+	getExampleNumber,
+	parsePhoneNumberFromString
+} from 'libphonenumber-js/mobile';
+import type { CountryCode } from 'libphonenumber-js/mobile';
+import { apart, intlLocales } from '../i18n/intl.ts';
+import examples from 'libphonenumber-js/mobile/examples';
+
+/** What helps a buyer to type a number; made on the server, where the number metadata (29 KB) may stay. */
+export interface PhoneHint {
+	/** "Uganda" */
+	country: string;
+	/** "+256" */
+	prefix: string;
+	/** "0712 345678" */
+	example: string;
+	/** The same with the last digits of a test number: "0712 345001". */
+	testExample: string;
+}
+
+/** @param region ISO 3166 country of numbers that are typed without a country code */
+export function phoneHint(region: string): PhoneHint {
+	const code = region as CountryCode;
+	const example = getExampleNumber(code, examples);
+	const test = example && parsePhoneNumberFromString(`${example.number.slice(0, -3)}001`);
+	return {
+		country: countryName(region),
+		prefix: `+${getCountryCallingCode(code)}`,
+		example: example?.formatNational() ?? '',
+		testExample: test ? test.formatNational() : ''
+	};
+}
+
+/** A country in the current language; in English where Intl's data has no name for it, as in Kinyarwanda. */
+function countryName(region: string): string {
+	for (const locales of [intlLocales(), ['en']]) {
+		const name = new Intl.DisplayNames(locales, { type: 'region', fallback: 'none' }).of(region);
+		if (name) return name;
+	}
+	return region;
+}
+
+/** "0772 ••• 456": enough to recognise one's own number, too little for someone who looks on. */
+export function hideMiddle(formatted: string): string {
+	const digits = formatted.replace(/\D/g, '');
+	return apart(`${digits.slice(0, 4)}\u00a0•••\u00a0${digits.slice(-3)}`);
+}

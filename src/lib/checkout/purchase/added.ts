@@ -1,0 +1,51 @@
+import * as say from '#lib/i18n/messages.js';
+import {
+	purchaseState,
+	type PaymentState,
+	type PurchaseState,
+	type PurchaseWords,
+	type SessionState
+} from './state.ts';
+
+/**
+ * What a buyer is told about time that was ordered for a pass that still runs: beside the password, never in its
+ * place. Where the money is said to be is the same as for any purchase.
+ * @returns null when it is part of the pass, or over: then there is nothing more to say about it
+ */
+export function addedState(
+	session: SessionState,
+	payment: PaymentState | null,
+	words: PurchaseWords,
+	now: Date
+): PurchaseState | null {
+	if (['active', 'expired', 'ended'].includes(session.status)) return null;
+	const state = purchaseState(session, payment, words, now);
+	return { ...state, ...(OF_ADDED[state.kind]?.(words) ?? {}) };
+}
+
+/** Kinds of which added time has words of its own. */
+const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<PurchaseState>>> = {
+	waiting: ({ network, amount: money }) => ({
+		title: say.purchase_adding_title(),
+		text: say.purchase_adding_text({ network, money })
+	}),
+	unknown: () => ({
+		title: say.purchase_adding_unknown_title(),
+		text: say.purchase_adding_unknown_text(),
+		next: say.purchase_adding_unknown_next()
+	}),
+	'unknown-late': () => ({
+		title: say.purchase_adding_unknown_title(),
+		text: say.purchase_adding_late_text(),
+		next: say.purchase_adding_late_next()
+	}),
+	'getting-ready': ({ amount: money }) => ({
+		title: say.purchase_adding_ready_title(),
+		text: say.purchase_adding_ready_text({ money }),
+		next: say.purchase_adding_ready_next()
+	}),
+	cancelled: () => ({ title: say.purchase_adding_cancelled_title() }),
+	'cancelled-open': () => ({ title: say.purchase_adding_cancelled_title() }),
+	'timed-out': () => ({ title: say.purchase_adding_cancelled_title() }),
+	closed: () => ({ title: say.purchase_adding_cancelled_title() })
+};

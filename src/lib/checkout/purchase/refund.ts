@@ -1,0 +1,71 @@
+import * as say from '#lib/i18n/messages.js';
+import type { PaymentState, PurchaseWords, Told } from './state.ts';
+
+type MoneyWords = Pick<PurchaseWords, 'amount' | 'number'>;
+
+const WHY: Readonly<Record<string, () => string>> = {
+	duplicate_payment: () => say.purchase_why_duplicate_payment(),
+	session_cancelled: () => say.purchase_why_session_cancelled(),
+	late_payment: () => say.purchase_why_late_payment(),
+	provisioning_failed: () => say.purchase_why_provisioning_failed(),
+	amount_mismatch: () => say.purchase_why_amount_mismatch(),
+	admin: () => say.purchase_why_admin()
+};
+
+/** Whole sentences, one after the other. */
+export const sentences = (...texts: string[]): string => texts.join(' ');
+
+/** Where money that bought nothing is now; null when this payment's money is not on its way back. */
+export function refund(payment: PaymentState | null, { amount: money, number }: MoneyWords): Told | null {
+	if (!payment || (payment.status === 'success' && payment.applied)) return null;
+	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)();
+	// After a wrong amount the price is not what comes back.
+	const isSum = payment.refund_reason !== 'amount_mismatch';
+	switch (payment.status) {
+		case 'success':
+		case 'refund_pending': {
+			const where = isSum
+				? say.purchase_refund_pending_sum({ money, number })
+				: say.purchase_refund_pending_all({ number });
+			return {
+				title: say.purchase_refund_pending_title(),
+				text: sentences(why, where),
+				next:
+					payment.status === 'success'
+						? say.purchase_refund_begins_next()
+						: say.purchase_refund_pending_next()
+			};
+		}
+		case 'refunded': {
+			const where = isSum
+				? say.purchase_refunded_sum({ money, number })
+				: say.purchase_refunded_all({ number });
+			return {
+				title: say.purchase_refunded_title(),
+				text: sentences(why, where),
+				next: say.purchase_refunded_next()
+			};
+		}
+		case 'refund_failed': {
+			const where = isSum
+				? say.purchase_refund_failed_sum({ money, number })
+				: say.purchase_refund_failed_all({ number });
+			return {
+				title: say.purchase_refund_failed_title(),
+				text: sentences(why, where),
+				next: say.purchase_refund_failed_next()
+			};
+		}
+		default:
+			return null;
+	}
+}
+
+/** Where the money of a further payment of the same purchase is; null when it needs no word. */
+export function refundNote(payment: PaymentState, words: MoneyWords): string | null {
+	const back = refund(payment, words);
+	return back && sentences(back.text, back.next);
+}
+
+export const refundChanges = (payment: PaymentState) =>
+	payment.status === 'success' || payment.status === 'refund_pending';

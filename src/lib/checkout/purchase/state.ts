@@ -1,0 +1,203 @@
+import * as say from '#lib/i18n/messages.js';
+import { whileActive, whileEnded, whileExpired } from './over.ts';
+import { refund, refundChanges } from './refund.ts';
+import { refusal, isRefused, refusedKind } from './refusal.ts';
+import { HINT_AFTER_SECONDS, SLOW_SECONDS, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
+import { whileCancelled } from './cancelled.ts';
+
+export { HINT_AFTER_SECONDS };
+export { refundNote } from './refund.ts';
+
+/**
+ * What a buyer is told about one purchase, derived from the two state machines of the wire format (sections 1
+ * and 2) and nothing else. Three rules decide every sentence: never say "failed" while nobody knows; always say
+ * what happened to the money; always give a next step. Values that a later version of the API may add get a
+ * sentence that stays true.
+ *
+ * Only the server makes these sentences. They are taken from the catalogue as `say.…`, not `m.…`, so that the build
+ * does not send all of them to every browser.
+ */
+
+export interface SessionState {
+	/** pending_payment, activating, active, expired, ended, cancelled */
+	status: string;
+	status_reason: string | null;
+	expires_at: string | null;
+	/** How the password works; the Wi-Fi's own where it is not said. */
+	access?: { kind: string };
+}
+
+export interface PaymentState {
+	/** pending, success, failed, expired, refund_pending, refunded, refund_failed */
+	status: string;
+	applied: boolean;
+	failure_code: string | null;
+	refund_reason: string | null;
+	created_at: string;
+}
+
+/** Words that the sentences need, already as a buyer reads them. */
+export interface PurchaseWords {
+	/** "UGX 1,000": what the payment asks for. */
+	amount: string;
+	/** "0772 ••• 456": the number that pays. */
+	number: string;
+	/** "MTN MoMo", or "mobile-money" where the network is not known by name. */
+	network: string;
+	ssid: string;
+	/** "16:40"; null while the time does not run. */
+	until: string | null;
+	/** "K7MQ-29XT" */
+	code: string;
+}
+
+/**
+ * `retry`: the same purchase can be paid again, from the form on this page. `wait-or-retry`: so too, but only
+ * when the buyer asks for it. `renew`: it can no longer be paid; the same form makes a new one. `buy`: the buyer
+ * chooses anew. `none`: nothing to do.
+ */
+export type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
+
+/** What happened, what it means for the money, and the next step. */
+export interface Told {
+	title: string;
+	text: string;
+	next: string;
+}
+
+export interface PurchaseState extends Told {
+	/** Changes whenever the page has something new to show. */
+	kind: string;
+	tone: 'plain' | 'good' | 'notice' | 'bad';
+	/** What happens to money that this purchase did not need; beside whatever else is said. */
+	note: string | null;
+	action: PurchaseAction;
+	/** Whether something can still change without the buyer. */
+	polls: boolean;
+	/** After how many seconds a page without script asks again; null where that would disturb. */
+	refreshSeconds: number | null;
+}
+
+/** From `HINT_AFTER_SECONDS` on a buyer who saw no prompt is told where to look. */
+export const waitingHint = (): string => say.purchase_waiting_hint();
+
+const secondsSince = (moment: string, now: Date) =>
+	Math.max(0, (now.getTime() - new Date(moment).getTime()) / 1000);
+
+function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Date): PurchaseState {
+	if (!payment) {
+		return {
+			kind: 'not-asked',
+			tone: 'notice',
+			title: say.purchase_not_asked_title(),
+			text: say.purchase_not_asked_text(),
+			next: say.purchase_not_asked_next({ money: words.amount }),
+			note: null,
+			action: 'retry',
+			polls: true,
+			refreshSeconds: null
+		};
+	}
+	if (payment.status === 'pending') {
+		return {
+			kind: 'waiting',
+			tone: 'plain',
+			title: say.purchase_waiting_title(),
+			text: say.purchase_waiting_text({ network: words.network, money: words.amount }),
+			next: say.purchase_waiting_next({ code: words.code }),
+			note: null,
+			action: 'none',
+			polls: true,
+			refreshSeconds: waitingRefreshSeconds(secondsSince(payment.created_at, now))
+		};
+	}
+	if (payment.status === 'success' && payment.applied) return gettingReady(words);
+	const back = refund(payment, words);
+	if (back) {
+		return {
+			kind: `${payment.status}-payable`,
+			tone: payment.status === 'refund_failed' ? 'bad' : 'notice',
+			...back,
+			note: null,
+			action: 'wait-or-retry',
+			polls: refundChanges(payment),
+			refreshSeconds: refundChanges(payment) ? SLOW_SECONDS : null
+		};
+	}
+	if (isRefused(payment)) {
+		return {
+			kind: refusedKind(payment),
+			tone: 'bad',
+			...refusal(payment.failure_code, words),
+			note: null,
+			action: 'retry',
+			// An operator may correct itself, and then the time starts after all.
+			polls: true,
+			refreshSeconds: null
+		};
+	}
+	return {
+		kind: 'unknown',
+		tone: 'notice',
+		title: say.purchase_unknown_title(),
+		text: say.purchase_unknown_text(),
+		next: say.purchase_unknown_next(),
+		note: null,
+		action: 'wait-or-retry',
+		polls: true,
+		refreshSeconds: SLOW_SECONDS
+	};
+}
+
+/** Paid, and the Wi-Fi is not open yet. */
+export function gettingReady(words: PurchaseWords): PurchaseState {
+	return {
+		kind: 'getting-ready',
+		tone: 'good',
+		title: say.purchase_ready_title(),
+		text: say.purchase_ready_text({ money: words.amount }),
+		next: say.purchase_ready_next({ code: words.code }),
+		note: null,
+		action: 'none',
+		polls: true,
+		refreshSeconds: SOON_SECONDS
+	};
+}
+
+/**
+ * @param payment the payment that matters for this purchase: the newest one; null when none was started
+ * @param now the server's time
+ */
+export function purchaseState(
+	session: SessionState,
+	payment: PaymentState | null,
+	words: PurchaseWords,
+	now: Date
+): PurchaseState {
+	switch (session.status) {
+		case 'pending_payment':
+			return whileUnpaid(payment, words, now);
+		case 'activating':
+			return { ...gettingReady(words), note: refund(payment, words)?.text ?? null };
+		case 'active':
+			return whileActive(session, payment, words);
+		case 'expired':
+			return whileExpired(payment, words);
+		case 'ended':
+			return whileEnded(session, payment, words);
+		case 'cancelled':
+			return whileCancelled(session, payment, words);
+		default:
+			return {
+				kind: `other-${session.status}`,
+				tone: 'notice',
+				title: say.purchase_other_title(),
+				text: say.purchase_other_text({ money: words.amount }),
+				next: say.purchase_other_next(),
+				note: null,
+				action: 'none',
+				polls: true,
+				refreshSeconds: SLOW_SECONDS
+			};
+	}
+}

@@ -1,0 +1,75 @@
+import { numberText } from '../i18n/intl.ts';
+
+/** Positions are WGS 84 decimal degrees; distances are metres on a sphere of the mean earth radius (IUGG). */
+export const EARTH_RADIUS_METRES = 6_371_008.8;
+
+export interface Position {
+	lat: number;
+	lon: number;
+}
+
+export interface Box {
+	minLat: number;
+	maxLat: number;
+	minLon: number;
+	maxLon: number;
+}
+
+const radians = (degrees: number) => (degrees * Math.PI) / 180;
+
+/** Great-circle distance in metres (haversine). */
+export function distanceMetres(a: Position, b: Position): number {
+	const sinLat = Math.sin(radians(b.lat - a.lat) / 2);
+	const sinLon = Math.sin(radians(b.lon - a.lon) / 2);
+	const h = sinLat ** 2 + Math.cos(radians(a.lat)) * Math.cos(radians(b.lat)) * sinLon ** 2;
+	return 2 * EARTH_RADIUS_METRES * Math.asin(Math.sqrt(Math.min(1, h)));
+}
+
+/**
+ * Boxes that together hold every point within `radiusMetres` of the centre: one, or two where the circle
+ * crosses the 180th meridian. A circle around a pole takes the full range of longitudes.
+ */
+export function boxesAround({ lat, lon }: Position, radiusMetres: number): Box[] {
+	// A hair wider than the circle, so that rounding never drops a point on its edge.
+	const angle = (radiusMetres / EARTH_RADIUS_METRES) * (1 + 1e-9) + 1e-9;
+	const minLat = lat - (angle * 180) / Math.PI;
+	const maxLat = lat + (angle * 180) / Math.PI;
+	if (minLat <= -90 || maxLat >= 90) {
+		return [{ minLat: Math.max(-90, minLat), maxLat: Math.min(90, maxLat), minLon: -180, maxLon: 180 }];
+	}
+	const spread = (Math.asin(Math.min(1, Math.sin(angle) / Math.cos(radians(lat)))) * 180) / Math.PI;
+	const minLon = lon - spread;
+	const maxLon = lon + spread;
+	if (minLon < -180) {
+		return [
+			{ minLat, maxLat, minLon: -180, maxLon },
+			{ minLat, maxLat, minLon: minLon + 360, maxLon: 180 }
+		];
+	}
+	if (maxLon > 180) {
+		return [
+			{ minLat, maxLat, minLon, maxLon: 180 },
+			{ minLat, maxLat, minLon: -180, maxLon: maxLon - 360 }
+		];
+	}
+	return [{ minLat, maxLat, minLon, maxLon }];
+}
+
+/** "180 m", "1.4 km", "27 km" in the current language. */
+export function formatDistance(metres: number): string {
+	if (metres < 995) return unitText(metres < 100 ? metres : Math.round(metres / 10) * 10, 'meter', 0);
+	return unitText(metres / 1000, 'kilometer', metres < 9950 ? 1 : 0);
+}
+
+/** "5 km" of whole kilometres, in the current language. */
+export const formatKilometres = (metres: number): string => unitText(metres / 1000, 'kilometer', 0);
+
+function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): string {
+	const sizes = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+	try {
+		return numberText(value, { style: 'unit', unit, unitDisplay: 'short', ...sizes });
+	} catch {
+		// Safari 14.0 knows no units.
+		return `${numberText(value, sizes)} ${unit === 'meter' ? 'm' : 'km'}`;
+	}
+}

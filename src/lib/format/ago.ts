@@ -1,0 +1,38 @@
+import { intlLocales } from '../i18n/intl.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const count = (value: number, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`;
+
+/** For developers, who read English: "5 minutes ago"; beyond a month the day, "12 Mar 2026". */
+export function agoText(at: number, now: number, timeZone: string): string {
+	const passed = now - at;
+	if (passed < MINUTE_MS) return 'just now';
+	if (passed < HOUR_MS) return `${count(Math.floor(passed / MINUTE_MS), 'minute')} ago`;
+	if (passed < DAY_MS) return `${count(Math.floor(passed / HOUR_MS), 'hour')} ago`;
+	if (passed < 31 * DAY_MS) return `${count(Math.floor(passed / DAY_MS), 'day')} ago`;
+	return dayText(at, timeZone);
+}
+
+/** "12 Mar 2026", in the current language */
+export const dayText = (at: number, timeZone: string): string =>
+	new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		year: 'numeric'
+	}).format(at);
+
+/** "12 Mar, 16:40:05", in the current language */
+export const secondText = (at: number, timeZone: string): string =>
+	new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		hour: '2-digit',
+		minute: '2-digit',
+		second: '2-digit',
+		hourCycle: 'h23'
+	}).format(at);

@@ -1,0 +1,54 @@
+import { currentLocale } from '../i18n/current.ts';
+import { intlLocales } from '../i18n/intl.ts';
+import * as m from '../i18n/messages.js';
+
+/**
+ * Moments and spans as a buyer reads them: in the language of the page, in the time zone of the installation (the
+ * server's, not the phone's), after the Gregorian calendar, by a clock of 24 hours.
+ */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const dayIn = (timeZone: string) =>
+	new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+
+/** "16:40" */
+export function clockText(moment: Date, timeZone: string): string {
+	const clock = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+	return new Intl.DateTimeFormat('en-GB', clock).format(moment);
+}
+
+/** "16:40" today, "tomorrow, 16:40", else "Sunday 23 November, 16:40". */
+export function momentText(moment: Date, now: Date, timeZone: string): string {
+	const clock = clockText(moment, timeZone);
+	const day = dayIn(timeZone);
+	const that = day.format(moment);
+	if (that === day.format(now)) return clock;
+	if (that === day.format(new Date(now.getTime() + DAY_MS))) return m.common_tomorrow({ clock });
+	const date = new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		weekday: 'long',
+		day: 'numeric',
+		month: 'long'
+	}).format(moment);
+	// Intl writes "Sunday 23 November" or "Sunday, 23 November" after the age of its data.
+	return m.common_day_and_time({ day: currentLocale() === 'en' ? date.replace(',', '') : date, clock });
+}
+
+/** Time left, coarse while it is long and exact near its end: "6 d 4 h", "1 h 58 min", "42 min", "4:07". */
+export function timeLeftText(seconds: number): string {
+	const left = Math.max(0, Math.floor(seconds));
+	if (left < 5 * 60) return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+	const minutes = Math.floor(left / 60);
+	if (minutes < 60) return m.common_left_minutes({ minutes });
+	const hours = Math.floor(minutes / 60);
+	if (hours < 24) {
+		return minutes % 60 === 0
+			? m.common_left_hours({ hours })
+			: m.common_left_hours_minutes({ hours, minutes: minutes % 60 });
+	}
+	const days = Math.floor(hours / 24);
+	return hours % 24 === 0
+		? m.common_left_days({ days })
+		: m.common_left_days_hours({ days, hours: hours % 24 });
+}

@@ -1,0 +1,187 @@
+import {
+	ACCESS_KINDS,
+	hasNetworkPassword,
+	isWifiPassword,
+	type AccessKind
+} from '#lib/domain/access-kind.ts';
+import {
+	MAX_WIFI_PASSWORD,
+	MIN_WIFI_PASSWORD,
+	wifiPasswordProblem,
+	type WifiPasswordProblem
+} from '#lib/domain/wifi-password.ts';
+import type { Database, Queries } from '#lib/server/db/database.ts';
+import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
+import type { Gateways } from '#lib/server/gateways/gateways.ts';
+import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
+import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
+
+/** How bought passwords work on a router: what may be set, and what has to change with it. */
+export interface AccessKinds {
+	/**
+	 * Changes how bought passwords work on a router that exists. What is ordered already keeps its kind; running sessions
+	 * whose password is the owner's own get a new one at the same moment.
+	 * @throws AccessInputError with every field that is wrong; then nothing is changed
+	 */
+	set(routerId: number, change: AccessChange): Promise<RouterAccess>;
+	/**
+	 * Whether a gateway of a kind may stand on a router.
+	 * @throws AccessInputError with field `router`
+	 */
+	checkGateway(routerId: number, kind: string): Promise<void>;
+	/**
+	 * A captive portal was registered on a router: where nothing was ever said of its kind, it is `portal_login` from now on.
+	 * @returns whether that was changed
+	 */
+	noteGateway(routerId: number, gateway: { kind: GatewayKind; elsewhere: boolean }): Promise<boolean>;
+}
+
+/** What is left out stays as it is. */
+export interface AccessChange {
+	kind?: string;
+	/** null: it is forgotten. */
+	networkPassword?: string | null;
+	maxDevices?: number;
+}
+
+/** What holds now. */
+export interface RouterAccess {
+	kind: AccessKind;
+	ssid: string;
+	security: 'wpa' | 'nopass';
+	/** Whether the password of the network is known, where it has one that guests are shown; null where it has none. */
+	networkPasswordKnown: boolean | null;
+	maxDevices: number;
+}
+
+export interface AccessProblem {
+	field: 'kind' | 'network-password' | 'max-devices' | 'router';
+	reason: string;
+}
+
+/** What was typed cannot be set: every field that is wrong, with its reason. */
+export class AccessInputError extends Error {
+	readonly problems: readonly AccessProblem[];
+
+	constructor(problems: readonly AccessProblem[]) {
+		super(problems.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
+		this.name = 'AccessInputError';
+		this.problems = problems;
+	}
+}
+
+/** More devices than a family has: a pass is not a resale of the line. */
+export const MAX_PASS_DEVICES = 10;
+
+export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} letters, digits and signs of a plain keyboard (ASCII)`;
+
+const REASONS: Readonly<Record<WifiPasswordProblem, string>> = {
+	short: PASSWORD_RULE,
+	long: PASSWORD_RULE,
+	characters: PASSWORD_RULE,
+	hex: '64 hex digits are the key itself, which phones and QR codes do not take: use the passphrase'
+};
+
+export interface AccessKindsParts {
+	database: Database;
+	gateways: Gateways;
+	routers: Routers;
+	sessions: Sessions;
+}
+
+export function createAccessKinds({ database, gateways, routers, sessions }: AccessKindsParts): AccessKinds {
+	/** The gateway of a router that lets in by the Wi-Fi itself; null when there is none. */
+	const wifiGatewayOf = async (queries: Queries, routerId: number) =>
+		(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
+
+	return {
+		set: (routerId, change) =>
+			database.transact(async (trx) => {
+				const row = await routers.known(trx, routerId);
+				const before = routers.networkPassword(row);
+				const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
+				const wifiGateway = await wifiGatewayOf(trx, routerId);
+				const wanted = change.networkPassword === undefined ? before : change.networkPassword;
+				const problems = [
+					...kindProblems(row, kind, wifiGateway?.name ?? null),
+					...(kind === undefined ? [] : passwordProblems(row, kind, change.networkPassword, wanted)),
+					...deviceProblems(change.maxDevices)
+				];
+				if (kind === undefined || problems.length > 0) throw new AccessInputError(problems);
+				const shown = hasNetworkPassword(kind, row.security);
+				const networkPassword = shown ? wanted : null;
+				const maxDevices = change.maxDevices ?? row.max_devices;
+				await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
+				if (networkPassword !== null && networkPassword !== before) {
+					await sessions.sharePassword(trx, routerId, networkPassword);
+				}
+				const { ssid, security } = row;
+				const networkPasswordKnown = shown ? networkPassword !== null : null;
+				return { kind, ssid, security, networkPasswordKnown, maxDevices };
+			}),
+		async checkGateway(routerId, kind) {
+			const row = await routers.known(database.db, routerId);
+			if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
+			const reason =
+				`router ${routerId} is ${row.access_kind}, and hostapd lets in by the Wi-Fi itself: first set ` +
+				`"routers access ${routerId} --kind wpa_personal_per_client" or wpa_enterprise`;
+			throw new AccessInputError([{ field: 'router', reason }]);
+		},
+		noteGateway: (routerId, { kind, elsewhere }) =>
+			database.transact(async (trx) => {
+				const row = await routers.known(trx, routerId);
+				// Where something else lets devices in, the Wi-Fi itself may take the password.
+				const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
+				if (!isUsual || (await wifiGatewayOf(trx, routerId)) !== null) return false;
+				const { max_devices: maxDevices } = row;
+				const networkPassword = routers.networkPassword(row);
+				await routers.setAccess(trx, routerId, { kind: 'portal_login', networkPassword, maxDevices });
+				return true;
+			})
+	};
+}
+
+function kindProblems(
+	row: RouterRow,
+	kind: AccessKind | undefined,
+	wifiGateway: string | null
+): AccessProblem[] {
+	const wrong = (reason: string): AccessProblem[] => [{ field: 'kind', reason }];
+	if (kind === undefined) return wrong(`use one of ${ACCESS_KINDS.join(', ')}`);
+	if (row.security === 'nopass' && kind !== 'portal_login') {
+		return wrong(`the network of router ${row.id} is open (security nopass): only portal_login works there`);
+	}
+	if (wifiGateway !== null && !isWifiPassword(kind)) {
+		return wrong(
+			`its gateway "${wifiGateway}" lets in by the Wi-Fi itself: use wpa_personal_per_client or wpa_enterprise`
+		);
+	}
+	return [];
+}
+
+function passwordProblems(
+	row: RouterRow,
+	kind: AccessKind,
+	given: string | null | undefined,
+	wanted: string | null
+): AccessProblem[] {
+	const wrong = (reason: string): AccessProblem[] => [{ field: 'network-password', reason }];
+	if (typeof given === 'string' && row.security === 'nopass') {
+		return wrong('the network is open: it has none');
+	}
+	if (typeof given === 'string' && isWifiPassword(kind)) {
+		return wrong('the bought password is that of the network there: leave it out');
+	}
+	if (kind === 'shared_password' && wanted === null) {
+		return wrong('buyers are shown this password: give it with --network-password-file');
+	}
+	const problem = typeof given === 'string' ? wifiPasswordProblem(given) : null;
+	return problem === null ? [] : wrong(REASONS[problem]);
+}
+
+function deviceProblems(wanted: number | undefined): AccessProblem[] {
+	if (wanted === undefined || (Number.isSafeInteger(wanted) && wanted >= 1 && wanted <= MAX_PASS_DEVICES)) {
+		return [];
+	}
+	return [{ field: 'max-devices', reason: `use a whole number from 1 to ${MAX_PASS_DEVICES}` }];
+}

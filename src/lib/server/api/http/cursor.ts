@@ -1,0 +1,51 @@
+import { createSecretKey } from 'node:crypto';
+import { z } from 'zod';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { equalSecrets, hmac, type Secrets } from '#lib/server/platform/secrets.ts';
+
+/**
+ * Opaque places in lists: base64url of the last row's sort values (the value that orders the list, and the id)
+ * with a signature over them and the filters. A cursor that was changed, or is used with other filters than it
+ * was made for, is refused.
+ */
+export interface Cursors {
+	encode(sortValues: SortValues, filters: readonly unknown[]): string;
+	/** @throws AppError `invalid_cursor` */
+	decode(cursor: string, filters: readonly unknown[]): [number, number];
+}
+
+export type SortValues = readonly [number, number];
+
+const shape = z.strictObject({ v: z.literal(1), k: z.tuple([z.number(), z.number()]), f: z.string() });
+
+const MAX_LENGTH = 512;
+const KEY_BYTES = 32;
+
+export function createCursors(secrets: Secrets): Cursors {
+	const key = createSecretKey(secrets.derive('cursor', KEY_BYTES));
+	const sign = (sortValues: SortValues, filters: readonly unknown[]) =>
+		hmac(key, JSON.stringify([sortValues, filters])).slice(0, 22);
+
+	function read(cursor: string) {
+		if (cursor.length > MAX_LENGTH || !/^[A-Za-z0-9_-]+$/.test(cursor)) return null;
+		try {
+			return shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+		} catch {
+			return null;
+		}
+	}
+
+	return {
+		encode: (sortValues, filters) =>
+			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: sign(sortValues, filters) })).toString(
+				'base64url'
+			),
+		decode(cursor, filters) {
+			const content = read(cursor);
+			if (!content || !equalSecrets(content.f, sign(content.k, filters))) {
+				throw new AppError('invalid_cursor', 'Use next_cursor of the previous page, with the same filters.');
+			}
+			return content.k;
+		}
+	};
+}

@@ -1,0 +1,126 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { App } from '#lib/server/app.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
+import type { Decision } from '../rate-limits/window.ts';
+import type { ApiRequest } from './api-call.ts';
+
+/**
+ * The rate limit as callers see it: the headers of draft-ietf-httpapi-ratelimit-headers and, while that is a
+ * draft, the older trio beside them.
+ */
+
+const WINDOW_SECONDS = WINDOW_MS / 1000;
+
+/**
+ * Counts a request of a key.
+ * @returns headers for the answer, whatever it becomes
+ * @throws AppError `rate_limit_exceeded`, with the headers already set on it
+ */
+export async function limitCaller(app: App, caller: Caller): Promise<Record<string, string>> {
+	const { config, rateLimits, clock } = app;
+	const limit = config.rateLimits[caller.plan];
+	const decision = await rateLimits.take(`key:${caller.keyId}`, limit);
+	const headers = limitHeaders(caller.plan, limit, decision, clock.now());
+	if (!decision.admitted) {
+		const what = `${limit} requests per minute are allowed for this API key.`;
+		throw new RateLimited(what, caller.plan, decision, headers);
+	}
+	return headers;
+}
+
+/**
+ * Counts a request without a valid key against its address, so that keys cannot be guessed at leisure.
+ * @throws AppError `rate_limit_exceeded`
+ */
+export async function limitAddress(request: Pick<ApiRequest, 'app' | 'getClientAddress'>): Promise<void> {
+	const { config, rateLimits } = request.app;
+	const decision = await rateLimits.take(`address:${networkOf(request)}`, config.maxFailedKeys);
+	if (decision.admitted) return;
+	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
+}
+
+/** A 429 with the headers that go with it. */
+export class RateLimited extends AppError {
+	readonly headers: Readonly<Record<string, string>>;
+
+	constructor(what: string, policy: string, decision: Decision, headers: Record<string, string>) {
+		const wait = waitSeconds(decision);
+		super('rate_limit_exceeded', `${what} Retry in ${wait} s.`, {
+			extensions: { retry_after: wait, 'violated-policies': [policy] }
+		});
+		this.headers = { ...headers, 'retry-after': String(wait) };
+	}
+}
+
+/** Whole seconds until a request leaves the window; 0 when none is counted. */
+const waitSeconds = ({ resetMs }: Decision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
+
+function limitHeaders(
+	policy: string,
+	limit: number,
+	decision: Decision,
+	now: number
+): Record<string, string> {
+	return {
+		'ratelimit-policy': `"${policy}";q=${limit};w=${WINDOW_SECONDS}`,
+		ratelimit: `"${policy}";r=${decision.remaining};t=${waitSeconds(decision)}`,
+		'x-ratelimit-limit': String(limit),
+		'x-ratelimit-remaining': String(decision.remaining),
+		'x-ratelimit-reset': String(Math.ceil((now + decision.resetMs) / 1000))
+	};
+}
+
+/** Requests that came around the proxy that names addresses (ADDRESS_HEADER) are counted together. */
+export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string {
+	try {
+		return network(event.getClientAddress());
+	} catch {
+		return 'unknown';
+	}
+}
+
+/**
+ * An IPv4 address without the port that some proxies add, or the /64 of an IPv6 address: one customer usually holds
+ * that many.
+ */
+export function network(address: string): string {
+	const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+	if (!plain.includes(':')) return plain;
+	const withPort = /^((?:\d{1,3}\.){3}\d{1,3}):\d+$/.exec(plain);
+	if (withPort?.[1]) return withPort[1];
+	const [left = '', right] = plain.split('::');
+	const head = left === '' ? [] : left.split(':');
+	const tail = right === undefined || right === '' ? [] : right.split(':');
+	const zeros = right === undefined ? [] : Array.from({ length: 8 - head.length - tail.length }, () => '0');
+	const groups = [...head, ...zeros, ...tail]
+		.slice(0, 4)
+		.map((group) => Number.parseInt(group, 16).toString(16));
+	return `${groups.join(':')}::/64`;
+}
+
+/** Devices that may arrive from one network in a minute: a whole venue can be behind one address. */
+const VISITS_PER_MINUTE = 600;
+
+/** Counts an arrival at the splash page. @returns null, or the seconds to wait when there are too many */
+export async function takeVisit(event: RequestEvent): Promise<number | null> {
+	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
+	return decision.admitted ? null : waitSeconds(decision);
+}
+
+/** Tries to sign in on one visit in a minute. */
+const SIGN_INS_PER_VISIT = 10;
+
+/**
+ * Counts a try to sign in with user name and password against its visit, and as often against its network as devices may
+ * arrive from one: nobody in a venue keeps the others out.
+ * @returns null, or the seconds to wait when there are too many
+ */
+export async function takeSignIn(event: RequestEvent, visitId: string): Promise<number | null> {
+	const { rateLimits } = event.locals.app;
+	const own = await rateLimits.take(`sign-in:${visitId}`, SIGN_INS_PER_VISIT);
+	if (!own.admitted) return waitSeconds(own);
+	const all = await rateLimits.take(`sign-ins:${networkOf(event)}`, VISITS_PER_MINUTE);
+	return all.admitted ? null : waitSeconds(all);
+}

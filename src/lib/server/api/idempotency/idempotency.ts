@@ -1,0 +1,114 @@
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Database, Tx } from '#lib/server/db/database.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import * as store from './store.ts';
+
+/**
+ * Repeated requests with one effect (draft-ietf-httpapi-idempotency-key-header): the answer to a request that
+ * carried a key is stored in the transaction of its effect, so that there is never one without the other. Only
+ * successes are stored; a refusal had no effect and is judged anew.
+ */
+export interface Idempotency {
+	/**
+	 * Runs `work` for the first request with a key and answers later ones from memory.
+	 * @param remember what `work` calls inside the transaction that makes its effect
+	 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
+	 */
+	once(
+		request: IdempotentRequest,
+		work: (remember: Remember) => Promise<Answer>
+	): Promise<Answer & { replayed: boolean }>;
+}
+
+export interface IdempotentRequest {
+	accountId: number;
+	method: string;
+	path: string;
+	key: string;
+	/** The raw body. */
+	body: string;
+}
+
+export interface Answer {
+	status: number;
+	location: string | null;
+	/** As it goes over the wire. */
+	body: string;
+}
+
+export type Remember = (trx: Tx, answer: Answer) => Promise<void>;
+
+/** How long a key is known. */
+const KEEP_MS = 24 * 60 * 60 * 1000;
+/** Every so often the forgotten ones are removed. */
+const CLEAN_EVERY_MS = 10 * 60 * 1000;
+
+export function createIdempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
+	/** Requests of this process that are at work now. */
+	const running = new Set<string>();
+	let cleanedAt = -Infinity;
+
+	async function find(scope: store.Scope, fingerprint: string): Promise<Answer | null> {
+		const row = await store.find(database.db, scope);
+		if (!row || row.created_at <= clock.now() - KEEP_MS) return null;
+		if (row.fingerprint !== fingerprint) {
+			throw new AppError('idempotency_key_reused', 'This key was used with another body. Use a new one.');
+		}
+		return { status: row.status, location: row.location, body: secrets.decrypt(row.body, context(scope)) };
+	}
+
+	async function clean(): Promise<void> {
+		const now = clock.now();
+		if (now - cleanedAt < CLEAN_EVERY_MS) return;
+		cleanedAt = now;
+		await store.removeBefore(database.db, now - KEEP_MS);
+	}
+
+	const context = (scope: store.Scope) =>
+		`idempotent:${scope.account_id}:${scope.method}:${scope.path}:${scope.key}`;
+
+	return {
+		async once(request, work) {
+			const scope = {
+				account_id: request.accountId,
+				method: request.method,
+				path: request.path,
+				key: request.key
+			};
+			const fingerprint = sha256(request.body);
+			const name = context(scope);
+			const known = await find(scope, fingerprint);
+			if (known) return { ...known, replayed: true };
+			if (running.has(name)) {
+				throw new AppError('idempotency_key_in_use', 'The first request with this key is still at work.');
+			}
+			running.add(name);
+			try {
+				await clean();
+				const answer = await work(async (trx, { status, location, body }) => {
+					const created_at = clock.now();
+					await store.removeStale(trx, scope, created_at - KEEP_MS);
+					// Passwords and secrets may stand in a body: it is never stored in the clear.
+					await store.insert(trx, {
+						...scope,
+						fingerprint,
+						status,
+						location,
+						body: secrets.encrypt(body, name),
+						created_at
+					});
+				});
+				return { ...answer, replayed: false };
+			} catch (error) {
+				// Another request was faster with the same key, by the index or by the rules: its answer is the answer.
+				if (!database.isUniqueViolation(error) && !(error instanceof AppError)) throw error;
+				const stored = await find(scope, fingerprint);
+				if (!stored) throw error;
+				return { ...stored, replayed: true };
+			} finally {
+				running.delete(name);
+			}
+		}
+	};
+}

@@ -1,0 +1,40 @@
+import type { Selectable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
+
+export type AnswerRow = Selectable<IdempotentAnswersTable>;
+export type Scope = Pick<AnswerRow, 'account_id' | 'method' | 'path' | 'key'>;
+
+export async function find(queries: Queries, scope: Scope): Promise<AnswerRow | null> {
+	const row = await queries
+		.selectFrom('idempotent_answers')
+		.selectAll()
+		.where('account_id', '=', scope.account_id)
+		.where('method', '=', scope.method)
+		.where('path', '=', scope.path)
+		.where('key', '=', scope.key)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Inserts an answer; one that is there already makes the transaction fail (primary key). */
+export async function insert(queries: Queries, answer: AnswerRow): Promise<void> {
+	await queries.insertInto('idempotent_answers').values(answer).execute();
+}
+
+/** Forgets one answer if it was made before a moment. */
+export async function removeStale(queries: Queries, scope: Scope, before: number): Promise<void> {
+	await queries
+		.deleteFrom('idempotent_answers')
+		.where('account_id', '=', scope.account_id)
+		.where('method', '=', scope.method)
+		.where('path', '=', scope.path)
+		.where('key', '=', scope.key)
+		.where('created_at', '<=', before)
+		.execute();
+}
+
+/** Forgets the answers made before a moment. */
+export async function removeBefore(queries: Queries, before: number): Promise<void> {
+	await queries.deleteFrom('idempotent_answers').where('created_at', '<', before).execute();
+}

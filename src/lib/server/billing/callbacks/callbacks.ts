@@ -1,0 +1,137 @@
+import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/operator.ts';
+import { isOurs } from './callback-url.ts';
+import { RECONCILE_JOB, REFUND_JOB, type PaymentsContext } from '../payments/context.ts';
+import { keepCallback } from './messages.ts';
+import * as store from '../payments/store.ts';
+
+/**
+ * What operators call in. A callback is stored as it came and is a reason to ask the operator now; it never decides.
+ * What it claims is kept for operators whose status read says less than their callback. One that is not authentic, or
+ * that names another request than ours, is evidence and nothing more.
+ */
+export interface Callback extends RawCallback {
+	operator: string;
+	/** null: the address for all payments of the operator; the body names the payment. */
+	reference: string | null;
+	token: string;
+	/** The caller's IP address. */
+	address: string;
+}
+
+/** What the operator gets to read; null when the address was not made by us. */
+export type CallbackAnswer = Readonly<Record<string, unknown>> | null;
+
+const RECEIVED = { received: true };
+
+/** States in which the payer's money is ours. */
+const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
+
+export async function receiveCallback(context: PaymentsContext, callback: Callback): Promise<CallbackAnswer> {
+	const adapter = context.operators.all().find(({ id }) => id === callback.operator);
+	if (!adapter || !isOurs(context, callback)) return null;
+	const isListed = context.config.callbackAddresses.get(adapter.id);
+	const parsed = await adapter.parseCallback(callback);
+	const hint = isListed?.(callback.address) === false ? { ...parsed, authentic: 'invalid' as const } : parsed;
+	const answer = adapter.capabilities.callback.answer ?? RECEIVED;
+	const reference = callback.reference ?? hint.reference;
+	if (reference === null) {
+		context.log.warn({ operator: adapter.id }, 'callback that names no payment');
+		return answer;
+	}
+	const payment = await store.findByReference(context.database.db, adapter.id, reference);
+	if (payment) await ofPayment(context, payment, hint, callback.body);
+	else if (!(await ofRefund(context, reference, hint, callback.body))) {
+		context.log.warn({ operator: adapter.id }, 'callback for a payment that is not ours');
+		// An address of one payment that is not there was not made by us.
+		if (callback.reference !== null) return null;
+	}
+	return answer;
+}
+
+async function ofPayment(
+	context: PaymentsContext,
+	payment: store.PaymentRow,
+	hint: CallbackHint,
+	body: string
+): Promise<void> {
+	const { database, jobs, reviews } = context;
+	if (isTrusted(payment, hint)) {
+		await keepClaim(context, 'payments', payment.id, hint);
+		await completeReceipt(context, payment.id, hint);
+		const denies = hint.claimed === 'failed' && PAID.some((status) => status === payment.status);
+		if (denies) {
+			const detail = 'a callback says failed, the status read said paid';
+			await reviews.open(database.db, { paymentId: payment.id, reason: 'contradiction', detail });
+		}
+		await jobs.wake(RECONCILE_JOB, payment.id);
+	}
+	await keepCallback(context, payment, outcomeOf(hint), body);
+}
+
+/**
+ * The receipt of a payment that was settled by a status read which names none; a refund may need it. An amount that it
+ * names beside is for a person when it is not the one that was settled.
+ */
+async function completeReceipt(
+	{ database, reviews }: PaymentsContext,
+	id: number,
+	{ claimed, providerReference, amountMinor }: CallbackHint
+): Promise<void> {
+	if (claimed !== 'succeeded') return;
+	// Read after the claim was stored: either the settlement has seen the claim, or this sees the settlement.
+	const payment = await store.find(database.db, id);
+	if (!payment || !PAID.some((status) => status === payment.status)) return;
+	if (providerReference !== null) await store.noteReceipt(database.db, payment.id, providerReference);
+	const settled = payment.settled_minor ?? payment.amount_minor;
+	if (amountMinor === null || amountMinor === settled) return;
+	const detail = `a callback says ${amountMinor}, settled as ${settled} (minor units)`;
+	await reviews.open(database.db, { paymentId: payment.id, reason: 'amount_mismatch', detail });
+}
+
+/** @returns false when there is no such refund */
+async function ofRefund(
+	context: PaymentsContext,
+	reference: string,
+	hint: CallbackHint,
+	body: string
+): Promise<boolean> {
+	const refund = await store.findRefundByReference(context.database.db, reference);
+	if (!refund) return false;
+	if (isTrusted(refund, hint)) {
+		await keepClaim(context, 'refunds', refund.id, hint);
+		// "Not yet" is no news; it may be the answer to our own question, which must not lead to the next one at once.
+		const isNews = hint.claimed !== 'pending';
+		if (refund.status === 'pending' && isNews) await context.jobs.wake(REFUND_JOB, refund.id);
+	}
+	const payment = await store.find(context.database.db, refund.payment_id);
+	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);
+	return true;
+}
+
+function isTrusted(
+	{ operator_reference }: { operator_reference: string | null },
+	hint: CallbackHint
+): boolean {
+	if (hint.authentic === 'invalid') return false;
+	const { operatorReference } = hint;
+	return (
+		operator_reference === null || operatorReference === null || operatorReference === operator_reference
+	);
+}
+
+async function keepClaim(
+	context: PaymentsContext,
+	table: 'payments' | 'refunds',
+	id: number,
+	{ claimed, operatorReference, providerReference, amountMinor, currency }: CallbackHint
+): Promise<void> {
+	if (claimed !== 'succeeded' && claimed !== 'failed') return;
+	// Without these it says nothing that the status read does not say better.
+	if (operatorReference === null && providerReference === null && amountMinor === null) return;
+	const claim: CallbackClaim = { claimed, operatorReference, providerReference, amountMinor, currency };
+	const stored = { claim: JSON.stringify(claim), isSuccess: claimed === 'succeeded' };
+	await store.setClaim(context.database.db, table, id, stored);
+}
+
+const outcomeOf = ({ claimed, authentic }: CallbackHint) =>
+	authentic === 'invalid' ? 'not authentic' : claimed;

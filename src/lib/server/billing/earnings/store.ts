@@ -1,0 +1,93 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+
+/** Sums in minor units. */
+export interface Sums {
+	sessions: number;
+	gross: number;
+	fees: number;
+	refunds: number;
+}
+
+/** Every zone's days begin at one of these, so that a bucket of any zone is made of whole ones. */
+const QUARTER_HOUR_MS = 15 * 60 * 1000;
+
+interface Owner {
+	accountId: number;
+	currency: string;
+}
+
+interface Span {
+	from: number;
+	until: number;
+}
+
+/**
+ * What is booked for an owner in a span: a line for each applied payment on the owner's routers, by the moment it was
+ * paid, and a line for each that went back, by the moment it went back. Every figure is a sum of these lines.
+ * One that waits for its gateway to let the buyer in is applied, and is not any more when it is given up.
+ */
+function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuilder<Booked> {
+	const own = sql`from routers
+		join sessions on sessions.router_id = routers.id
+		join payments on payments.session_id = sessions.id
+		where routers.owner_account_id = ${accountId}
+			and payments.currency = ${currency} and payments.applied = 1`;
+	return sql`
+		select paid_at as at, 1 as sessions, payments.amount_minor as gross,
+			(payments.amount_minor * payments.commission_basis_points + 5000) / 10000 as fees, 0 as refunds,
+			payments.id as payment_id, sessions.id as session_id, routers.name as router_name,
+			payments.phone as phone, sessions.duration as duration
+		${own} and paid_at >= ${from} and paid_at < ${until}
+		union all
+		select refunded_at, 0, 0, 0, payments.amount_minor,
+			payments.id, sessions.id, routers.name, payments.phone, sessions.duration
+		${own} and refunded_at >= ${from} and refunded_at < ${until}`;
+}
+
+/** A line of the books: a payment with what it brought (`sessions` 1), or a refund with what it took (`sessions` 0). */
+export interface Booked extends Sums {
+	at: number;
+	payment_id: number;
+	session_id: number;
+	router_name: string;
+	phone: string;
+	duration: string;
+}
+
+/**
+ * What is booked in each quarter of an hour in which anything was, in ascending order. One statement, so that the
+ * figures belong together, and one pass, however long the report is.
+ */
+export async function sumsByQuarterHour(
+	queries: Queries,
+	owner: Owner,
+	span: Span
+): Promise<(Sums & { at: number })[]> {
+	const quarter = sql.lit(QUARTER_HOUR_MS);
+	const { rows } = await sql<Sums & { at: number }>`
+		select at - at % ${quarter} as at, sum(sessions) as sessions, sum(gross) as gross, sum(fees) as fees,
+			sum(refunds) as refunds
+		from (${booked(owner, span)}) as booked
+		group by at - at % ${quarter} order by 1`.execute(queries);
+	return rows;
+}
+
+/** Place of a line in the order of the books: moment, payment, and 1 for the payment or 0 for its refund. */
+export type LinePlace = readonly [at: number, paymentId: number, sessions: number];
+
+/** The lines themselves, the newest first. */
+export async function lines(
+	queries: Queries,
+	owner: Owner,
+	span: Span,
+	page: { after: LinePlace | null; limit: number }
+): Promise<Booked[]> {
+	const [at, paymentId, sessions] = page.after ?? [];
+	const after =
+		page.after === null ? sql`` : sql`where (at, payment_id, sessions) < (${at}, ${paymentId}, ${sessions})`;
+	const { rows } = await sql<Booked>`
+		select * from (${booked(owner, span)}) as booked ${after}
+		order by at desc, payment_id desc, sessions desc limit ${page.limit}`.execute(queries);
+	return rows;
+}

@@ -1,0 +1,49 @@
+import { readSetting, settingsTable } from '#lib/server/config/setting.ts';
+import type { ConfiguredOperator, Installation, OperatorDefinition } from './definition.ts';
+import { INSTALLED } from './installed.ts';
+
+/**
+ * Reads the settings of every installed operator. An operator none of whose variables is set is not configured.
+ * @returns the configured ones, in the order of installed.ts, and what is wrong, a sentence each
+ */
+export function configureOperators(
+	env: Record<string, string | undefined>,
+	installation: Installation
+): { operators: ConfiguredOperator[]; problems: string[] } {
+	const operators: ConfiguredOperator[] = [];
+	const problems: string[] = [];
+	for (const definition of INSTALLED) {
+		const names = Object.keys(definition.settings);
+		if (!names.some((name) => env[name] !== undefined && env[name] !== '')) continue;
+		const { values, wrong } = readValues(env, definition);
+		const between = wrong.length > 0 ? [] : (definition.check?.(values as never, installation) ?? []);
+		problems.push(...wrong, ...between);
+		const { id, name, statement } = definition;
+		operators.push({
+			id,
+			name,
+			statement,
+			methods: wrong.length > 0 ? [] : definition.methods(values as never),
+			create: (dependencies) => definition.create(values as never, dependencies)
+		});
+	}
+	return { operators, problems };
+}
+
+function readValues(
+	env: Record<string, string | undefined>,
+	definition: OperatorDefinition
+): { values: Record<string, unknown>; wrong: string[] } {
+	const values: Record<string, unknown> = {};
+	const wrong: string[] = [];
+	for (const [name, setting] of Object.entries(definition.settings)) {
+		const read = readSetting(env, name, setting);
+		if ('value' in read) values[name] = read.value;
+		else wrong.push(read.problem.replace(/is required\.$/, `is required for ${definition.name}.`));
+	}
+	return { values, wrong };
+}
+
+/** The settings of every installed operator, as Markdown. */
+export const operatorTables = (): string =>
+	INSTALLED.map(({ name, settings }) => `#### ${name}\n\n${settingsTable(settings)}`).join('\n\n');

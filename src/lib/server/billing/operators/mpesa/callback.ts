@@ -1,0 +1,97 @@
+import { toMinor } from '#lib/domain/money.ts';
+import { jsonObject, member, textMember } from '../http.ts';
+import type { CallbackHint, RawCallback } from '../operator.ts';
+import { isBeingProcessed } from './results.ts';
+import { MPESA_CURRENCY } from './values.ts';
+import { STATUS_MARK, TIMEOUT_MARK } from './wire.ts';
+
+/**
+ * Reads what Daraja sends to an address of ours: the result of a push (`Body.stkCallback`), of a reversal (`Result`), or
+ * of a question about one (`Result` too, marked in the address). Nothing in it proves the sender; the address does.
+ */
+export function readCallback(raw: RawCallback): CallbackHint {
+	const body = jsonObject(raw.body);
+	const push = member(member(body, 'Body'), 'stkCallback');
+	if (Object.keys(push).length > 0) return pushResult(push);
+	const result = member(body, 'Result');
+	// The queue gave up waiting; the transaction may still be made.
+	if (raw.path.includes(TIMEOUT_MARK)) return { ...NOTHING, claimed: 'pending' };
+	if (Object.keys(result).length === 0) return NOTHING;
+	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
+}
+
+const NOTHING: CallbackHint = {
+	claimed: 'unknown',
+	authentic: 'absent',
+	reference: null,
+	operatorReference: null,
+	providerReference: null,
+	amountMinor: null,
+	currency: null
+};
+
+/** Members of an unordered list by name; entries without a value are not in it. */
+function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string> {
+	const entries = Array.isArray(list) ? list : [list];
+	return new Map(
+		entries.flatMap((entry) => {
+			const key = textMember(entry, name);
+			const value = textMember(entry, 'Value');
+			return key === null || value === null ? [] : [[key.replaceAll(' ', ''), value] as const];
+		})
+	);
+}
+
+function money(text: string | undefined): Pick<CallbackHint, 'amountMinor' | 'currency'> {
+	const amountMinor = text === undefined || text === '' ? null : toMinor(Number(text), MPESA_CURRENCY);
+	return { amountMinor, currency: amountMinor === null ? null : MPESA_CURRENCY };
+}
+
+function claimed(code: string | null, text: string | null): CallbackHint['claimed'] {
+	if (code === null || code === '') return 'unknown';
+	if (code === '0') return 'succeeded';
+	return isBeingProcessed(code, text) ? 'pending' : 'failed';
+}
+
+function pushResult(push: Record<string, unknown>): CallbackHint {
+	const items = named(member(push, 'CallbackMetadata')['Item'], 'Name');
+	return {
+		...NOTHING,
+		claimed: claimed(textMember(push, 'ResultCode'), textMember(push, 'ResultDesc')),
+		operatorReference: textMember(push, 'CheckoutRequestID') || null,
+		providerReference: items.get('MpesaReceiptNumber') || null,
+		...money(items.get('Amount'))
+	};
+}
+
+const parameters = (result: Record<string, unknown>): ReadonlyMap<string, string> =>
+	named(member(result, 'ResultParameters')['ResultParameter'], 'Key');
+
+/** The payment was reversed before, by an earlier request whose answer was lost or by a person. */
+const ALREADY_REVERSED = 'R000001';
+
+function reversalResult(result: Record<string, unknown>): CallbackHint {
+	const code = textMember(result, 'ResultCode');
+	return {
+		...NOTHING,
+		claimed: code === ALREADY_REVERSED ? 'succeeded' : claimed(code, textMember(result, 'ResultDesc')),
+		operatorReference: textMember(result, 'OriginatorConversationID') || null,
+		providerReference: textMember(result, 'TransactionID') || null,
+		...money(parameters(result).get('Amount'))
+	};
+}
+
+/** The code here is that of the question; what became of the reversal is a parameter. */
+function statusResult(result: Record<string, unknown>): CallbackHint {
+	if (textMember(result, 'ResultCode') !== '0') return { ...NOTHING, claimed: 'pending' };
+	const told = parameters(result);
+	const status = told.get('TransactionStatus') ?? '';
+	const isFailure = /^(failed|declined|cancelled|expired)$/i.test(status);
+	return {
+		...NOTHING,
+		claimed: /^completed$/i.test(status) ? 'succeeded' : isFailure ? 'failed' : 'pending',
+		operatorReference: told.get('OriginatorConversationID') ?? null,
+		providerReference: told.get('ReceiptNo') ?? null,
+		...money(told.get('Amount'))
+	};
+}

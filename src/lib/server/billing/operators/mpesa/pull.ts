@@ -1,0 +1,49 @@
+import { toMinor } from '#lib/domain/money.ts';
+import { jsonObject, textMember } from '../http.ts';
+import type { Daraja } from './daraja.ts';
+import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
+import { accountReference, pullBody } from './wire.ts';
+
+/** Daraja keeps its list of settled payments for 48 hours. */
+const KEPT_MS = 48 * 60 * 60 * 1000;
+/** Its clock and ours may differ. */
+const MARGIN_MS = 10 * 60 * 1000;
+const MAX_PAGES = 20;
+
+/**
+ * Searches the list of settled payments ("Pull Transactions", once registered for the shortcode) for the account
+ * reference that a payment's push carried.
+ * @returns null when it is not there, or the list could not be read
+ */
+export async function findSettled(
+	daraja: Daraja,
+	values: MpesaValues,
+	{ reference, submittedAt }: { reference: string; submittedAt: number | null },
+	now: number
+): Promise<{ providerReference: string; amountMinor: number | null; raw: string } | null> {
+	const wanted = accountReference(reference);
+	const from = Math.max(now - KEPT_MS, (submittedAt ?? 0) - MARGIN_MS);
+	let offset = 0;
+	for (let page = 0; page < MAX_PAGES; page += 1) {
+		const outcome = await daraja.post(
+			'/pulltransactions/v1/query',
+			pullBody(values, from, now + MARGIN_MS, offset)
+		);
+		if (outcome.kind !== 'answer' || outcome.status !== 200) return null;
+		const list = jsonObject(outcome.text)?.['Response'];
+		const rows: unknown[] = Array.isArray(list) ? list.flat() : [];
+		const row = rows.find((one) => textMember(one, 'billreference')?.toUpperCase() === wanted);
+		const receipt = row === undefined ? null : textMember(row, 'transactionId');
+		if (receipt) {
+			const amount = Number(textMember(row, 'amount') ?? NaN);
+			return {
+				providerReference: receipt,
+				amountMinor: toMinor(amount, MPESA_CURRENCY),
+				raw: JSON.stringify(row)
+			};
+		}
+		if (rows.length === 0) return null;
+		offset += rows.length;
+	}
+	return null;
+}

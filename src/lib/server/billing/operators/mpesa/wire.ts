@@ -1,0 +1,154 @@
+import { constants, publicEncrypt } from 'node:crypto';
+import { toMajor } from '#lib/domain/money.ts';
+import type { PaymentRequest, RefundRequest } from '../operator.ts';
+import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
+
+/**
+ * The bodies of requests to Daraja, as the operator's pages "M-Pesa Express", "Reversals", "Transaction Status" and
+ * "Pull Transactions" give them. Field names are the operator's, "Reciever" included.
+ */
+
+/** Kenya keeps no summer time. */
+const NAIROBI_MS = 3 * 60 * 60 * 1000;
+const MAX_DESCRIPTION = 13;
+const MAX_REMARKS = 100;
+
+/** Whole shillings; there is no field for cents. */
+export const MIN_SHILLINGS = 1;
+export const MAX_SHILLINGS = 250_000;
+
+/** `YYYYMMDDHHmmss` in Nairobi. */
+export const timestamp = (epochMs: number): string =>
+	new Date(epochMs + NAIROBI_MS).toISOString().replace(/\D/g, '').slice(0, 14);
+
+/** `YYYY-MM-DD HH:mm:ss` in Nairobi, as Pull Transactions takes it. */
+const dateTime = (epochMs: number): string =>
+	new Date(epochMs + NAIROBI_MS).toISOString().slice(0, 19).replace('T', ' ');
+
+/** Base64 of shortcode, passkey and the very timestamp that stands beside it. */
+export function credentials(values: MpesaValues, now: number) {
+	const time = timestamp(now);
+	const { MPESA_SHORTCODE, MPESA_PASSKEY } = values;
+	return {
+		BusinessShortCode: Number(MPESA_SHORTCODE),
+		Password: Buffer.from(MPESA_SHORTCODE + MPESA_PASSKEY + time).toString('base64'),
+		Timestamp: time
+	};
+}
+
+/**
+ * What the payer reads as the account, and what statements and Pull results repeat: the first 12 hexadecimal digits
+ * of our reference (48 random bits), because the field holds no more.
+ */
+export const accountReference = (reference: string): string =>
+	reference.replaceAll('-', '').slice(0, 12).toUpperCase();
+
+/** The start of our reference that an account reference was made of; null when it is none of ours. */
+export function referenceStart(account: string): string | null {
+	const [, first, second] = /^([0-9a-f]{8})([0-9a-f]{4})$/.exec(account.trim().toLowerCase()) ?? [];
+	return first === undefined || second === undefined ? null : `${first}-${second}`;
+}
+
+/** Letters, digits and a few signs that no keyboard or gateway stumbles over, cut to a length. */
+function plainText(text: string, length: number): string {
+	const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '');
+	return ascii
+		.replace(/[^A-Za-z0-9 .,-]+/g, ' ')
+		.replace(/ +/g, ' ')
+		.trim()
+		.slice(0, length)
+		.trim();
+}
+
+export const digits = (phone: string): string => phone.replace(/^\+/, '');
+
+const shillings = (amountMinor: number): string => String(toMajor(amountMinor, MPESA_CURRENCY));
+
+/** The organisation that receives: the till of a shop, else the PayBill number. */
+const receiver = (values: MpesaValues): string => values.MPESA_TILL ?? values.MPESA_SHORTCODE;
+
+export const pushBody = (values: MpesaValues, request: PaymentRequest, now: number) => ({
+	...credentials(values, now),
+	TransactionType: values.MPESA_TILL === undefined ? 'CustomerPayBillOnline' : 'CustomerBuyGoodsOnline',
+	Amount: shillings(request.amountMinor),
+	PartyA: digits(request.payerPhone),
+	PartyB: receiver(values),
+	PhoneNumber: digits(request.payerPhone),
+	CallBackURL: request.callbackUrl,
+	AccountReference: accountReference(request.reference),
+	TransactionDesc: plainText(request.description, MAX_DESCRIPTION) || 'Payment'
+});
+
+export const queryBody = (values: MpesaValues, checkoutRequestId: string, now: number) => ({
+	...credentials(values, now),
+	CheckoutRequestID: checkoutRequestId
+});
+
+/** Marks on our address: Daraja sends several kinds of message to it, some of which look alike. */
+export const TIMEOUT_MARK = 'notice=timeout';
+export const STATUS_MARK = 'notice=status';
+
+const marked = (url: string, mark: string): string => `${url}${url.includes('?') ? '&' : '?'}${mark}`;
+
+/** Who asks for money to be moved back. */
+interface Initiator {
+	Initiator: string;
+	SecurityCredential: string;
+}
+
+/** @returns null when the values for reversals are not set */
+export function initiator(values: MpesaValues): Initiator | null {
+	const {
+		MPESA_INITIATOR: name,
+		MPESA_SECURITY_CREDENTIAL: made,
+		MPESA_INITIATOR_PASSWORD: password,
+		MPESA_CERTIFICATE_FILE: key
+	} = values;
+	if (name === undefined) return null;
+	if (made !== undefined) return { Initiator: name, SecurityCredential: made };
+	if (password === undefined || key === undefined) return null;
+	const padding = constants.RSA_PKCS1_PADDING;
+	const sealed = publicEncrypt({ key, padding }, Buffer.from(password));
+	return { Initiator: name, SecurityCredential: sealed.toString('base64') };
+}
+
+export const reversalBody = (
+	values: MpesaValues,
+	asking: Initiator,
+	request: Pick<RefundRequest, 'reference' | 'amountMinor'> & { receipt: string; callbackUrl: string }
+) => ({
+	...asking,
+	CommandID: 'TransactionReversal',
+	TransactionID: request.receipt,
+	Amount: shillings(request.amountMinor),
+	ReceiverParty: receiver(values),
+	RecieverIdentifierType: '11',
+	ResultURL: request.callbackUrl,
+	QueueTimeOutURL: marked(request.callbackUrl, TIMEOUT_MARK),
+	Remarks: plainText(`Refund ${accountReference(request.reference)}`, MAX_REMARKS),
+	Occasion: accountReference(request.reference)
+});
+
+/** Asks what became of a reversal; the answer is sent to its address. */
+export const statusBody = (
+	values: MpesaValues,
+	asking: Initiator,
+	{ conversation, callbackUrl }: { conversation: string; callbackUrl: string }
+) => ({
+	...asking,
+	CommandID: 'TransactionStatusQuery',
+	OriginalConversationID: conversation,
+	PartyA: receiver(values),
+	IdentifierType: values.MPESA_TILL === undefined ? '4' : '2',
+	ResultURL: marked(callbackUrl, STATUS_MARK),
+	QueueTimeOutURL: marked(callbackUrl, TIMEOUT_MARK),
+	Remarks: 'Refund status',
+	Occasion: 'Refund'
+});
+
+export const pullBody = (values: MpesaValues, from: number, to: number, offset: number) => ({
+	ShortCode: receiver(values),
+	StartDate: dateTime(from),
+	EndDate: dateTime(to),
+	OffSetValue: String(offset)
+});

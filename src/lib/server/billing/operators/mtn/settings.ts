@@ -1,0 +1,160 @@
+import { isSupportedCountry } from 'libphonenumber-js/mobile';
+import { z } from 'zod';
+import { CURRENCIES } from '#lib/domain/money.ts';
+import type { Setting } from '#lib/server/config/setting.ts';
+import { baseUrl, countryCode, credential, type Installation } from '../definition.ts';
+
+/** What must be known of a merchant's account with MTN MoMo. Source: MTN's developer pages, reference section 1. */
+export const SETTINGS = {
+	MTN_BASE_URL: {
+		schema: baseUrl,
+		default: null,
+		description:
+			'Address of the API: `https://sandbox.momodeveloper.mtn.com`, or that of your market, e.g. `https://proxy.momoapi.mtn.com`.'
+	},
+	MTN_TARGET_ENVIRONMENT: {
+		schema: z.string().regex(/^(sandbox|mtn[a-z]+)$/, 'Use "sandbox" or a market such as "mtnuganda".'),
+		default: null,
+		description: '`sandbox`, or your market: `mtnuganda`, `mtnghana`, `mtnrwanda` … (X-Target-Environment).'
+	},
+	MTN_API_USER: {
+		schema: z.uuid('Use the UUID of the API user.'),
+		default: null,
+		description: 'API user of Collections, a UUID.'
+	},
+	MTN_API_KEY: { schema: credential, default: null, description: "That API user's key." },
+	MTN_SUBSCRIPTION_KEY: {
+		schema: credential,
+		default: null,
+		description: 'Subscription key of the product Collections.'
+	},
+	MTN_CURRENCY: {
+		schema: z.enum(CURRENCIES).optional(),
+		default: null,
+		description:
+			'Currency on the wire. Default: `CURRENCY`; `EUR` in the sandbox, which takes no other and whose money is not real.'
+	},
+	MTN_COUNTRY: {
+		schema: countryCode.refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".').optional(),
+		default: null,
+		description: "Country of the payers. Default: the market's; the sandbox takes every number."
+	},
+	MTN_CALLBACK_HOST: {
+		schema: z
+			.string()
+			.regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i, 'Use a host name such as "airtill.example".')
+			.transform((host) => host.toLowerCase())
+			.optional(),
+		default: null,
+		description:
+			'Host that is registered with the API user (providerCallbackHost): a start with another host in `CALLBACK_URL` is refused, as MTN would refuse every payment.'
+	},
+	MTN_CALLBACKS: {
+		schema: z.enum(['on', 'off'], 'Use "on" or "off".'),
+		default: 'on',
+		description:
+			'`on`: MTN calls back, in its sandbox to `http:` addresses only, in a market to `https:` only. `off`: MTN is only asked.'
+	},
+	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: {
+		schema: credential.optional(),
+		default: null,
+		description: 'Subscription key of the product Disbursements: refunds are possible when it is set.'
+	},
+	MTN_DISBURSEMENT_API_USER: {
+		schema: z.uuid('Use the UUID of the API user.').optional(),
+		default: null,
+		description: 'API user of Disbursements. Default: that of Collections.'
+	},
+	MTN_DISBURSEMENT_API_KEY: {
+		schema: credential.optional(),
+		default: null,
+		description: "That API user's key."
+	},
+	MTN_REFUND_VERSION: {
+		schema: z.enum(['v1_0', 'v2_0'], 'Use "v1_0" or "v2_0".'),
+		default: 'v1_0',
+		description: 'Version of the refund call, `v1_0` or `v2_0`.'
+	}
+} as const satisfies Record<string, Setting>;
+
+export type Values = { [Name in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[Name]['schema']> };
+
+export const SANDBOX = 'sandbox';
+
+/** Country and currency of the markets that MTN lists; one that is not here is taken as it is set. */
+const MARKETS: Readonly<Record<string, { country: string; currency: string | null }>> = {
+	mtnuganda: { country: 'UG', currency: 'UGX' },
+	mtnghana: { country: 'GH', currency: 'GHS' },
+	mtnivorycoast: { country: 'CI', currency: 'XOF' },
+	mtnzambia: { country: 'ZM', currency: 'ZMW' },
+	mtncameroon: { country: 'CM', currency: 'XAF' },
+	mtnbenin: { country: 'BJ', currency: 'XOF' },
+	mtncongo: { country: 'CG', currency: 'XAF' },
+	mtnswaziland: { country: 'SZ', currency: 'SZL' },
+	mtnguineaconakry: { country: 'GN', currency: 'GNF' },
+	mtnsouthafrica: { country: 'ZA', currency: 'ZAR' },
+	// Two currencies are in use.
+	mtnliberia: { country: 'LR', currency: null },
+	mtnsouthsudan: { country: 'SS', currency: 'SSP' },
+	mtnnigeria: { country: 'NG', currency: 'NGN' },
+	mtnrwanda: { country: 'RW', currency: 'RWF' }
+};
+
+/** The currency's code on the wire; amounts are those of the installation's currency. */
+export const wireCurrency = (values: Values, currency: string): string =>
+	values.MTN_CURRENCY ?? (values.MTN_TARGET_ENVIRONMENT === SANDBOX ? 'EUR' : currency);
+
+/** ISO 3166; null where payers may be from everywhere. */
+export const payersCountry = (values: Values): string | null =>
+	values.MTN_COUNTRY ?? MARKETS[values.MTN_TARGET_ENVIRONMENT]?.country ?? null;
+
+/** MTN's own hosts for real money. */
+const REAL = /(^|\.)momoapi\.mtn\.[a-z.]+$/i;
+
+export function checkSettings(values: Values, { mode, currency, callbackUrl }: Installation): string[] {
+	const target = values.MTN_TARGET_ENVIRONMENT;
+	const wire = wireCurrency(values, currency);
+	const market = MARKETS[target];
+	const problems: string[] = [];
+	const when = (wrong: boolean, problem: string) => wrong && problems.push(problem);
+
+	if (target === SANDBOX) {
+		when(mode === 'live', 'MTN_TARGET_ENVIRONMENT: the sandbox is refused in live mode.');
+		when(wire !== 'EUR', 'MTN_CURRENCY: the sandbox of MTN MoMo takes EUR only.');
+	} else {
+		when(
+			wire !== currency,
+			`MTN_CURRENCY: must be the installation's currency (${currency}), except in the sandbox.`
+		);
+		when(
+			wire === currency && market !== undefined && (market.currency ?? wire) !== wire,
+			`MTN_TARGET_ENVIRONMENT: ${target} takes ${market?.currency}, and CURRENCY is ${currency}.`
+		);
+	}
+	const base = new URL(values.MTN_BASE_URL);
+	when(mode === 'live' && base.protocol !== 'https:', 'MTN_BASE_URL: must begin with https in live mode.');
+	when(
+		mode === 'sandbox' && REAL.test(base.hostname),
+		'MTN_BASE_URL: takes real money, which AIRTILL_MODE=sandbox must not.'
+	);
+	const callback = new URL(callbackUrl);
+	const isReachable = callback.protocol === 'https:' && !/^[\d.]+$|^\[/.test(callback.hostname);
+	when(
+		mode === 'live' && values.MTN_CALLBACKS === 'on' && !isReachable,
+		'MTN_CALLBACKS: MTN calls https addresses with a host name only: set CALLBACK_URL to one, or this to "off".'
+	);
+	const registered = values.MTN_CALLBACK_HOST;
+	when(
+		registered !== undefined && values.MTN_CALLBACKS === 'on' && registered !== callback.hostname,
+		`MTN_CALLBACK_HOST: CALLBACK_URL has the host ${callback.hostname}, not ${registered}.`
+	);
+	when(
+		(values.MTN_DISBURSEMENT_API_USER === undefined) !== (values.MTN_DISBURSEMENT_API_KEY === undefined),
+		'MTN_DISBURSEMENT_API_USER and MTN_DISBURSEMENT_API_KEY: set both or neither.'
+	);
+	when(
+		values.MTN_DISBURSEMENT_API_USER !== undefined && values.MTN_DISBURSEMENT_SUBSCRIPTION_KEY === undefined,
+		'MTN_DISBURSEMENT_SUBSCRIPTION_KEY: is required with MTN_DISBURSEMENT_API_USER.'
+	);
+	return problems;
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '#lib/server/platform/clock.ts';
+import { jsonObject, textMember } from '../http.ts';
+import type { Calls } from './calls.ts';
+import { likelyProvider, type Provider } from './providers.ts';
+
+/** How long a prediction is kept: a buyer who tries again should not wait for it twice. */
+const KEPT_MS = 10 * 60 * 1000;
+const MAX_KEPT = 1_000;
+
+/**
+ * The provider for a payment: that of the network which the buyer chose; where the choice was left to us, the one that
+ * pawaPay predicts (POST /v2/predict-provider, wrong for one number in 800), or a guess of our own.
+ */
+export function createChoice(providers: readonly Provider[], calls: Calls, clock: Clock) {
+	const kept = new Map<string, { code: string; at: number }>();
+
+	async function predicted(phone: string): Promise<string | null> {
+		const known = kept.get(phone);
+		if (known && Math.abs(clock.now() - known.at) < KEPT_MS) return known.code;
+		const outcome = await calls.post('/v2/predict-provider', { phoneNumber: phone.slice(1) });
+		if (outcome.kind === 'failure' || outcome.status !== 200) return null;
+		const code = textMember(jsonObject(outcome.text), 'provider');
+		if (code === null) return null;
+		const [oldest] = kept.keys();
+		if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+		kept.set(phone, { code, at: clock.now() });
+		return code;
+	}
+
+	return async (method: string, phone: string): Promise<Provider | undefined> => {
+		const chosen = providers.find((provider) => provider.method === method);
+		if (chosen) return chosen;
+		const prediction = await briefly(predicted(phone), null);
+		return providers.find(({ code }) => code === prediction) ?? likelyProvider(providers, phone);
+	};
+}
+
+/** A buyer waits for the prompt: what only helps may take this long. */
+const HELP_MS = 3_000;
+
+/** Something that only helps; `otherwise` when it takes too long. */
+export async function briefly<T>(work: Promise<T>, otherwise: T): Promise<T> {
+	let timer: NodeJS.Timeout | undefined;
+	const limit = new Promise<T>((resolve) => {
+		timer = setTimeout(() => resolve(otherwise), HELP_MS);
+	});
+	try {
+		return await Promise.race([work, limit]);
+	} finally {
+		clearTimeout(timer);
+	}
+}

@@ -1,0 +1,39 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import { textMember } from '../http.ts';
+import { createCache } from './cache.ts';
+import type { Calls } from './calls.ts';
+import { publicKey } from './signatures.ts';
+
+/** Kept for a day; a key that is not among them is looked for, but not at every forged callback. */
+const TIMES = { freshMs: 24 * 60 * 60 * 1000, pauseMs: 60 * 1000 };
+
+/** The keys with which pawaPay signs callbacks (GET /v2/public-key/http), by their exact id. */
+export function createCallbackKeys(calls: Calls, clock: Clock): (id: string) => Promise<KeyObject | null> {
+	const keys = createCache<ReadonlyMap<string, KeyObject>>(
+		clock,
+		async () => {
+			const outcome = await calls.get('/v2/public-key/http');
+			return outcome.kind === 'answer' && outcome.status === 200 ? readKeys(outcome.text) : null;
+		},
+		TIMES
+	);
+	return async (id) => (await keys.get())?.get(id) ?? (await keys.renewed())?.get(id) ?? null;
+}
+
+function readKeys(text: string): ReadonlyMap<string, KeyObject> | null {
+	let list: unknown;
+	try {
+		list = JSON.parse(text);
+	} catch {
+		return null;
+	}
+	if (!Array.isArray(list)) return null;
+	const keys = new Map<string, KeyObject>();
+	for (const entry of list as unknown[]) {
+		const id = textMember(entry, 'id');
+		const key = publicKey(textMember(entry, 'key') ?? '');
+		if (id !== null && key) keys.set(id, key);
+	}
+	return keys;
+}

@@ -1,0 +1,100 @@
+import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
+import type { FailureReason } from '../operator.ts';
+
+/**
+ * What the sandbox operator does is decided by the last three digits of the payer's number, so that people can
+ * try every outcome with any valid mobile number.
+ */
+export interface Scenario {
+	digits: string;
+	description: string;
+	/** The operator's final word; null when it never gives one. */
+	result: { kind: 'succeeded'; amountFactor: number } | { kind: 'failed'; reason: FailureReason } | null;
+	/** When the final word is there: at once, a second after queueing, or after our own time limit. */
+	resultAfter: 'at_once' | 'one_second' | 'payment_expiry';
+	submit: 'accepted' | 'answer_lost' | 'down_at_first';
+	callbacks: 0 | 1 | 3;
+}
+
+const success: Scenario = {
+	digits: 'other',
+	description: 'success after one second',
+	result: { kind: 'succeeded', amountFactor: 1 },
+	resultAfter: 'one_second',
+	submit: 'accepted',
+	callbacks: 1
+};
+
+const SCENARIOS: readonly Scenario[] = [
+	{
+		...success,
+		digits: '001',
+		description: 'payer declines',
+		result: { kind: 'failed', reason: 'payer_declined' }
+	},
+	{
+		...success,
+		digits: '002',
+		description: 'insufficient funds',
+		result: { kind: 'failed', reason: 'insufficient_funds' }
+	},
+	{
+		...success,
+		digits: '003',
+		description: 'never answers; the payment expires',
+		result: null,
+		callbacks: 0
+	},
+	{
+		...success,
+		digits: '004',
+		description: 'expires here, then the operator reports success (late success)',
+		resultAfter: 'payment_expiry'
+	},
+	{
+		...success,
+		digits: '005',
+		description: 'the submit answer is lost after the operator queued it, then success',
+		submit: 'answer_lost'
+	},
+	{
+		...success,
+		digits: '006',
+		description: 'the operator is down for 30 s at submit, then success',
+		submit: 'down_at_first'
+	},
+	{ ...success, digits: '007', description: 'success, but no callback ever comes', callbacks: 0 },
+	{
+		...success,
+		digits: '008',
+		description: 'success, the callback comes three times and before the submit answer',
+		resultAfter: 'at_once',
+		callbacks: 3
+	},
+	{
+		...success,
+		digits: '009',
+		description: 'success with another amount than asked',
+		result: { kind: 'succeeded', amountFactor: 2 }
+	}
+];
+
+/** Test numbers and what they do, for people to read. */
+export const TEST_NUMBERS: readonly { digits: string; description: string }[] = [...SCENARIOS, success].map(
+	({ digits, description }) => ({ digits, description })
+);
+
+export function scenarioFor(phone: string): Scenario {
+	return SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
+}
+
+/** The operator's final word where a person decides in place of the number; null when none will come. */
+export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
+	success: { kind: 'succeeded', amountFactor: 1 },
+	declined: { kind: 'failed', reason: 'payer_declined' },
+	no_funds: { kind: 'failed', reason: 'insufficient_funds' },
+	no_answer: { kind: 'failed', reason: 'payer_timeout' },
+	wrong_amount: { kind: 'succeeded', amountFactor: 2 },
+	late_success: { kind: 'succeeded', amountFactor: 1 },
+	never: null
+};

@@ -1,0 +1,77 @@
+import type { Selectable } from 'kysely';
+import type { Database } from '#lib/server/db/database.ts';
+import type {
+	SandboxChargesTable,
+	SandboxInstructionsTable,
+	SandboxRefundsTable
+} from '#lib/server/db/schema.ts';
+
+/** The sandbox operator's own books. They outlive the process, as a real operator's do. */
+
+export type ChargeRow = Selectable<SandboxChargesTable>;
+/** A charge, with what a person has decided about it. */
+export type Charge = ChargeRow & Pick<Nullable<SandboxInstructionsTable>, 'outcome' | 'instructed_at'>;
+type Nullable<T> = { [K in keyof T]: T[K] | null };
+export type Refund = Selectable<SandboxRefundsTable>;
+
+export async function findCharge(database: Database, reference: string): Promise<Charge | null> {
+	const row = await database.db
+		.selectFrom('sandbox_charges')
+		.leftJoin('sandbox_instructions', 'sandbox_instructions.charge_reference', 'sandbox_charges.reference')
+		.selectAll('sandbox_charges')
+		.select(['sandbox_instructions.outcome', 'sandbox_instructions.instructed_at'])
+		.where('reference', '=', reference)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Notes a charge once; the one already there wins. */
+export async function insertCharge(database: Database, charge: ChargeRow): Promise<Charge> {
+	await database.db
+		.insertInto('sandbox_charges')
+		.values(charge)
+		.onConflict((conflict) => conflict.column('reference').doNothing())
+		.execute();
+	return (await findCharge(database, charge.reference)) ?? { ...charge, outcome: null, instructed_at: null };
+}
+
+/** Notes what a person decided; a later decision takes the place of an earlier one. */
+export async function instruct(
+	database: Database,
+	instruction: { reference: string; outcome: string; now: number }
+): Promise<void> {
+	const { reference, outcome, now } = instruction;
+	await database.db
+		.insertInto('sandbox_instructions')
+		.values({ charge_reference: reference, outcome, instructed_at: now })
+		.onConflict((conflict) =>
+			conflict.column('charge_reference').doUpdateSet({ outcome, instructed_at: now })
+		)
+		.execute();
+}
+
+export async function queueCharge(database: Database, reference: string, queuedAt: number): Promise<void> {
+	await database.db
+		.updateTable('sandbox_charges')
+		.set({ queued_at: queuedAt })
+		.where('reference', '=', reference)
+		.where('queued_at', 'is', null)
+		.execute();
+}
+
+export async function findRefund(database: Database, reference: string): Promise<Refund | null> {
+	const row = await database.db
+		.selectFrom('sandbox_refunds')
+		.selectAll()
+		.where('reference', '=', reference)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function insertRefund(database: Database, refund: Refund): Promise<void> {
+	await database.db
+		.insertInto('sandbox_refunds')
+		.values(refund)
+		.onConflict((conflict) => conflict.column('reference').doNothing())
+		.execute();
+}

@@ -1,0 +1,29 @@
+import { toMajor } from '#lib/domain/money.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import { failureCode, type PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentRow } from './store.ts';
+
+const storedFailure = failureCode.nullable();
+
+/** The API's payment object. */
+export function paymentBody(row: PaymentRow): PaymentBody {
+	return {
+		id: row.id,
+		session_id: row.session_id,
+		status: row.status,
+		amount: toMajor(row.amount_minor, row.currency),
+		currency: row.currency,
+		phone: row.phone,
+		payment_method: row.payment_method,
+		applied: row.applied === 1,
+		failure_code: storedFailure.parse(row.failure_code),
+		failure_message: row.failure_message,
+		provider_reference: row.provider_reference,
+		refund_reason: row.refund_reason,
+		expires_at: isoTime(row.expires_at),
+		paid_at: isoTime(row.paid_at),
+		refunded_at: isoTime(row.refunded_at),
+		created_at: isoTime(row.created_at),
+		updated_at: isoTime(row.updated_at)
+	};
+}

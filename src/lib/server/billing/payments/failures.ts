@@ -1,0 +1,34 @@
+import type { FailureReason } from '../operators/operator.ts';
+import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+
+export type FailureCode = NonNullable<PaymentBody['failure_code']>;
+
+const CODES: Record<FailureReason, FailureCode> = {
+	insufficient_funds: 'insufficient_funds',
+	payer_declined: 'payer_rejected',
+	wrong_pin: 'payer_rejected',
+	payer_timeout: 'payer_timeout',
+	payer_limit: 'payer_limit_reached',
+	payer_blocked: 'provider_error',
+	invalid_payer: 'payer_not_found',
+	provider_busy: 'provider_unavailable',
+	provider_error: 'provider_error',
+	merchant_error: 'provider_error',
+	unknown_reason: 'provider_error'
+};
+
+const MESSAGES: Record<FailureCode, string> = {
+	payer_rejected: 'The payer declined the payment.',
+	insufficient_funds: 'The payer does not have enough money on this number.',
+	payer_not_found: 'The number has no mobile-money account with this network.',
+	payer_limit_reached: "The payment is beyond the payer's limit with the network.",
+	payer_timeout: 'The payer did not approve the payment in time.',
+	provider_unavailable: 'The network is not available now.',
+	provider_error: 'The network could not make the payment.'
+};
+
+/** The API's failure code for an operator's reason. */
+export const failureCode = (reason: FailureReason): FailureCode => CODES[reason];
+
+/** A sentence for people; the operator's own words stay in its messages. */
+export const failureMessage = (code: FailureCode): string => MESSAGES[code];

@@ -1,0 +1,144 @@
+import type { StatusOutcome } from '../operators/operator.ts';
+import { claimOf } from '../callbacks/claims.ts';
+import type { PaymentsContext } from './context.ts';
+import { failureCode } from './failures.ts';
+import { keepWhenNew } from '../callbacks/messages.ts';
+import { nextPollDelayMs } from './poll-schedule.ts';
+import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
+import * as store from './store.ts';
+import { resubmit } from './submission.ts';
+
+/**
+ * Asks the operator what became of a payment until the answer is final: the only place where a payment's state
+ * is decided. Callbacks merely bring the next look forward. It goes on after the payment has expired or failed
+ * here, because an operator may still report success, and that payer is owed the time or the money.
+ */
+
+/** How long a failed payment is watched; an unanswered one is watched for config.reconcileMs. */
+export const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
+/** A process that died while sending: after this time the request counts as uncertain. */
+const SUBMITTING_MAX_MS = 60_000;
+/** An operator that may lag behind its own acceptance gets this many chances, over this time. */
+const NOT_FOUND_TIMES = 3;
+const NOT_FOUND_SECONDS = 2 * 60;
+
+/** Job RECONCILE_JOB. Returns when to ask again, or null when the end is known. */
+export async function reconcilePayment(context: PaymentsContext, id: number): Promise<number | null> {
+	const { database, clock } = context;
+	const payment = await store.find(database.db, id);
+	if (!payment || !isOpen(payment)) return null;
+	if (payment.submit_state === 'created' && payment.submitted_at === null) {
+		// Still in our outbox, never sent; a failed one never will be.
+		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
+	}
+	if (
+		payment.submit_state === 'submitting' &&
+		clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS
+	) {
+		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
+	}
+
+	const outcome = await ask(context, payment);
+	await keepWhenNew(context, payment, 'status', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
+	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
+		await store.setNotFoundCount(database.db, id, 0);
+	}
+
+	if (outcome.kind === 'succeeded') {
+		await settleSuccess(context, id, outcome);
+		return null;
+	}
+	if (outcome.kind === 'failed') await settleFailure(context, id, failureCode(outcome.reason));
+	if (outcome.kind === 'not_found') await notFound(context, payment);
+	if (outcome.kind === 'contradiction') {
+		const about = { paymentId: id, reason: 'contradiction', detail: outcome.message, once: true } as const;
+		await context.reviews.open(database.db, about);
+	}
+	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
+		// A callback may still come; but nobody can ask, and the payer may have paid.
+		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause, once: true } as const;
+		await context.reviews.open(database.db, about);
+	}
+	return next(context, id, outcome);
+}
+
+/** The payer's money may still be taken, or may have been taken without our knowing. */
+const isOpen = (payment: store.PaymentRow) =>
+	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
+
+/** False: the operator refused the request, and nothing was queued. */
+const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
+
+async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise<StatusOutcome> {
+	try {
+		return await context.operators.byId(payment.operator).readStatus({
+			reference: payment.reference,
+			operatorReference: payment.operator_reference,
+			submittedAt: payment.submitted_at,
+			amountMinor: payment.amount_minor,
+			currency: payment.currency,
+			claim: claimOf(payment)
+		});
+	} catch (error) {
+		// An adapter that throws is a bug of ours, and says nothing about the payment.
+		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
+		return { kind: 'unavailable', cause: 'adapter error', retryAfterSeconds: null };
+	}
+}
+
+/**
+ * The operator does not know the reference. Where sending it twice is harmless, it is sent again at once, as long as
+ * the buyer waits; else only after the operator has had time to catch up is it taken for certain that the request never
+ * arrived. (It is watched all the same: an operator may be slower than it says.)
+ */
+async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
+	const { database, clock, operators } = context;
+	const count = payment.not_found_count + 1;
+	await store.setNotFoundCount(database.db, payment.id, count);
+	const current = await store.find(database.db, payment.id);
+	if (!current || !isOpen(current) || current.submit_state !== 'uncertain') return;
+	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
+	if (resubmitSameReferenceSafe && current.status === 'pending') {
+		if (clock.now() < current.expires_at) await resubmit(context, payment.id);
+		return;
+	}
+	const age = clock.now() - (payment.submitted_at ?? payment.created_at);
+	if (count >= NOT_FOUND_TIMES && age >= (notFoundFinalSeconds ?? NOT_FOUND_SECONDS) * 1000) {
+		await settleFailure(context, payment.id, 'provider_unavailable');
+	}
+}
+
+async function next(context: PaymentsContext, id: number, outcome: StatusOutcome): Promise<number | null> {
+	const { database, clock, config } = context;
+	let payment = await store.find(database.db, id);
+	if (payment?.status === 'pending' && payment.expires_at <= clock.now()) {
+		await settleExpired(context, id);
+		payment = await store.find(database.db, id);
+	}
+	if (!payment || !isOpen(payment)) return null;
+	const age = clock.now() - payment.created_at;
+	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
+	if (payment.submit_state === 'refused' && isUnknown) return null;
+	if (payment.status === 'failed' || isDenied(payment, outcome)) {
+		if (age >= WATCH_FAILED_MS) return null;
+	} else if (age >= config.reconcileMs) {
+		await context.reviews.open(database.db, { paymentId: id, reason: 'no_final_answer' });
+		return null;
+	}
+	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
+	const at = clock.now() + Math.max(wanted, delay(context, payment));
+	// The last look before the screen says "expired" is at that moment, not some time after.
+	return payment.status === 'pending' ? Math.max(clock.now(), Math.min(at, payment.expires_at)) : at;
+}
+
+/** The operator's answer is that nothing was paid, whatever the screen said before. */
+const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
+	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
+
+function delay(context: PaymentsContext, payment: store.PaymentRow): number {
+	return nextPollDelayMs({
+		ageMs: Math.max(0, context.clock.now() - (payment.submitted_at ?? payment.created_at)),
+		uncertain: payment.submit_state === 'uncertain',
+		settled: payment.status === 'failed'
+	});
+}

@@ -1,0 +1,254 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import type { EventType } from '#lib/server/events/events.ts';
+import { operatorReference } from '#lib/server/platform/ids.ts';
+import type { StatusOutcome } from '../operators/operator.ts';
+import type { NotApplied } from '../sessions/sessions.ts';
+import { paymentBody } from './body.ts';
+import { claimOf } from '../callbacks/claims.ts';
+import { REFUND_JOB, type PaymentsContext } from './context.ts';
+import { failureMessage, type FailureCode } from './failures.ts';
+import * as store from './store.ts';
+
+/**
+ * The arrows of the payment state machine that an operator's word or our time limit triggers. Each changes the
+ * row only if it is still in a state where the arrow starts, and does everything that follows from it (time,
+ * refund, event) in the same transaction. Success is sticky: nothing here leads back from it.
+ */
+
+export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
+export type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
+
+/** States in which nobody has taken the payer's money yet, as far as we know. */
+const UNPAID = ['pending', 'failed', 'expired'] as const;
+
+/** Who decided, and why: for the audit log. */
+export interface Decider {
+	actor: string;
+	reason: string;
+}
+
+/** What of a payment the audit log keeps. */
+const facts = (row: store.PaymentRow) => ({
+	status: row.status,
+	applied: row.applied,
+	refund_reason: row.refund_reason,
+	provider_reference: row.provider_reference
+});
+
+export async function note(
+	context: PaymentsContext,
+	trx: Tx,
+	type: EventType,
+	row: store.PaymentRow
+): Promise<void> {
+	const session = await context.sessions.known(trx, row.session_id);
+	const { id, session_id, ...rest } = paymentBody(row);
+	await context.events.record(trx, {
+		type,
+		accountId: row.account_id,
+		routerId: session.router_id,
+		sessionId: row.session_id,
+		paymentId: row.id,
+		data: { id, session_id, router_id: session.router_id, ...rest }
+	});
+}
+
+function announce(context: PaymentsContext, paymentId: number): void {
+	context.changes.announce(paymentId);
+	context.jobs.nudge();
+}
+
+/**
+ * The operator took the money: the payment succeeds, and either buys its session's time or goes back.
+ * @returns false when the payment had already succeeded
+ */
+export async function settleSuccess(
+	context: PaymentsContext,
+	id: number,
+	outcome: Succeeded,
+	by: Decider = { actor: 'reconciler', reason: 'the operator says that the payer paid' }
+): Promise<boolean> {
+	const settled = await context.database.transact(async (trx) => {
+		const now = context.clock.now();
+		const before = await store.find(trx, id);
+		if (!before) throw new Error(`Payment ${id} is gone`);
+		const changed = await store.change(
+			trx,
+			{ id, status: UNPAID },
+			{
+				status: 'success',
+				// An operator's clock may be wrong; the payment happened between its start and now.
+				paid_at: Math.min(now, Math.max(before.created_at, outcome.at ?? now)),
+				provider_reference: outcome.providerReference,
+				settled_minor: outcome.amountMinor,
+				settled_currency: outcome.currency,
+				failure_code: null,
+				failure_message: null,
+				updated_at: now
+			}
+		);
+		if (!changed) return false;
+		const payment = await completed(trx, changed);
+		const reason = differsFromAsked(payment)
+			? 'amount_mismatch'
+			: await context.sessions.activate(trx, payment.session_id, id);
+		if (reason === null) {
+			const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
+			if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
+			await note(context, trx, 'payment.success', applied);
+		} else {
+			await note(context, trx, 'payment.success', payment);
+			await startRefund(context, trx, payment, reason);
+		}
+		const after = await store.find(trx, id);
+		await context.audit.record(trx, {
+			...by,
+			action: reason === null ? 'payment.success' : 'payment.success, not applied',
+			paymentId: id,
+			reason: reason === null ? by.reason : `${by.reason}; it buys nothing: ${reason}`,
+			before: facts(before),
+			after: facts(after ?? payment)
+		});
+		return true;
+	});
+	if (settled) announce(context, id);
+	return settled;
+}
+
+/**
+ * What the status read left open and a callback has told: the receipt, and what was taken. The claim is taken from
+ * the changed row, which holds what was stored up to that moment.
+ */
+async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
+	const claim = claimOf(payment);
+	if (claim?.claimed !== 'succeeded') return payment;
+	// Stored before the operator's answer was, and about another request.
+	const { operator_reference: own } = payment;
+	if (own !== null && claim.operatorReference !== null && claim.operatorReference !== own) return payment;
+	const told = {
+		provider_reference: payment.provider_reference ?? claim.providerReference,
+		settled_minor: payment.settled_minor ?? claim.amountMinor,
+		settled_currency: payment.settled_currency ?? claim.currency
+	};
+	return (await store.change(trx, { id: payment.id, status: ['success'] }, told)) ?? payment;
+}
+
+function differsFromAsked(payment: store.PaymentRow): boolean {
+	if (payment.settled_minor !== null && payment.settled_minor !== payment.amount_minor) return true;
+	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
+}
+
+/** Money that bought nothing goes back; a person is told when the amount was not what we asked for. */
+export async function startRefund(
+	context: PaymentsContext,
+	trx: Tx,
+	payment: store.PaymentRow,
+	reason: RefundReason,
+	from: 'success' | 'refund_failed' = 'success'
+): Promise<store.RefundRow> {
+	const now = context.clock.now();
+	const refund = await store.insertRefund(trx, {
+		payment_id: payment.id,
+		reference: operatorReference(),
+		// What was taken goes back, even when that is not what was asked for.
+		amount_minor: payment.settled_minor ?? payment.amount_minor,
+		currency: payment.settled_currency ?? payment.currency,
+		reason,
+		status: 'pending',
+		submit_state: 'created',
+		created_at: now,
+		updated_at: now
+	});
+	await store.change(
+		trx,
+		{ id: payment.id, status: [from] },
+		{ status: 'refund_pending', refund_reason: reason, updated_at: now }
+	);
+	if (reason === 'amount_mismatch' && from === 'success') {
+		const taken = `${refund.currency} ${refund.amount_minor}`;
+		const detail = `taken ${taken}, asked ${payment.currency} ${payment.amount_minor} (minor units)`;
+		await context.reviews.open(trx, { paymentId: payment.id, reason, detail });
+	}
+	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
+	return refund;
+}
+
+/** The session that it had bought was cancelled, because no gateway let its buyer in. */
+export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id: number): Promise<void> {
+	const now = context.clock.now();
+	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
+	if (!payment) throw new Error(`Payment ${id} is not one that bought anything`);
+	const refund = await startRefund(context, trx, payment, 'provisioning_failed');
+	await context.audit.record(trx, {
+		actor: 'access',
+		action: 'payment.success, taken back',
+		paymentId: id,
+		reason: 'no gateway let the buyer in: provisioning_failed',
+		before: { status: 'success', applied: 1 },
+		after: { status: 'refund_pending', applied: 0, refund: refund.reference }
+	});
+}
+
+/**
+ * The operator said no: a pending payment fails. One that has expired here stays expired (it was reported as
+ * such), and only learns why.
+ * @returns false when nothing changed
+ */
+export async function settleFailure(
+	context: PaymentsContext,
+	id: number,
+	code: FailureCode,
+	by: Decider = { actor: 'reconciler', reason: 'the operator says that nothing was paid' }
+): Promise<boolean> {
+	const failed = await settleUnpaid(context, id, 'failed', code, by);
+	if (failed) return true;
+	const expired = await store.change(
+		context.database.db,
+		{ id, status: ['expired'] },
+		{ failure_code: code, failure_message: failureMessage(code) }
+	);
+	return expired !== null;
+}
+
+/** Nobody has said anything in time: the screen says so, and the operator is still asked. */
+export async function settleExpired(context: PaymentsContext, id: number): Promise<boolean> {
+	return settleUnpaid(context, id, 'expired', 'payer_timeout', {
+		actor: 'reconciler',
+		reason: 'no final answer in time'
+	});
+}
+
+async function settleUnpaid(
+	context: PaymentsContext,
+	id: number,
+	status: 'failed' | 'expired',
+	code: FailureCode,
+	by: Decider
+): Promise<boolean> {
+	const settled = await context.database.transact(async (trx) => {
+		const payment = await store.change(
+			trx,
+			{ id, status: ['pending'] },
+			{
+				status,
+				failure_code: code,
+				failure_message: failureMessage(code),
+				updated_at: context.clock.now()
+			}
+		);
+		if (payment) {
+			await note(context, trx, 'payment.failed', payment);
+			await context.audit.record(trx, {
+				...by,
+				action: `payment.${status}`,
+				paymentId: id,
+				reason: `${by.reason}: ${code}`,
+				before: { status: 'pending' },
+				after: { status, failure_code: code }
+			});
+		}
+		return payment !== null;
+	});
+	if (settled) announce(context, id);
+	return settled;
+}

@@ -1,0 +1,232 @@
+import type {
+	OperatorAdapter,
+	RefundReference,
+	StatusOutcome,
+	SubmitOutcome
+} from '../operators/operator.ts';
+import type { ReviewReason } from '../reviews/reviews.ts';
+import { claimOf } from '../callbacks/claims.ts';
+import { callbackUrl } from '../callbacks/callback-url.ts';
+import type { PaymentsContext } from '../payments/context.ts';
+import { keepMessage, keepWhenNew } from '../callbacks/messages.ts';
+import { nextPollDelayMs } from '../payments/poll-schedule.ts';
+import { note } from '../payments/settlement.ts';
+import * as store from '../payments/store.ts';
+
+/**
+ * Sends money back. The same care as on the way in: the refund has its own reference, stored before the call;
+ * an answer that is lost is resolved by a status read; only the operator's word ends it.
+ */
+
+const RETRY_MS = 5_000;
+/** When it cannot even be asked for during this time, a person learns of it; it is still tried. */
+const WAITING_MS = 60 * 60 * 1000;
+/** An operator that does not know a refund after this time never got it. */
+const NOT_FOUND_MS = 2 * 60 * 1000;
+const SUBMITTING_MAX_MS = 60_000;
+
+interface Subject {
+	refund: store.RefundRow;
+	payment: store.PaymentRow;
+	adapter: OperatorAdapter;
+}
+
+/** Job REFUND_JOB; its subject is the refund. Returns when to look again, or null when it is over. */
+export async function refundPayment(context: PaymentsContext, refundId: number): Promise<number | null> {
+	const { database, operators } = context;
+	const refund = await store.findRefund(database.db, refundId);
+	if (!refund || refund.status !== 'pending') return null;
+	const payment = await store.find(database.db, refund.payment_id);
+	if (!payment) throw new Error(`Payment ${refund.payment_id} is gone`);
+	const adapter = operators.all().find(({ id }) => id === payment.operator);
+	if (!adapter) return unreachable(context, payment);
+	const subject = { refund, payment, adapter };
+	if (!subject.adapter.refund || !subject.adapter.readRefund) {
+		await finish(context, subject, 'failed', 'refund_not_supported');
+		return null;
+	}
+	return refund.submit_state === 'created' ? submit(context, subject) : read(context, subject);
+}
+
+/** The operator was taken out of the settings while its money was on the way. */
+async function unreachable({ reviews, database, clock }: PaymentsContext, payment: store.PaymentRow) {
+	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
+	await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', detail });
+	return clock.now() + WAITING_MS;
+}
+
+function referenceOf(context: PaymentsContext, { refund, payment }: Subject): RefundReference {
+	return {
+		reference: refund.reference,
+		operatorReference: refund.operator_reference,
+		submittedAt: refund.submitted_at,
+		amountMinor: refund.amount_minor,
+		currency: refund.currency,
+		claim: claimOf(refund),
+		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
+		payment: {
+			reference: payment.reference,
+			operatorReference: payment.operator_reference,
+			providerReference: payment.provider_reference ?? claimOf(payment)?.providerReference ?? null
+		}
+	};
+}
+
+async function submit(context: PaymentsContext, subject: Subject): Promise<number | null> {
+	const { clock } = context;
+	const { refund, payment, adapter } = subject;
+	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
+	// Somebody else sends it, or a person has ended it: both must not happen twice.
+	if (!(await setSubmit(context, refund, sending, ['created']))) return clock.now() + RETRY_MS;
+	const { reference, amountMinor, currency, payment: of } = referenceOf(context, subject);
+	const outcome = await attempt<SubmitOutcome>(
+		context,
+		() =>
+			adapter.refund?.({
+				reference,
+				amountMinor,
+				currency,
+				payment: of,
+				payerPhone: payment.phone,
+				callbackUrl: callbackUrl(context, payment.operator, reference)
+			}),
+		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
+	);
+	await keepMessage(context, payment, 'refund', outcome.kind, outcome.raw);
+	if (outcome.kind === 'refused' && outcome.retryable) {
+		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
+		await setSubmit(context, refund, back, ['submitting']);
+		return later(context, subject, { askAfterMs: WAITING_MS, detail: outcome.message });
+	}
+	if (outcome.kind === 'refused') {
+		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
+			await setSubmit(context, refund, { submit_state: 'uncertain' });
+			return later(context, subject);
+		}
+		await finish(context, subject, 'failed', 'refund_refused');
+		return null;
+	}
+	await setSubmit(context, refund, {
+		submit_state: outcome.kind,
+		...(outcome.kind === 'accepted' ? { operator_reference: outcome.operatorReference } : {})
+	});
+	return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
+}
+
+/** It was sent before without an answer, and the refusal of the second time says nothing about the first. */
+async function neverArrived(context: PaymentsContext, subject: Subject): Promise<boolean> {
+	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
+	return isOld && (await ask(context, subject)).kind === 'not_found';
+}
+
+const ask = (context: PaymentsContext, subject: Subject): Promise<StatusOutcome> =>
+	attempt<StatusOutcome>(context, () => subject.adapter.readRefund?.(referenceOf(context, subject)), {
+		kind: 'unavailable',
+		cause: 'adapter error',
+		retryAfterSeconds: null
+	});
+
+async function read(context: PaymentsContext, subject: Subject): Promise<number | null> {
+	const { clock } = context;
+	const { refund, payment, adapter } = subject;
+	if (refund.submit_state === 'submitting') {
+		const age = clock.now() - (refund.submitted_at ?? refund.updated_at);
+		if (age <= SUBMITTING_MAX_MS) return clock.now() + RETRY_MS;
+		await setSubmit(context, refund, { submit_state: 'uncertain' });
+		return clock.now();
+	}
+	const outcome = await ask(context, subject);
+	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
+	await keepWhenNew(context, payment, 'refund', outcome.kind, raw);
+	if (outcome.kind === 'succeeded') {
+		await finish(context, subject, 'succeeded', null);
+		return null;
+	}
+	if (outcome.kind === 'failed') {
+		await finish(context, subject, 'failed', 'refund_failed');
+		return null;
+	}
+	if (outcome.kind === 'unreadable') {
+		// Nobody can ask what became of it, and sending it again could send the money twice.
+		const about = { paymentId: payment.id, reason: 'refund_no_final_answer', detail: outcome.cause } as const;
+		await context.reviews.open(context.database.db, about);
+	}
+	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
+	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
+		await setSubmit(context, refund, { submit_state: 'created' }, ['uncertain']);
+		return Math.max(clock.now() + RETRY_MS, await later(context, subject));
+	}
+	return later(context, subject);
+}
+
+/** Asks again, more and more rarely; a person learns of it when it takes too long. */
+async function later(
+	context: PaymentsContext,
+	{ refund, payment }: Subject,
+	ask?: { askAfterMs: number; detail: string }
+): Promise<number> {
+	const { clock, config, reviews, database } = context;
+	const ageMs = Math.max(0, clock.now() - refund.created_at);
+	if (ageMs > (ask?.askAfterMs ?? config.reconcileMs)) {
+		const detail = ask === undefined ? {} : { detail: ask.detail };
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
+	}
+	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, settled: false });
+}
+
+async function attempt<T>(
+	context: PaymentsContext,
+	call: () => Promise<T> | undefined,
+	fallback: T
+): Promise<T> {
+	try {
+		return (await call()) ?? fallback;
+	} catch (error) {
+		context.log.error({ err: error }, 'operator adapter failed at refund');
+		return fallback;
+	}
+}
+
+async function setSubmit(
+	context: PaymentsContext,
+	refund: store.RefundRow,
+	to: Parameters<typeof store.changeRefund>[2],
+	submitState?: readonly store.RefundRow['submit_state'][]
+): Promise<boolean> {
+	const from = { id: refund.id, status: 'pending', ...(submitState ? { submitState } : {}) } as const;
+	return store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
+}
+
+/** The operator's last word on a refund, on the refund and its payment at once. */
+async function finish(
+	context: PaymentsContext,
+	{ refund }: Subject,
+	status: 'succeeded' | 'failed',
+	review: ReviewReason | null
+): Promise<void> {
+	const { database, clock, changes, audit, reviews } = context;
+	await database.transact(async (trx) => {
+		const now = clock.now();
+		const from = { id: refund.id, status: 'pending' } as const;
+		if (!(await store.changeRefund(trx, from, { status, updated_at: now }))) return;
+		const payment = await store.change(
+			trx,
+			{ id: refund.payment_id, status: ['refund_pending'] },
+			status === 'succeeded'
+				? { status: 'refunded', refunded_at: now, updated_at: now }
+				: { status: 'refund_failed', updated_at: now }
+		);
+		if (payment && status === 'succeeded') await note(context, trx, 'payment.refunded', payment);
+		if (review !== null) await reviews.open(trx, { paymentId: refund.payment_id, reason: review });
+		await audit.record(trx, {
+			actor: 'refunds',
+			action: `refund.${status}`,
+			paymentId: refund.payment_id,
+			refundId: refund.id,
+			reason: review ?? 'the operator says that the money went back',
+			before: { refund: 'pending', payment: 'refund_pending' },
+			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
+		});
+	});
+	changes.announce(refund.payment_id);
+}

@@ -1,0 +1,217 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import type { Review } from './reviews.ts';
+import type { PaymentsContext } from '../payments/context.ts';
+import {
+	note,
+	settleFailure,
+	settleSuccess,
+	startRefund,
+	type RefundReason
+} from '../payments/settlement.ts';
+import * as store from '../payments/store.ts';
+
+/**
+ * What a person decides about a question, after having looked at the operator's own books. The state machine is the
+ * same as for the reconciler: a decision can do nothing that an operator's word could not.
+ */
+export const DECISIONS = ['paid', 'unpaid', 'retry-refund', 'refunded', 'dismiss'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** The message says why, for whoever decided. */
+export class DecisionRefused extends Error {}
+
+export interface DecisionOrder {
+	decision: Decision;
+	/** Who decides. */
+	by: string;
+	/** Why: what was seen where. */
+	note: string;
+	/** The operator's id of the transaction, for `paid` and `refunded`. */
+	transaction: string | null;
+}
+
+/** All that is known about a payment. */
+export interface Evidence {
+	payment: store.PaymentRow;
+	refunds: store.RefundRow[];
+	messages: Awaited<ReturnType<typeof store.messagesOf>>;
+	audit: Awaited<ReturnType<PaymentsContext['audit']['ofPayment']>>;
+}
+
+export async function evidenceOf(context: PaymentsContext, paymentId: number): Promise<Evidence | null> {
+	const { db } = context.database;
+	const payment = await store.find(db, paymentId);
+	if (!payment) return null;
+	const [refunds, messages, audit] = await Promise.all([
+		store.refundsOf(db, paymentId),
+		store.messagesOf(db, paymentId),
+		context.audit.ofPayment(db, paymentId)
+	]);
+	return { payment, refunds, messages, audit };
+}
+
+/**
+ * Carries a decision out and closes the question.
+ * @throws DecisionRefused when the payment is not in a state in which the decision makes sense; nothing is changed then
+ */
+export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
+	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
+	const close = async (trx: Tx) => {
+		if (!(await context.reviews.close(trx, review.id, order))) return;
+		await context.audit.record(trx, {
+			actor: order.by,
+			action: `review.${order.decision}`,
+			paymentId: review.payment_id,
+			reason: by.reason,
+			before: { review: 'open' },
+			after: { review: 'resolved' }
+		});
+	};
+	if (order.decision === 'dismiss') return context.database.transact(close);
+	if (review.payment_id === null) throw refusal('no payment belongs to it; only "dismiss" ends it');
+	await carryOut(context, review.payment_id, order, {
+		...by,
+		close,
+		isRefundLost: review.reason === 'refund_no_final_answer'
+	});
+}
+
+/** Who decides, and what ends the question: in the transaction of its effect, so that a new one can be asked after it. */
+interface Decider {
+	actor: string;
+	reason: string;
+	close: (trx: Tx) => Promise<void>;
+	/** The question is what became of a refund: then the answer may be that it is over. */
+	isRefundLost: boolean;
+}
+
+async function carryOut(
+	context: PaymentsContext,
+	paymentId: number,
+	{ decision, transaction }: DecisionOrder,
+	{ close, isRefundLost, ...by }: Decider
+): Promise<void> {
+	const payment = await store.find(context.database.db, paymentId);
+	if (!payment) throw new Error(`Payment ${paymentId} is gone`);
+	switch (decision) {
+		case 'paid': {
+			const outcome = {
+				kind: 'succeeded',
+				providerReference: transaction,
+				amountMinor: payment.amount_minor,
+				currency: payment.currency,
+				at: null,
+				raw: ''
+			} as const;
+			if (!(await settleSuccess(context, paymentId, outcome, by))) throw refusal(`it is ${payment.status}`);
+			return context.database.transact(close);
+		}
+		case 'unpaid':
+			if (!(await settleFailure(context, paymentId, 'provider_error', by))) {
+				throw refusal(`it is ${payment.status}`);
+			}
+			return context.database.transact(close);
+		case 'retry-refund':
+			return again(context, payment, { ...by, close, isRefundLost });
+		case 'refunded':
+			return sentByHand(context, payment, transaction, { ...by, close, isRefundLost });
+		case 'dismiss':
+			return;
+	}
+}
+
+/** refund_failed -> refund_pending: the operator is asked once more, with a new reference. */
+async function again(
+	context: PaymentsContext,
+	payment: store.PaymentRow,
+	{ close, isRefundLost, ...by }: Decider
+): Promise<void> {
+	await context.database.transact(async (trx) => {
+		const current = await failedRefund(context, trx, payment.id, isRefundLost ? by : null);
+		await close(trx);
+		const refund = await startRefund(context, trx, current, reasonOf(current), 'refund_failed');
+		await context.audit.record(trx, {
+			...by,
+			action: 'refund.retry',
+			paymentId: payment.id,
+			refundId: refund.id,
+			before: { status: 'refund_failed' },
+			after: { status: 'refund_pending', amount_minor: refund.amount_minor }
+		});
+	});
+	context.jobs.nudge();
+}
+
+/** A person has sent the money back in another way. */
+async function sentByHand(
+	context: PaymentsContext,
+	payment: store.PaymentRow,
+	transaction: string | null,
+	{ close, isRefundLost, ...by }: Decider
+): Promise<void> {
+	const { clock, database } = context;
+	await database.transact(async (trx) => {
+		const current = await failedRefund(context, trx, payment.id, isRefundLost ? by : null);
+		await close(trx);
+		const now = clock.now();
+		const refunded = await store.change(
+			trx,
+			{ id: payment.id, status: ['refund_failed'] },
+			{ status: 'refunded', refunded_at: now, updated_at: now }
+		);
+		if (!refunded) throw refusal('it has just changed');
+		await note(context, trx, 'payment.refunded', refunded);
+		await context.audit.record(trx, {
+			...by,
+			action: 'refund.by_hand',
+			paymentId: payment.id,
+			before: { status: current.status },
+			after: { status: 'refunded', transaction }
+		});
+	});
+	context.changes.announce(payment.id);
+}
+
+/**
+ * The payment whose refund is over without success. One of which nobody knows what became of it is over when a person
+ * says so, who has looked; not while it is being sent.
+ * @param by null: the question was another one
+ */
+async function failedRefund(
+	context: PaymentsContext,
+	trx: Tx,
+	paymentId: number,
+	by: { actor: string; reason: string } | null
+): Promise<store.PaymentRow> {
+	const current = await store.find(trx, paymentId);
+	if (current?.status === 'refund_failed') return current;
+	if (current?.status !== 'refund_pending' || by === null)
+		throw refusal(`it is ${current?.status ?? 'gone'}`);
+	const now = context.clock.now();
+	const open = (await store.refundsOf(trx, paymentId)).find(({ status }) => status === 'pending');
+	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent just now');
+	const isEnded = await store.changeRefund(
+		trx,
+		{ id: open.id, status: 'pending', submitState: [open.submit_state] },
+		{ status: 'failed', updated_at: now }
+	);
+	const failed = await store.change(
+		trx,
+		{ id: paymentId, status: ['refund_pending'] },
+		{ status: 'refund_failed', updated_at: now }
+	);
+	if (!isEnded || !failed) throw refusal('it has just changed');
+	await context.audit.record(trx, {
+		...by,
+		action: 'refund.given_up',
+		paymentId,
+		refundId: open.id,
+		before: { refund: 'pending', submit_state: open.submit_state, payment: 'refund_pending' },
+		after: { refund: 'failed', payment: 'refund_failed' }
+	});
+	return failed;
+}
+
+const reasonOf = (payment: store.PaymentRow) => (payment.refund_reason ?? 'admin') as RefundReason;
+
+const refusal = (why: string) => new DecisionRefused(`The payment does not allow this decision: ${why}.`);

@@ -1,0 +1,98 @@
+import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
+import { loginUser } from '#lib/domain/pass-username.ts';
+import { toMajor } from '#lib/domain/money.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi-qr.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { OwnerRow, SessionRow } from './store.ts';
+
+/** What lets a buyer in, for the one who bought it. */
+export interface Revealed {
+	password: string;
+	security: WifiSecurity;
+	/** The network's own password; null where it has none, or it is not known. */
+	networkPassword: string | null;
+}
+
+/** The API's session object. */
+export function sessionBody(row: SessionRow, now: number, revealed: Revealed | null): SessionBody {
+	return {
+		id: row.id,
+		router_id: row.router_id,
+		status: row.status,
+		status_reason: row.status_reason,
+		duration: row.duration,
+		duration_seconds: row.duration_seconds,
+		payment_method: row.payment_method,
+		phone: row.phone,
+		amount: toMajor(row.amount_minor, row.currency),
+		currency: row.currency,
+		payment_id: row.payment_id,
+		ssid: row.ssid,
+		password: revealed?.password ?? null,
+		access: accessBody(row, revealed),
+		payment_due_at: isoTime(row.payment_due_at),
+		starts_at: isoTime(row.starts_at),
+		expires_at: isoTime(row.expires_at),
+		ended_at: isoTime(row.ended_at),
+		remaining_seconds: remainingSeconds(row, now),
+		extends_session_id: row.extends_session_id,
+		pass_id: row.pass_id,
+		created_at: isoTime(row.created_at),
+		updated_at: isoTime(row.updated_at)
+	};
+}
+
+function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['access'] {
+	const kind = row.access_kind;
+	const qr = revealed && qrText(row, revealed);
+	const isLogin = kind === 'portal_login';
+	return {
+		kind,
+		username: revealed && asksUserName(kind) ? loginUser(row.pass_id) : null,
+		network_password: revealed && isLogin ? revealed.networkPassword : null,
+		qr,
+		qr_joins: qr === null ? null : isLogin ? 'network' : 'access',
+		end_enforced: endsByItself(kind),
+		max_devices: row.max_devices
+	};
+}
+
+/** Text of a Wi-Fi QR code; null where none is of use: cameras set up no enterprise network. */
+function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
+	const { security, password, networkPassword } = revealed;
+	if (access_kind === 'wpa_enterprise') return null;
+	const joining = access_kind === 'portal_login' ? networkPassword : password;
+	if (security === 'wpa' && joining === null) return null;
+	return wifiQrText({ ssid, security, password: joining });
+}
+
+/** A session as the router's owner sees it, right at this moment even if no job has run yet. */
+export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
+	const over = row.status === 'active' && row.expires_at <= now;
+	const status = over ? 'expired' : row.status;
+	return {
+		session_id: row.id,
+		router_id: row.router_id,
+		router_name: row.router_name,
+		status,
+		group: status === 'active' ? 'active' : 'expired',
+		phone_masked: maskPhone(row.phone),
+		duration: row.duration,
+		amount: toMajor(row.amount_minor, row.currency),
+		currency: row.currency,
+		starts_at: isoTime(row.starts_at),
+		expires_at: isoTime(row.expires_at),
+		ended_at: isoTime(over ? row.expires_at : row.ended_at),
+		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
+	};
+}
+
+/** Seconds left of the bought time: null before it was paid, 0 when it is over; all of it before its turn comes. */
+function remainingSeconds(row: SessionRow, now: number): number | null {
+	if (row.expires_at === null) return null;
+	if (row.status !== 'active') return 0;
+	const left = Math.ceil((row.expires_at - Math.max(now, row.starts_at ?? now)) / 1000);
+	return Math.max(0, left);
+}

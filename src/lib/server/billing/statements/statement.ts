@@ -1,0 +1,188 @@
+import { toMinor } from '#lib/domain/money.ts';
+import { readCsv } from '#lib/server/platform/csv.ts';
+import type { StatementColumns } from '../operators/operator.ts';
+import type { PaymentsContext } from '../payments/context.ts';
+import { RECONCILE_JOB } from '../payments/context.ts';
+import * as store from '../payments/store.ts';
+
+/**
+ * Matches an operator's list of settled payments with ours, both ways. Nothing is settled by it: a difference opens a
+ * question for a person, and a payment that the list has and we do not count as paid is asked for at once.
+ */
+export interface StatementResult {
+	/** Rows that settled something. */
+	rows: number;
+	matched: number;
+	/** In the list, but no payment of ours. */
+	unknown: number;
+	/** In the list, but not paid here. */
+	notPaid: number;
+	/** Another amount than we asked for and know of. */
+	amount: number;
+	/** Paid here, but in no list. */
+	missing: number;
+}
+
+export interface StatementFile {
+	operator: string;
+	columns: StatementColumns;
+	bytes: Buffer;
+	/** The time that the list covers, epoch milliseconds. */
+	from: number;
+	to: number;
+}
+
+/** The list cannot be read; the message says why. */
+export class StatementError extends Error {}
+
+/**
+ * An operator's clock and ours differ, and a payment at midnight may be in the list of either day: only payments whose
+ * whole surroundings were covered can be missing.
+ */
+const EDGE_MS = 60 * 60 * 1000;
+
+interface StatementRow {
+	reference: string | null;
+	/** First characters of our reference, where the list has no room for all of it. */
+	start: string | null;
+	transaction: string;
+	amountMinor: number | null;
+	line: number;
+}
+
+/** @throws StatementError, CsvFileError: nothing is changed then */
+export async function checkStatement(
+	context: PaymentsContext,
+	file: StatementFile
+): Promise<StatementResult> {
+	const rows = readRows(file, context.config.currency);
+	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
+	const seen = new Map<number, string>();
+	for (const row of rows) result[await match(context, file.operator, row, seen)] += 1;
+	const span = { from: file.from - EDGE_MS, to: file.to - EDGE_MS };
+	for (const payment of await store.notInStatement(context.database.db, file.operator, span)) {
+		const detail = `paid here as ${payment.provider_reference ?? 'a transaction without id'}, in no statement`;
+		await context.reviews.open(context.database.db, {
+			paymentId: payment.id,
+			reason: 'statement_missing',
+			detail
+		});
+		result.missing += 1;
+	}
+	return result;
+}
+
+/** @param seen the transactions of payments that earlier rows were about; this one is added */
+async function match(
+	context: PaymentsContext,
+	operator: string,
+	row: StatementRow,
+	seen: Map<number, string>
+): Promise<'matched' | 'unknown' | 'notPaid' | 'amount'> {
+	const { database, reviews, jobs, clock } = context;
+	const payment = await paymentOf(context, operator, row);
+	if (!payment) {
+		await reviews.openOther(database.db, {
+			subject: `${operator} transaction ${row.transaction}`,
+			reason: 'statement_unknown',
+			detail: `line ${row.line} of the statement; no payment of ours`
+		});
+		return 'unknown';
+	}
+	const before = seen.get(payment.id);
+	if (before !== undefined && before !== row.transaction) {
+		await reviews.openOther(database.db, {
+			subject: `${operator} transaction ${row.transaction}`,
+			reason: 'statement_unknown',
+			detail: `line ${row.line} of the statement; payment ${payment.id} was paid by ${before} already`
+		});
+		return 'unknown';
+	}
+	seen.set(payment.id, row.transaction);
+	await store.noteStatement(database.db, payment.id, clock.now());
+	if (payment.paid_at === null) {
+		const detail = `the statement has it as ${row.transaction}; here it is ${payment.status}`;
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_paid', detail });
+		await jobs.wake(RECONCILE_JOB, payment.id);
+		return 'notPaid';
+	}
+	const known = payment.settled_minor ?? payment.amount_minor;
+	if (row.amountMinor !== null && row.amountMinor !== known) {
+		const detail = `the statement says ${row.amountMinor}, here it is ${known} (minor units)`;
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_amount', detail });
+		return 'amount';
+	}
+	return 'matched';
+}
+
+async function paymentOf(
+	{ database }: PaymentsContext,
+	operator: string,
+	{ reference, start, transaction }: StatementRow
+): Promise<store.PaymentRow | null> {
+	if (reference !== null) {
+		const named = await store.findByReference(database.db, operator, reference);
+		if (named) return named;
+	}
+	const [paid] = await store.findByTransaction(database.db, operator, transaction);
+	if (paid || reference === null) return paid ?? null;
+	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
+}
+
+/** The rows that settled something. */
+function readRows({ bytes, columns }: StatementFile, currency: string): StatementRow[] {
+	const rows: StatementRow[] = [];
+	let header: string[] = [];
+	const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+	const columnOf = (names: readonly string[]) =>
+		header.findIndex((cell) => names.some((name) => plain(name) === plain(cell)));
+	const needed = (names: readonly string[]): number => {
+		const column = columnOf(names);
+		if (column >= 0) return column;
+		throw new StatementError(
+			`The file has no column ${names.map((name) => `"${name}"`).join(' or ')}; it has ${header.join(', ')}.`
+		);
+	};
+	let places = { reference: -1, transaction: -1, amount: -1, status: -1 };
+	readCsv(bytes, {
+		header(cells) {
+			header = cells;
+			places = {
+				reference: columnOf(columns.reference),
+				transaction: needed(columns.providerReference),
+				amount: needed(columns.amount),
+				status: columns.status ? columnOf(columns.status.names) : -1
+			};
+		},
+		row(cells, line) {
+			const status = places.status < 0 ? null : plain(cells[places.status] ?? '');
+			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
+			if (paysNothingIn(cells[places.amount] ?? '')) return;
+			const transaction = (cells[places.transaction] ?? '').trim();
+			if (transaction === '') throw new StatementError(`Line ${line} names no transaction.`);
+			const reference = (cells[places.reference] ?? '').trim() || null;
+			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
+			rows.push({
+				reference,
+				start: start !== null && /^[0-9a-f-]{8,}$/.test(start) ? start : null,
+				transaction,
+				amountMinor: amountOf(cells[places.amount] ?? '', line, currency),
+				line
+			});
+		},
+		problem(line, reason) {
+			throw new StatementError(`Line ${line} ${reason}.`);
+		}
+	});
+	return rows;
+}
+
+/** Money that went out (a refund, a withdrawal, a charge) is in many lists as well; this one is about payments. */
+const paysNothingIn = (text: string) => /^([A-Z]{3})?\s*(-.*|0*([.,]0*)?)$/.test(text.trim());
+
+function amountOf(text: string, line: number, currency: string): number {
+	const amount = Number(text.replace(/[,\s]|[A-Z]{3}/g, ''));
+	const minor = Number.isFinite(amount) && amount > 0 ? toMinor(amount, currency) : null;
+	if (minor === null) throw new StatementError(`Line ${line}: "${text.slice(0, 40)}" is not an amount.`);
+	return minor;
+}

@@ -1,0 +1,208 @@
+import type { z } from 'zod';
+import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
+import { MAX_AMOUNT_MINOR, toMajor } from '#lib/domain/money.ts';
+import type { BasemapPlace } from '../map/place.ts';
+import type { IsListed } from '../billing/operators/addresses.ts';
+import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
+import type { ConfiguredOperator } from '../billing/operators/definition.ts';
+import { sandboxSecret } from '../platform/sandbox-secret.ts';
+import { readSetting, settingsTable, type Setting } from './setting.ts';
+import { SETTINGS } from './settings.ts';
+
+/**
+ * The configuration, read from the environment variables of SETTINGS and those of the operators; nothing else in the
+ * application reads process.env.
+ */
+
+/** PMTiles extracts are made of OpenStreetMap's data, whose licence (ODbL) asks for this. */
+const OPENSTREETMAP = '© OpenStreetMap contributors';
+
+type Settings = typeof SETTINGS;
+type Values = { [K in keyof Settings]: z.output<Settings[K]['schema']> };
+
+export interface Config {
+	mode: 'sandbox' | 'live';
+	port: number;
+	host: string;
+	origin: string | null;
+	callbackUrl: string;
+	/** Mobile-money operators with their settings, beside the sandbox operator. */
+	operators: readonly ConfiguredOperator[];
+	/** By operator; one without a list may call from anywhere. */
+	callbackAddresses: ReadonlyMap<string, IsListed>;
+	/** For one request to an operator. */
+	operatorTimeoutMs: number;
+	databaseUrl: string;
+	databasePool: number;
+	dataDir: string;
+	secret: string;
+	demo: boolean;
+	logLevel: string;
+	/** null: mails are printed (sandbox) or not sent (live). */
+	smtp: { url: string; from: string } | null;
+	currency: string;
+	defaultRegion: string;
+	/** Networks of routers that say nothing else. */
+	paymentMethods: string[];
+	centre: { lat: number; lon: number };
+	/** null: coasts and borders. */
+	basemap: BasemapConfig | null;
+	reportTimezone: string;
+	/** null: the API of this process. */
+	remoteApi: { url: string; key: string } | null;
+	/** Requests per minute and key. */
+	rateLimits: Record<'default' | 'enterprise' | 'portal', number>;
+	maxFailedKeys: number;
+	/** Tries in a minute to open a purchase by its code. */
+	maxCodes: { network: number; total: number };
+	paymentTimeoutMs: number;
+	sessionPaymentMs: number;
+	latePaymentMs: number;
+	reconcileMs: number;
+	maxPaymentAttempts: number;
+	maxPayerPrompts: number;
+	/** Major units. */
+	maxPrice: number;
+	commissionBasisPoints: number;
+	/** Webhooks may go to plain http and to private addresses. */
+	webhookAllowInsecure: boolean;
+}
+
+/** A file of our own, or somebody's tile server. */
+export type BasemapConfig = BasemapPlace & {
+	attribution: string;
+	maxZoom: number;
+	cacheBytes: number;
+	/** Plain http and private addresses. */
+	allowPrivate: boolean;
+};
+
+/** A setting is wrong; the message has one line per problem and says what to do. */
+export class ConfigError extends Error {
+	readonly problems: readonly string[];
+
+	constructor(problems: string[]) {
+		super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+		this.name = 'ConfigError';
+		this.problems = problems;
+	}
+}
+
+/**
+ * Reads the configuration.
+ * @throws ConfigError that names every wrong variable
+ */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+	const problems: string[] = [];
+	const values: Record<string, unknown> = {};
+	for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
+		const read = readSetting(env, name, setting);
+		if ('value' in read) values[name] = read.value;
+		else problems.push(read.problem);
+	}
+	if (problems.length > 0) throw new ConfigError(problems);
+	const settings = values as Values;
+
+	const mode = settings.AIRTILL_MODE;
+	if (mode === 'live' && settings.AIRTILL_SECRET === undefined) {
+		problems.push('AIRTILL_SECRET: is required in live mode.');
+	}
+	if (mode === 'live' && settings.WEBHOOK_ALLOW_INSECURE === '1') {
+		problems.push('WEBHOOK_ALLOW_INSECURE: is refused in live mode.');
+	}
+	const highest = highestPrice(settings.CURRENCY);
+	if (settings.MAX_PRICE > highest) {
+		problems.push(
+			`MAX_PRICE: nobody could pay ${MAX_DURATION} of it. Use at most ${highest} with CURRENCY=${settings.CURRENCY}.`
+		);
+	}
+	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
+		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
+	}
+	if (settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined) {
+		problems.push('MAIL_FROM: is required with SMTP_URL.');
+	}
+	const { BASEMAP: place } = settings;
+	if (place?.kind === 'tiles' && settings.BASEMAP_ATTRIBUTION === undefined) {
+		problems.push(
+			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
+		);
+	}
+	if (place?.kind === 'tiles' && settings.BASEMAP_ALLOW_PRIVATE === '0' && place.isPrivate) {
+		problems.push('BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.');
+	}
+	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
+	const configured = configureOperators(env, { mode, currency: settings.CURRENCY, callbackUrl });
+	problems.push(...configured.problems);
+	if (problems.length > 0) throw new ConfigError(problems);
+
+	return {
+		mode,
+		port: settings.PORT,
+		host: settings.HOST,
+		origin: settings.ORIGIN ?? null,
+		callbackUrl,
+		operators: configured.operators,
+		callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map(),
+		operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
+		databaseUrl: settings.DATABASE_URL,
+		databasePool: settings.DATABASE_POOL,
+		dataDir: settings.DATA_DIR,
+		secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
+		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
+		logLevel: settings.AIRTILL_LOG_LEVEL,
+		smtp:
+			settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
+				? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
+				: null,
+		currency: settings.CURRENCY,
+		paymentMethods: settings.PAYMENT_METHODS,
+		defaultRegion: settings.DEFAULT_REGION,
+		centre: settings.MAP_CENTRE,
+		basemap: place
+			? {
+					...place,
+					attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP,
+					maxZoom: settings.BASEMAP_MAX_ZOOM,
+					cacheBytes: settings.BASEMAP_CACHE_MB * 1024 * 1024,
+					allowPrivate: settings.BASEMAP_ALLOW_PRIVATE === '1'
+				}
+			: null,
+		reportTimezone: settings.REPORT_TIMEZONE,
+		remoteApi:
+			settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
+				? { url: settings.AIRTILL_API_URL, key: settings.AIRTILL_API_KEY }
+				: null,
+		rateLimits: {
+			default: settings.RATE_LIMIT_DEFAULT,
+			enterprise: settings.RATE_LIMIT_ENTERPRISE,
+			portal: settings.RATE_LIMIT_PORTAL
+		},
+		maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
+		maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
+		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
+		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
+		latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,
+		reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
+		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
+		maxPayerPrompts: settings.PAYER_PROMPTS,
+		maxPrice: settings.MAX_PRICE,
+		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
+		webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE === '1'
+	};
+}
+
+/** Highest whole price per hour at which the longest order is still an amount that the wire can carry. */
+function highestPrice(currency: string): number {
+	const hours = durationSeconds(MAX_DURATION) / 3600;
+	return Math.floor(toMajor(Math.floor(MAX_AMOUNT_MINOR / hours), currency));
+}
+
+function ownSecret(dataDir: string): string {
+	const read = sandboxSecret(dataDir);
+	if ('secret' in read) return read.secret;
+	throw new ConfigError([read.problem]);
+}
+
+/** The configuration tables of the README, as Markdown. */
+export const configTable = (): string => [settingsTable(SETTINGS), operatorTables()].join('\n\n').trim();

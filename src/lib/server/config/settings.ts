@@ -1,0 +1,297 @@
+import { isSupportedCountry } from 'libphonenumber-js/mobile';
+import { z } from 'zod';
+import { CURRENCIES } from '#lib/domain/money.ts';
+import { readBasemap } from '../map/place.ts';
+import { readAddressLists } from '../billing/operators/addresses.ts';
+import { NETWORK_METHODS } from '../billing/operators/registry.ts';
+import type { Setting } from './setting.ts';
+
+/** Characters of AIRTILL_SECRET. */
+export const MIN_SECRET_LENGTH = 32;
+
+const integer = (min: number, max: number) =>
+	z.string().regex(/^\d+$/, 'Use a whole number.').transform(Number).pipe(z.number().min(min).max(max));
+
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
+
+const position = z
+	.string()
+	.regex(/^-?\d+(\.\d+)?\s*,\s*-?\d+(\.\d+)?$/, 'Use "latitude,longitude", e.g. "0.3476,32.5825".')
+	.transform((text) => {
+		const [lat = NaN, lon = NaN] = text.split(',').map(Number);
+		return { lat, lon };
+	})
+	.refine(({ lat, lon }) => Math.abs(lat) <= 90 && Math.abs(lon) <= 180, 'Out of range.');
+
+const timeZone = z.string().refine((name) => {
+	try {
+		return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+	} catch {
+		return false;
+	}
+}, 'Use an IANA time zone, e.g. "Africa/Kampala".');
+
+/** The table in the README is made from this. */
+export const SETTINGS = {
+	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
+	HOST: { schema: z.string().min(1), default: '0.0.0.0', description: 'Address the web server listens on.' },
+	ORIGIN: {
+		schema: httpUrl.optional(),
+		default: null,
+		description:
+			'Public address, e.g. `https://airtill.example`. Without it links use the Host header and plain http. Behind a TLS proxy set it.'
+	},
+	DATABASE_URL: {
+		schema: z
+			.string()
+			.regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'Use "file:PATH" or "postgres://USER:PASSWORD@HOST/NAME".'),
+		default: 'file:./data/airtill.db',
+		description: '`file:PATH` for the embedded database, `postgres://…` for PostgreSQL 15 or newer.'
+	},
+	DATABASE_POOL: {
+		schema: integer(1, 200),
+		default: '10',
+		description: 'PostgreSQL connections per process.'
+	},
+	DATA_DIR: {
+		schema: z.string().min(1),
+		default: './data',
+		description: 'Folder for files that Airtill makes itself, such as the secret of a sandbox.'
+	},
+	AIRTILL_MODE: {
+		schema: z.enum(['sandbox', 'live']),
+		default: 'sandbox',
+		description:
+			'`sandbox`: test money, a mark on every page. `live`: refuses the sandbox operator and test keys.'
+	},
+	AIRTILL_SECRET: {
+		schema: z
+			.string()
+			.min(
+				MIN_SECRET_LENGTH,
+				`Use at least ${MIN_SECRET_LENGTH} characters, e.g. from "openssl rand -base64 32".`
+			)
+			.optional(),
+		default: null,
+		description:
+			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode and the same in every process; a sandbox makes one in `DATA_DIR`.'
+	},
+	AIRTILL_DEMO: {
+		schema: z.enum(['on', 'off']),
+		default: 'on',
+		description: 'Load demo routers and accounts into an empty sandbox database.'
+	},
+	AIRTILL_API_URL: {
+		schema: httpUrl.optional(),
+		default: null,
+		description:
+			'Base address of a remote API (ends in `/v1`) that the portal buys through. Default: this process.'
+	},
+	AIRTILL_API_KEY: {
+		schema: z.string().min(1).optional(),
+		default: null,
+		description: 'API key for `AIRTILL_API_URL`.'
+	},
+	AIRTILL_LOG_LEVEL: {
+		schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
+		default: 'info',
+		description: 'Least severe log line that is written (JSON, standard error).'
+	},
+	SMTP_URL: {
+		schema: z
+			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
+			.optional(),
+		default: null,
+		description:
+			'Mail server for sign-in links, e.g. `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints mails, and live mode sends none.'
+	},
+	MAIL_FROM: {
+		schema: z
+			.string()
+			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an e-mail address, e.g. "Airtill <till@airtill.example>".')
+			.optional(),
+		default: null,
+		description: 'Sender of those mails, e.g. `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
+	},
+	CURRENCY: {
+		schema: z.enum(CURRENCIES),
+		default: 'UGX',
+		description: `Currency of prices and payments: ${CURRENCIES.join(', ')}.`
+	},
+	DEFAULT_REGION: {
+		schema: z.string().refine(isSupportedCountry, 'Use an ISO 3166 country code, e.g. "UG".'),
+		default: 'UG',
+		description: 'Country of phone numbers that are typed without a country code.'
+	},
+	PAYMENT_METHODS: {
+		schema: z
+			.string()
+			.transform((text) => text.split(',').map((method) => method.trim()))
+			.pipe(
+				z.array(z.enum(NETWORK_METHODS, `Use some of ${NETWORK_METHODS.join(', ')}, with commas.`)).max(8)
+			),
+		default: 'mtn_momo,airtel_money',
+		description: `Networks that new routers take beside \`mobile_money\` (the network of the number): ${NETWORK_METHODS.join(', ')}.`
+	},
+	MAP_CENTRE: {
+		schema: position,
+		default: '0.3476,32.5825',
+		description: 'Where the map starts: latitude,longitude.'
+	},
+	BASEMAP: {
+		schema: z
+			.string()
+			.transform((text, check) => {
+				const read = readBasemap(text);
+				if ('problem' in read) {
+					check.addIssue(read.problem);
+					return z.NEVER;
+				}
+				return read;
+			})
+			.optional(),
+		default: null,
+		description:
+			'What the map is drawn on: the path of a `.pmtiles` file, or the address of a tile server, e.g. `https://tiles.example/{z}/{x}/{y}.png`, which is fetched through Airtill. Default: coasts and borders.'
+	},
+	BASEMAP_ATTRIBUTION: {
+		schema: z
+			.string()
+			.max(200, 'Use at most 200 characters.')
+			.regex(/^[^<>\p{Cc}]*\S[^<>\p{Cc}]*$/u, 'Use plain text without "<" and ">".')
+			.optional(),
+		default: null,
+		description:
+			'Whose map it is, as shown on it. Required with a tile server; for a file it is `© OpenStreetMap contributors`.'
+	},
+	BASEMAP_MAX_ZOOM: {
+		schema: integer(1, 22),
+		default: '19',
+		description: 'Closest zoom that the tile server has.'
+	},
+	BASEMAP_CACHE_MB: {
+		schema: integer(1, 1_000_000),
+		default: '256',
+		description:
+			'Room on the disk (in `DATA_DIR`) for tiles of the tile server; the least used ones go first.'
+	},
+	BASEMAP_ALLOW_PRIVATE: {
+		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
+		default: '0',
+		description:
+			'`1`: the tile server stands in your own network: plain `http:` and private addresses are allowed.'
+	},
+	REPORT_TIMEZONE: {
+		schema: timeZone,
+		default: 'Africa/Kampala',
+		description: 'Time zone of times that people read, and of reports.'
+	},
+	CALLBACK_URL: {
+		schema: httpUrl.optional(),
+		default: null,
+		description:
+			'Address at which mobile-money operators reach this installation. Default: `ORIGIN`, in sandbox mode the loopback address.'
+	},
+	CALLBACK_ADDRESSES: {
+		schema: z
+			.string()
+			.transform((text, check) => {
+				const lists = readAddressLists(text);
+				if (lists) return lists;
+				check.addIssue(
+					'Use "OPERATOR=ADDRESS,ADDRESS;OPERATOR=…", addresses such as "196.201.214.200" or "10.0.0.0/8".'
+				);
+				return z.NEVER;
+			})
+			.optional(),
+		default: null,
+		description:
+			'Addresses that operators call from, e.g. `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. A callback from another one is kept and changes nothing. Behind a proxy set `ADDRESS_HEADER` too. Operators change such lists: without one their callbacks are only hints anyway.'
+	},
+	OPERATOR_TIMEOUT_SECONDS: {
+		schema: integer(1, 120),
+		default: '30',
+		description:
+			'Time for one request to a mobile-money operator. A payment request without an answer is then asked for, never sent twice.'
+	},
+	RATE_LIMIT_DEFAULT: {
+		schema: integer(1, 1_000_000),
+		default: '100',
+		description: 'API requests per key in any 60 seconds, for accounts on the default plan.'
+	},
+	RATE_LIMIT_ENTERPRISE: {
+		schema: integer(1, 1_000_000),
+		default: '1000',
+		description: 'The same on the enterprise plan.'
+	},
+	RATE_LIMIT_PORTAL: {
+		schema: integer(1, 1_000_000),
+		default: '6000',
+		description: "The same for this installation's own portal."
+	},
+	RATE_LIMIT_FAILED_KEYS: {
+		schema: integer(1, 1_000_000),
+		default: '300',
+		description: 'Requests without a valid key from one address (IPv6: /64) in any 60 seconds.'
+	},
+	RATE_LIMIT_CODES: {
+		schema: integer(1, 1_000_000),
+		default: '10',
+		description:
+			'Tries to open a purchase by its short code (`/resume`) from one address (IPv6: /64) in any 60 seconds.'
+	},
+	RATE_LIMIT_CODES_TOTAL: {
+		schema: integer(1, 1_000_000),
+		default: '60',
+		description:
+			'The same from all addresses together; beyond it a code opens with the number that paid. With 2^40 codes and 100,000 purchases in use, a guess that never stops would hit one in about four months.'
+	},
+	PAYMENT_TIMEOUT_SECONDS: {
+		schema: integer(30, 60 * 60),
+		default: String(10 * 60),
+		description: 'Time after which a payment without an answer shows as expired (it can still succeed late).'
+	},
+	SESSION_PAYMENT_SECONDS: {
+		schema: integer(60, 24 * 60 * 60),
+		default: String(30 * 60),
+		description: 'Time to pay a session before it is cancelled.'
+	},
+	LATE_PAYMENT_SECONDS: {
+		schema: integer(0, 24 * 60 * 60),
+		default: String(30 * 60),
+		description:
+			'A payment confirmed this long after the cancellation still buys the time; later it is refunded.'
+	},
+	RECONCILE_HOURS: {
+		schema: integer(24, 30 * 24),
+		default: '72',
+		description:
+			'How long the operator is asked about a payment that it does not answer, before a person must look at it. (About one that it refused: 24 hours.)'
+	},
+	PAYMENT_ATTEMPTS: {
+		schema: integer(1, 100),
+		default: '5',
+		description: 'Payments that may be started for one session.'
+	},
+	PAYER_PROMPTS: {
+		schema: integer(1, 1000),
+		default: '5',
+		description: 'Payment prompts to one phone number in any 15 minutes, over all accounts.'
+	},
+	MAX_PRICE: {
+		schema: integer(1, 1_000_000_000),
+		default: '1000000',
+		description: 'Highest hourly price of a router, set or imported. 30 days of it must be payable.'
+	},
+	COMMISSION_BASIS_POINTS: {
+		schema: integer(0, 10_000),
+		default: '1000',
+		description: "The installation's share of a payment in hundredths of a percent, noted on each payment."
+	},
+	WEBHOOK_ALLOW_INSECURE: {
+		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
+		default: '0',
+		description:
+			'`1`: webhooks may go to `http:` and private addresses, for development. Refused in live mode.'
+	}
+} as const satisfies Record<string, Setting>;

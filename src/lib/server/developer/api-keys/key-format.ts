@@ -1,0 +1,51 @@
+import { crc32 } from 'node:zlib';
+import { randomCharacters } from '#lib/server/platform/ids.ts';
+
+/**
+ * `atl_live_` or `atl_test_`, 30 random base62 characters (about 178 bits) and a CRC-32 of everything before it
+ * in 6 base62 characters: typing errors are refused without a look into the database, and secret scanners can
+ * tell a real key from a lookalike.
+ */
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const PATTERN = /^atl_(live|test)_[0-9A-Za-z]{36}$/;
+
+export type KeyMode = 'live' | 'test';
+
+function checksum(text: string): string {
+	let value = crc32(text);
+	let digits = '';
+	for (let i = 0; i < CHECKSUM_LENGTH; i += 1) {
+		digits = ALPHABET.charAt(value % ALPHABET.length) + digits;
+		value = Math.floor(value / ALPHABET.length);
+	}
+	return digits;
+}
+
+function assemble(mode: KeyMode, random: string): string {
+	const text = `atl_${mode}_${random}`;
+	return text + checksum(text);
+}
+
+export const generateKey = (mode: KeyMode): string =>
+	assemble(mode, randomCharacters(ALPHABET, RANDOM_LENGTH));
+
+/** A key made from secret bytes (at least 64) instead of chance, for keys that Airtill gives itself. */
+export function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {
+	const limit = 256 - (256 % ALPHABET.length);
+	const usable = [...bytes].filter((byte) => byte < limit).slice(0, RANDOM_LENGTH);
+	if (usable.length < RANDOM_LENGTH) throw new Error('Too few bytes for a key');
+	return assemble(mode, usable.map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join(''));
+}
+
+/** Mode of a well-formed key with a right checksum; null otherwise. */
+export function keyMode(key: string): KeyMode | null {
+	const match = PATTERN.exec(key);
+	if (!match) return null;
+	if (key.slice(-CHECKSUM_LENGTH) !== checksum(key.slice(0, -CHECKSUM_LENGTH))) return null;
+	return match[1] === 'live' ? 'live' : 'test';
+}
+
+/** What may be shown of a key later: `atl_live_…Q7xd`. */
+export const keyHint = (key: string): string => `${key.slice(0, 9)}…${key.slice(-4)}`;

@@ -1,0 +1,122 @@
+import type { Selectable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { AccountsTable, ApiKeysTable } from '#lib/server/db/schema.ts';
+
+export type ApiKey = Selectable<ApiKeysTable>;
+type AccountRow = Selectable<AccountsTable>;
+
+/** A key with what its account says about it. */
+export type KeyWithAccount = ApiKey & {
+	account_role: AccountRow['role'];
+	account_status: AccountRow['status'];
+	plan: AccountRow['plan'];
+};
+
+export async function insert(queries: Queries, key: Omit<ApiKey, 'id'>): Promise<ApiKey> {
+	return queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findByHash(queries: Queries, hash: string): Promise<KeyWithAccount | null> {
+	const row = await queries
+		.selectFrom('api_keys')
+		.innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+		.selectAll('api_keys')
+		.select(['accounts.role as account_role', 'accounts.status as account_status', 'accounts.plan as plan'])
+		.where('api_keys.hash', '=', hash)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Keys of an account that work, without those whose name begins with `except`. */
+export async function countLive(
+	queries: Queries,
+	accountId: number,
+	now: number,
+	except: string
+): Promise<number> {
+	const row = await queries
+		.selectFrom('api_keys')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('account_id', '=', accountId)
+		.where('revoked_at', 'is', null)
+		.where('name', 'not like', `${except}%`)
+		.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
+		.executeTakeFirstOrThrow();
+	return row.count;
+}
+
+export async function roleOfAccount(queries: Queries, id: number): Promise<AccountRow['role'] | null> {
+	const row = await queries.selectFrom('accounts').select('role').where('id', '=', id).executeTakeFirst();
+	return row?.role ?? null;
+}
+
+/** Whether a form has made its key. */
+export async function findByForm(queries: Queries, accountId: number, formToken: string): Promise<boolean> {
+	const row = await queries
+		.selectFrom('api_keys')
+		.select('id')
+		.where('account_id', '=', accountId)
+		.where('form_token', '=', formToken)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
+/** Revokes a live key of an account, unless its name begins with `except`. @returns how many were revoked */
+export async function revokeOwn(
+	queries: Queries,
+	key: { accountId: number; id: number; now: number; except: string }
+): Promise<number> {
+	const result = await queries
+		.updateTable('api_keys')
+		.set({ revoked_at: key.now })
+		.where('id', '=', key.id)
+		.where('account_id', '=', key.accountId)
+		.where('name', 'not like', `${key.except}%`)
+		.where('revoked_at', 'is', null)
+		.executeTakeFirst();
+	return Number(result.numUpdatedRows);
+}
+
+/** Revokes a live key by its id or hint. @returns how many were revoked */
+export async function revoke(queries: Queries, id: number, now: number): Promise<number> {
+	const result = await queries
+		.updateTable('api_keys')
+		.set({ revoked_at: now })
+		.where('id', '=', id)
+		.where('revoked_at', 'is', null)
+		.executeTakeFirst();
+	return Number(result.numUpdatedRows);
+}
+
+/** Revokes the account's other live keys of that name. */
+export async function revokeOthers(
+	queries: Queries,
+	key: { accountId: number; name: string; exceptHash: string; now: number }
+): Promise<void> {
+	await queries
+		.updateTable('api_keys')
+		.set({ revoked_at: key.now })
+		.where('account_id', '=', key.accountId)
+		.where('name', '=', key.name)
+		.where('hash', '!=', key.exceptHash)
+		.where('revoked_at', 'is', null)
+		.execute();
+}
+
+/** Makes a key live that was revoked. */
+export async function reinstate(queries: Queries, hash: string): Promise<void> {
+	await queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
+}
+
+export async function touch(queries: Queries, id: number, now: number): Promise<void> {
+	await queries.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
+}
+
+export async function list(queries: Queries, accountId: number): Promise<ApiKey[]> {
+	return queries
+		.selectFrom('api_keys')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.orderBy('id')
+		.execute();
+}

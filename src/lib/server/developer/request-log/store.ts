@@ -1,0 +1,142 @@
+import { sql, type Selectable } from 'kysely';
+import type { Database, Queries } from '#lib/server/db/database.ts';
+import type { RequestLogTable } from '#lib/server/db/schema.ts';
+
+export type LogRow = Selectable<RequestLogTable>;
+export type NewLogRow = Omit<LogRow, 'id'>;
+
+/** Calls of a key in one minute (since the epoch). */
+export interface MinuteCalls {
+	keyId: number;
+	minute: number;
+	calls: number;
+}
+
+const COLUMNS = [
+	'account_id',
+	'key_id',
+	'at',
+	'method',
+	'path',
+	'status',
+	'duration_ms',
+	'request_id'
+] as const;
+
+/**
+ * Adds rows in their order. They travel as one JSON parameter: one statement, prepared once, whatever their number.
+ */
+export async function insert(
+	queries: Queries,
+	kind: Database['kind'],
+	rows: readonly NewLogRow[]
+): Promise<void> {
+	const data = JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column])));
+	await (
+		kind === 'sqlite'
+			? sql`insert into request_log
+				(account_id, key_id, at, method, path, status, duration_ms, request_id)
+				select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
+				from json_each(${data}) order by key`
+			: sql`insert into request_log
+				(account_id, key_id, at, method, path, status, duration_ms, request_id)
+				select (value ->> 0)::bigint, (value ->> 1)::bigint, (value ->> 2)::bigint, value ->> 3, value ->> 4,
+					(value ->> 5)::bigint, (value ->> 6)::bigint, value ->> 7
+				from json_array_elements(${data}::json) with ordinality as given (value, position) order by position`
+	).execute(queries);
+}
+
+/** Adds to the counts of keys. They are sorted, so that two processes never wait for each other in a circle. */
+export async function addUsage(
+	queries: Queries,
+	kind: Database['kind'],
+	counts: readonly MinuteCalls[]
+): Promise<void> {
+	const data = JSON.stringify(
+		counts
+			.toSorted((a, b) => a.keyId - b.keyId || a.minute - b.minute)
+			.map(({ keyId, minute, calls }) => [keyId, minute, calls])
+	);
+	await (
+		kind === 'sqlite'
+			? sql`insert into key_usage (key_id, minute, calls)
+				select value ->> 0, value ->> 1, value ->> 2 from json_each(${data}) where true
+				on conflict (key_id, minute) do update set calls = calls + excluded.calls`
+			: sql`insert into key_usage (key_id, minute, calls)
+				select (value ->> 0)::bigint, (value ->> 1)::bigint, (value ->> 2)::bigint
+				from json_array_elements(${data}::json) with ordinality as given (value, position) order by position
+				on conflict (key_id, minute) do update set calls = key_usage.calls + excluded.calls`
+	).execute(queries);
+}
+
+/** Drops all but an account's newest rows. */
+export async function trim(queries: Queries, accountId: number, keep: number): Promise<void> {
+	await queries
+		.deleteFrom('request_log')
+		.where('account_id', '=', accountId)
+		.where('id', '<', oldestKept(queries, accountId, keep))
+		.execute();
+}
+
+/** Id of the oldest of an account's newest `keep` rows; null, which nothing is below, when there are fewer. */
+const oldestKept = (queries: Queries, accountId: number, keep: number) =>
+	queries
+		.selectFrom('request_log')
+		.select('id')
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.offset(keep - 1)
+		.limit(1);
+
+export async function forgetUsage(queries: Queries, beforeMinute: number): Promise<void> {
+	await queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
+}
+
+/** An account's newest calls, newest first, among the newest `keep`. */
+export async function recent(
+	queries: Queries,
+	accountId: number,
+	search: {
+		keep: number;
+		before: number | null;
+		limit: number;
+		status: { from: number; below: number } | null;
+		keyId: number | null;
+	}
+): Promise<LogRow[]> {
+	const { keep, before, limit, status, keyId } = search;
+	const kept = queries
+		.selectFrom('request_log')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.limit(keep);
+	let query = queries.selectFrom(kept.as('kept')).selectAll();
+	if (before !== null) query = query.where('id', '<', before);
+	if (status) query = query.where('status', '>=', status.from).where('status', '<', status.below);
+	if (keyId !== null) query = query.where('key_id', '=', keyId);
+	return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** Calls of an account's keys by key and minute, from a minute on. */
+export async function usageSince(
+	queries: Queries,
+	accountId: number,
+	minutes: { now: number; dayStart: number }
+): Promise<{ key_id: number; day: number; current: number; previous: number }[]> {
+	const callsIn = (minute: number) =>
+		sql<number>`coalesce(sum(case when key_usage.minute = ${minute} then key_usage.calls else 0 end), 0)`;
+	return queries
+		.selectFrom('key_usage')
+		.innerJoin('api_keys', 'api_keys.id', 'key_usage.key_id')
+		.select((builder) => [
+			'key_usage.key_id',
+			builder.fn.sum<number>('key_usage.calls').as('day'),
+			callsIn(minutes.now).as('current'),
+			callsIn(minutes.now - 1).as('previous')
+		])
+		.where('api_keys.account_id', '=', accountId)
+		.where('key_usage.minute', '>=', minutes.dayStart)
+		.groupBy('key_usage.key_id')
+		.execute();
+}

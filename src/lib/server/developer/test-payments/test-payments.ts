@@ -1,0 +1,127 @@
+import { randomInt } from 'node:crypto';
+import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
+import examples from 'libphonenumber-js/mobile/examples';
+import { soon } from '#lib/checkout/poll-until.ts';
+import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
+import type { Account } from '../accounts/accounts.ts';
+import type { Caller } from '../api-keys/api-keys.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { Payments } from '#lib/server/billing/payments/payments.ts';
+import type { Routers } from '#lib/server/routers/routers.ts';
+import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
+
+/**
+ * Payments of a sandbox, settled by hand: the operator is told what to answer, and everything after that is the
+ * ordinary way of a payment, from its callback on.
+ */
+export interface TestPayments {
+	/** The account's payments, open ones first, then the newest. */
+	recent(accountId: number): Promise<TestPayment[]>;
+	/**
+	 * Lets the operator give its final word on a payment.
+	 * @returns false when the account has no such payment, or the operator has said what became of it
+	 */
+	settle(account: Account, paymentId: number, outcome: TestOutcome): Promise<boolean>;
+	/**
+	 * Orders an hour and asks a number that never answers by itself; waits until the operator has the payment.
+	 * @returns null when no router sells time
+	 */
+	start(account: Account): Promise<PaymentBody | null>;
+}
+
+export interface TestPayment extends PaymentBody {
+	/** Whether a decision can still be made. */
+	isOpen: boolean;
+	/** The decision that was made and has not come into effect yet. */
+	decided: TestOutcome | null;
+}
+
+export interface TestPaymentsDependencies {
+	config: Config;
+	payments: Payments;
+	routers: Routers;
+	sessions: Sessions;
+	operator: {
+		instruct(reference: string, outcome: TestOutcome): Promise<boolean>;
+		openTo(reference: string): Promise<TestOutcome | null | undefined>;
+	};
+}
+
+const MAX_PAYMENTS = 50;
+const ROUTERS_WITHIN_METRES = 50_000;
+const ROUTERS = 100;
+/** Last digits of a number that waits for a decision (operators/sandbox/scenarios.ts). */
+const WAITING_DIGITS = '003';
+
+export function createTestPayments(dependencies: TestPaymentsDependencies): TestPayments {
+	const { config, payments, routers, sessions, operator } = dependencies;
+
+	/** Another number each time: one number may be asked only a few times. */
+	function waitingNumber(): string {
+		const example = getExampleNumber(config.defaultRegion as CountryCode, examples)?.number ?? '';
+		const middle = String(randomInt(1000)).padStart(3, '0');
+		return `${example.slice(0, -6)}${middle}${WAITING_DIGITS}`;
+	}
+
+	return {
+		async recent(accountId) {
+			const found = await payments.newest(accountId, MAX_PAYMENTS);
+			return Promise.all(
+				found.map(async ({ reference, payment }) => {
+					const unsettled = payment.status === 'pending' || payment.status === 'expired';
+					const decided = unsettled ? await operator.openTo(reference) : undefined;
+					return { ...payment, isOpen: decided !== undefined, decided: decided ?? null };
+				})
+			);
+		},
+		async settle(account, paymentId, outcome) {
+			const found = await payments.newest(account.id, MAX_PAYMENTS);
+			const entry = found.find(({ payment }) => payment.id === paymentId);
+			if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
+			// The callback came before this, and the status read follows at once: the page shows what it led to.
+			if (outcome !== 'never' && outcome !== 'late_success') {
+				await soon(async () => {
+					const now = await payments.read(callerOf(account), paymentId);
+					return now.status !== entry.payment.status;
+				});
+			}
+			return true;
+		},
+		async start(account) {
+			const caller = callerOf(account);
+			const near = await routers.list({
+				...config.centre,
+				radius: ROUTERS_WITHIN_METRES,
+				limit: ROUTERS,
+				after: null
+			});
+			const router = near.data.find(({ status }) => status === 'online');
+			if (!router) return null;
+			const phone = waitingNumber();
+			const session = await sessions.create(caller, {
+				router_id: router.id,
+				duration: '1h',
+				payment_method: 'mobile_money',
+				phone
+			});
+			const started = await payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+			await soon(async () => {
+				const found = await payments.newest(account.id, MAX_PAYMENTS);
+				const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
+				return reference === undefined || (await operator.openTo(reference)) !== undefined;
+			});
+			return started;
+		}
+	};
+}
+
+/** The account itself, as if it called with a key that may do all of its role. */
+const callerOf = (account: Account): Caller => ({
+	accountId: account.id,
+	keyId: 0,
+	role: account.role,
+	scopes: null,
+	plan: account.plan,
+	suspended: account.status === 'suspended'
+});

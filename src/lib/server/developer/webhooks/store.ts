@@ -1,0 +1,210 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type {
+	WebhookAttemptsTable,
+	WebhookDeliveriesTable,
+	WebhookEndpointsTable
+} from '#lib/server/db/schema.ts';
+
+/** Endpoints and the delivery log, as their account reads and changes them. Sending has queries of its own: queue.ts. */
+
+export type EndpointRow = Selectable<WebhookEndpointsTable>;
+export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
+export type AttemptRow = Selectable<WebhookAttemptsTable>;
+export type DeliveryStatus = DeliveryRow['status'];
+export type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
+
+/** `last_failure` of what was not, or no longer, sent because its endpoint is disabled. */
+export const ENDPOINT_DISABLED = 'endpoint_disabled';
+
+const named = (id: number) => Number.isSafeInteger(id);
+
+export async function findByAddress(
+	queries: Queries,
+	accountId: number,
+	address: string
+): Promise<EndpointRow | null> {
+	const row = await queries
+		.selectFrom('webhook_endpoints')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.where('address', '=', address)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function find(queries: Queries, accountId: number, id: number): Promise<EndpointRow | null> {
+	if (!named(id)) return null;
+	const row = await queries
+		.selectFrom('webhook_endpoints')
+		.selectAll()
+		.where('id', '=', id)
+		.where('account_id', '=', accountId)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Newest first. */
+export async function list(queries: Queries, accountId: number): Promise<EndpointRow[]> {
+	return queries
+		.selectFrom('webhook_endpoints')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.execute();
+}
+
+export async function count(queries: Queries, accountId: number): Promise<number> {
+	const row = await queries
+		.selectFrom('webhook_endpoints')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('account_id', '=', accountId)
+		.executeTakeFirstOrThrow();
+	return row.count;
+}
+
+export async function insert(
+	queries: Queries,
+	endpoint: Insertable<WebhookEndpointsTable>
+): Promise<EndpointRow> {
+	return queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
+}
+
+/** @returns the changed row, or null when it is not there */
+export async function change(
+	queries: Queries,
+	accountId: number,
+	id: number,
+	to: Updateable<WebhookEndpointsTable>
+): Promise<EndpointRow | null> {
+	if (!named(id)) return null;
+	const row = await queries
+		.updateTable('webhook_endpoints')
+		.set(to)
+		.where('id', '=', id)
+		.where('account_id', '=', accountId)
+		.returningAll()
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Removes an endpoint with its deliveries and their attempts. */
+export async function remove(queries: Queries, accountId: number, id: number): Promise<boolean> {
+	if (!named(id)) return false;
+	const result = await queries
+		.deleteFrom('webhook_endpoints')
+		.where('id', '=', id)
+		.where('account_id', '=', accountId)
+		.executeTakeFirst();
+	return result.numDeletedRows > 0n;
+}
+
+/** Gives up what is still to be sent to an endpoint; it stays in the log and may be replayed. */
+export async function failPending(queries: Queries, endpointId: number): Promise<void> {
+	await queries
+		.updateTable('webhook_deliveries')
+		.set({ status: 'failed', next_attempt_at: null, last_failure: ENDPOINT_DISABLED })
+		.where('endpoint_id', '=', endpointId)
+		.where('status', '=', 'pending')
+		.execute();
+}
+
+export async function insertDeliveries(
+	queries: Queries,
+	deliveries: Insertable<WebhookDeliveriesTable>[]
+): Promise<number[]> {
+	const rows = await queries.insertInto('webhook_deliveries').values(deliveries).returning('id').execute();
+	return rows.map(({ id }) => id);
+}
+
+/** Endpoints that an event goes to: of the account that made it happen, and of the one that owns the router. */
+export async function recipients(
+	queries: Queries,
+	event: { type: string; accountId: number; routerId: number }
+): Promise<Pick<EndpointRow, 'id' | 'account_id' | 'status'>[]> {
+	return (
+		queries
+			.selectFrom('webhook_endpoints')
+			.select(['id', 'account_id', 'status'])
+			.where((where) =>
+				where.or([
+					where('account_id', '=', event.accountId),
+					where(
+						'account_id',
+						'=',
+						where.selectFrom('routers').select('owner_account_id').where('routers.id', '=', event.routerId)
+					)
+				])
+			)
+			// Names stand in quotes in the JSON, and none has a character that LIKE knows.
+			.where('events', 'like', `%"${event.type}"%`)
+			.orderBy('id')
+			.execute()
+	);
+}
+
+/** A page of an endpoint's deliveries, newest first. */
+export async function deliveries(
+	queries: Queries,
+	endpointId: number,
+	page: { before: number | null; limit: number; status?: DeliveryStatus }
+): Promise<DeliveryRow[]> {
+	let query = queries.selectFrom('webhook_deliveries').selectAll().where('endpoint_id', '=', endpointId);
+	if (page.before !== null) query = query.where('id', '<', page.before);
+	if (page.status !== undefined) query = query.where('status', '=', page.status);
+	return query.orderBy('id', 'desc').limit(page.limit).execute();
+}
+
+export async function findDelivery(
+	queries: Queries,
+	accountId: number,
+	id: number
+): Promise<DeliveryRow | null> {
+	if (!named(id)) return null;
+	const row = await queries
+		.selectFrom('webhook_deliveries')
+		.innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+		.selectAll('webhook_deliveries')
+		.where('webhook_deliveries.id', '=', id)
+		.where('webhook_endpoints.account_id', '=', accountId)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Oldest first. */
+export async function attempts(queries: Queries, deliveryId: number): Promise<AttemptRow[]> {
+	return queries
+		.selectFrom('webhook_attempts')
+		.selectAll()
+		.where('delivery_id', '=', deliveryId)
+		.orderBy('started_at')
+		.orderBy('id')
+		.execute();
+}
+
+/** Makes a delivery due now, whatever has become of it; one that is being sent is left to that. */
+export async function replay(queries: Queries, id: number, now: number): Promise<void> {
+	await queries
+		.updateTable('webhook_deliveries')
+		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
+		.where('id', '=', id)
+		.where('lease_until', 'is', null)
+		.execute();
+}
+
+/** The same for all that failed and were made since a moment. @returns how many */
+export async function replayFailed(
+	queries: Queries,
+	endpointId: number,
+	{ since, now }: { since: number; now: number }
+): Promise<number> {
+	const result = await queries
+		.updateTable('webhook_deliveries')
+		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
+		.where('endpoint_id', '=', endpointId)
+		.where('status', '=', 'failed')
+		.where('created_at', '>=', since)
+		.where('lease_until', 'is', null)
+		.executeTakeFirst();
+	return Number(result.numUpdatedRows);
+}

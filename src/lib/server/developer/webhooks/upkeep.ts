@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Database } from '#lib/server/db/database.ts';
+import type { Log } from '#lib/server/platform/log.ts';
+import * as store from './store.ts';
+
+/**
+ * What happens to webhooks by time alone: endpoints that keep failing are disabled, their accounts are told, and
+ * what is older than a month is forgotten. Every statement may run in several processes at once.
+ */
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const EVERY_MS = MINUTE_MS;
+export const TELL_AFTER_MS = 3 * DAY_MS;
+export const DISABLE_AFTER_MS = 5 * DAY_MS;
+/** Fewer failures than this in five days say little. */
+export const LEAST_FAILURES = 10;
+export const KEEP_MS = 30 * DAY_MS;
+/** Rows that one round forgets: a short transaction. */
+const BATCH = 2_000;
+const NOTICE_LEASE_MS = 5 * MINUTE_MS;
+
+/** What the account of an endpoint is told. */
+export interface WebhookNotice {
+	/** `failing`: for three days now; `disabled`: and nothing is sent any more. */
+	kind: 'failing' | 'disabled';
+	endpointId: number;
+	url: string;
+	/** First failure since the last success; null when it was disabled by its own 410. */
+	failingSince: number | null;
+	/** Why it is disabled; null while it is not. */
+	reason: store.DisabledReason | null;
+}
+
+/** Tells an account; may fail, and is then called again. */
+export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
+
+export interface UpkeepDependencies {
+	database: Database;
+	clock: Clock;
+	log: Log;
+	notify: Notify;
+}
+
+/** @returns the sweep: does its work once a minute, whenever it is called */
+export function createUpkeep({ database, clock, log, notify }: UpkeepDependencies): () => Promise<void> {
+	const { db } = database;
+	let sweptAt = -Infinity;
+
+	async function disableFailing(now: number): Promise<void> {
+		await db
+			.updateTable('webhook_endpoints')
+			.set({ status: 'disabled', disabled_reason: 'failing', notice: 'disabled', updated_at: now })
+			.where('status', '=', 'active')
+			.where('failing_since', '<=', now - DISABLE_AFTER_MS)
+			.where(
+				sql<boolean>`(select count(*) from (
+					select 1 from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+					where d.endpoint_id = webhook_endpoints.id and d.type <> 'webhook.test'
+						and a.started_at >= webhook_endpoints.failing_since
+					limit ${LEAST_FAILURES}) as failures) >= ${LEAST_FAILURES}`
+			)
+			.execute();
+		// Also of those that were disabled while an event was on its way to them.
+		await db
+			.updateTable('webhook_deliveries')
+			.set({ status: 'failed', next_attempt_at: null, last_failure: store.ENDPOINT_DISABLED })
+			.where('endpoint_id', 'in', (from) =>
+				from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
+			)
+			.where(sql<boolean>`status = 'pending' and lease_until is null`)
+			.execute();
+		await db
+			.updateTable('webhook_endpoints')
+			.set({ failing_noticed: 1, notice: 'failing' })
+			.where('status', '=', 'active')
+			.where('failing_noticed', '=', 0)
+			.where('failing_since', '<=', now - TELL_AFTER_MS)
+			.execute();
+	}
+
+	/** Takes each notice for a while, so that one process sends it, and crosses it off when it is sent. */
+	async function tell(now: number): Promise<void> {
+		const due = await db
+			.updateTable('webhook_endpoints')
+			.set({ notice_lease_until: now + NOTICE_LEASE_MS })
+			.where('notice', 'is not', null)
+			.where((where) =>
+				where.or([where('notice_lease_until', 'is', null), where('notice_lease_until', '<=', now)])
+			)
+			.returningAll()
+			.execute();
+		for (const endpoint of due) {
+			const { id, account_id, url, notice, failing_since, disabled_reason } = endpoint;
+			if (notice === null) continue;
+			try {
+				const about = { kind: notice, endpointId: id, url, failingSince: failing_since };
+				await notify(account_id, { ...about, reason: disabled_reason });
+				log.warn({ endpoint: id, account: account_id, notice }, 'a webhook does not work');
+				await db
+					.updateTable('webhook_endpoints')
+					.set({ notice: null, notice_lease_until: null })
+					.where('id', '=', id)
+					.where('notice', '=', notice)
+					.execute();
+			} catch (error) {
+				log.warn({ err: error, endpoint: id }, 'notice not sent; it will be tried again');
+			}
+		}
+	}
+
+	async function forget(now: number): Promise<void> {
+		const before = now - KEEP_MS;
+		await sql`delete from webhook_deliveries where id in (select id from webhook_deliveries
+			where updated_at < ${before} and status <> 'pending' limit ${BATCH})`.execute(db);
+		await sql`delete from webhook_attempts where id in (select id from webhook_attempts
+			where started_at < ${before} limit ${BATCH})`.execute(db);
+		await sql`update events set data = '{}' where id in (select id from events
+			where created_at < ${before} and data <> '{}' limit ${BATCH})`.execute(db);
+		await db
+			.updateTable('webhook_endpoints')
+			.set({ old_secret_sealed: null, old_secret_until: null })
+			.where('old_secret_until', '<=', now)
+			.execute();
+	}
+
+	return async () => {
+		const now = clock.now();
+		// Also when the clock was set back.
+		if (Math.abs(now - sweptAt) < EVERY_MS) return;
+		sweptAt = now;
+		await disableFailing(now);
+		await tell(now);
+		await forget(now);
+	};
+}

@@ -1,0 +1,237 @@
+import type { Caller } from '../api-keys/api-keys.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import { TEST_MESSAGE } from '#lib/server/api/contract/events.ts';
+import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
+import type { Database, Tx } from '#lib/server/db/database.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { eventId } from '#lib/server/platform/ids.ts';
+import type { Secrets } from '#lib/server/platform/secrets.ts';
+import { headersOf, secretContext } from './delivery.ts';
+import { bodyContext, deliveryRow, eventBody } from './fan-out.ts';
+import { redactBody } from './redact.ts';
+import { newSecret } from './signature.ts';
+import * as store from './store.ts';
+import { urlRefusal, type UrlRules } from './url-rules.ts';
+import {
+	attemptView,
+	deliveryView,
+	endpointView,
+	webhookBody,
+	type Delivery,
+	type DeliveryDetail,
+	type DeliveryPage,
+	type WebhookEndpoint
+} from './views.ts';
+
+export type { Delivery, DeliveryAttempt, DeliveryDetail, DeliveryPage, WebhookEndpoint } from './views.ts';
+
+/**
+ * Webhooks as their account manages them (Standard Webhooks 1.0): registration, secrets, the delivery log, replay.
+ * What an event sets off is in fan-out.ts, sending in delivery.ts, its order in queue.ts, what time does in upkeep.ts.
+ * Every function looks for the account's own endpoints only; another's are as if they were not there.
+ */
+export interface Webhooks {
+	/**
+	 * Registers a URL; nothing is sent to it. One that the account has registered before gets the new events and is
+	 * enabled again; its secret stays and is not shown.
+	 * @param ownHost the host under which this call came in
+	 * @param remember stores the answer in the transaction of the effect
+	 * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
+	 */
+	register(
+		caller: Pick<Caller, 'accountId'>,
+		registration: WebhookRegistrationBody,
+		ownHost: string | null,
+		remember?: RememberRegistration
+	): Promise<{ created: boolean; body: WebhookBody }>;
+	/** Newest first. */
+	list(accountId: number): Promise<WebhookEndpoint[]>;
+	find(accountId: number, id: number): Promise<WebhookEndpoint | null>;
+	/** A new secret, shown this once; the old one signs too for 24 hours. @returns null when there is no endpoint */
+	rotateSecret(accountId: number, id: number): Promise<string | null>;
+	/** Disabling gives up what is still to be sent; it can be replayed. @returns false when there is no endpoint */
+	setStatus(accountId: number, id: number, status: WebhookEndpoint['status']): Promise<boolean>;
+	/** Removes the endpoint with its log. @returns false when there is no endpoint */
+	remove(accountId: number, id: number): Promise<boolean>;
+	/** Sends `webhook.test` once. @returns the delivery's id, or null when there is no active endpoint */
+	sendTest(accountId: number, id: number): Promise<number | null>;
+	/** Newest first; `before` is the id of the last one of the page before. Empty when there is no endpoint. */
+	deliveries(accountId: number, endpointId: number, page: DeliveryPage): Promise<Delivery[]>;
+	delivery(accountId: number, deliveryId: number): Promise<DeliveryDetail | null>;
+	/** Sends a delivery again now, with the same id. @returns false when there is none, or its endpoint is disabled */
+	replay(accountId: number, deliveryId: number): Promise<boolean>;
+	/** The same for all that failed and whose event is not older than `since`. @returns how many */
+	replayFailed(accountId: number, endpointId: number, since: number): Promise<number>;
+}
+
+export type RememberRegistration = (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>;
+
+export interface WebhooksDependencies {
+	database: Database;
+	clock: Clock;
+	secrets: Secrets;
+	rules: UrlRules;
+}
+
+export const MAX_ENDPOINTS = 16;
+export const OLD_SECRET_MS = 24 * 60 * 60 * 1000;
+const MAX_REGISTER_ATTEMPTS = 5;
+
+/** What an endpoint is when it works, or is to work again. */
+const HEALTHY = {
+	status: 'active',
+	disabled_reason: null,
+	failing_since: null,
+	failing_noticed: 0,
+	notice: null,
+	notice_lease_until: null
+} as const;
+
+/** One spelling for each URL, so that one receiver does not get everything twice. */
+function addressOf(text: string): string {
+	const url = new URL(text);
+	url.hostname = url.hostname.replace(/\.$/, '');
+	return url.href;
+}
+
+export function createWebhooks({ database, clock, secrets, rules }: WebhooksDependencies): Webhooks {
+	const { db } = database;
+
+	/** In the transaction of its answer. */
+	async function registerIn(
+		trx: Tx,
+		accountId: number,
+		{ url, address, events, secret }: { url: string; address: string; events: string; secret: string }
+	): Promise<{ created: boolean; body: WebhookBody }> {
+		const now = clock.now();
+		const known = await store.findByAddress(trx, accountId, address);
+		if (known) {
+			const row = await store.change(trx, accountId, known.id, { ...HEALTHY, url, events, updated_at: now });
+			return { created: false, body: webhookBody(row ?? known, null) };
+		}
+		if ((await store.count(trx, accountId)) >= MAX_ENDPOINTS) {
+			throw new AppError('webhook_limit_reached', `An account may have ${MAX_ENDPOINTS} webhooks.`);
+		}
+		const row = await store.insert(trx, {
+			account_id: accountId,
+			url,
+			address,
+			events,
+			status: 'active',
+			secret_sealed: secrets.encrypt(secret, secretContext({ account_id: accountId, address })),
+			created_at: now,
+			updated_at: now
+		});
+		return { created: true, body: webhookBody(row, secret) };
+	}
+
+	return {
+		async register({ accountId }, { url, events }, ownHost, remember) {
+			const ownHosts = [...rules.ownHosts, ...(ownHost === null ? [] : [ownHost])];
+			const refusal = urlRefusal(url, { ...rules, ownHosts });
+			if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
+			const wanted = {
+				url,
+				address: addressOf(url),
+				events: JSON.stringify(events),
+				secret: newSecret()
+			};
+			for (let attempt = 1; ; attempt += 1) {
+				try {
+					return await database.transact(async (trx) => {
+						const result = await registerIn(trx, accountId, wanted);
+						await remember?.(trx, result.body, result.created ? 201 : 200);
+						return result;
+					});
+				} catch (error) {
+					// Two registrations at once: the index let one through, and the other finds it next time. (Or the key of
+					// an idempotent request was taken: then the transaction fails every time.)
+					if (!database.isUniqueViolation(error) || attempt === MAX_REGISTER_ATTEMPTS) throw error;
+				}
+			}
+		},
+		async list(accountId) {
+			return (await store.list(db, accountId)).map((row) => endpointView(row, clock.now()));
+		},
+		async find(accountId, id) {
+			const row = await store.find(db, accountId, id);
+			return row && endpointView(row, clock.now());
+		},
+		async rotateSecret(accountId, id) {
+			const secret = newSecret();
+			const now = clock.now();
+			const rotated = await database.transact(async (trx) => {
+				const row = await store.find(trx, accountId, id);
+				if (!row) return false;
+				await store.change(trx, accountId, id, {
+					secret_sealed: secrets.encrypt(secret, secretContext(row)),
+					old_secret_sealed: row.secret_sealed,
+					old_secret_until: now + OLD_SECRET_MS,
+					updated_at: now
+				});
+				return true;
+			});
+			return rotated ? secret : null;
+		},
+		async setStatus(accountId, id, status) {
+			return database.transact(async (trx) => {
+				const row = await store.find(trx, accountId, id);
+				if (!row) return false;
+				if (row.status === status) return true;
+				const to = status === 'active' ? HEALTHY : ({ status, disabled_reason: 'manual' } as const);
+				await store.change(trx, accountId, id, { ...to, updated_at: clock.now() });
+				if (status === 'disabled') await store.failPending(trx, id);
+				return true;
+			});
+		},
+		remove: (accountId, id) => database.transact((trx) => store.remove(trx, accountId, id)),
+		async sendTest(accountId, id) {
+			const endpoint = await store.find(db, accountId, id);
+			if (endpoint?.status !== 'active') return null;
+			const event = {
+				id: eventId(),
+				type: 'webhook.test',
+				createdAt: clock.now(),
+				data: { message: TEST_MESSAGE }
+			};
+			const row = deliveryRow(
+				{ endpointId: id, status: endpoint.status, event, body: eventBody(event) },
+				secrets
+			);
+			const [made] = await store.insertDeliveries(db, [row]);
+			return made ?? null;
+		},
+		async deliveries(accountId, endpointId, page) {
+			if (!(await store.find(db, accountId, endpointId))) return [];
+			return (await store.deliveries(db, endpointId, page)).map(deliveryView);
+		},
+		async delivery(accountId, deliveryId) {
+			const row = await store.findDelivery(db, accountId, deliveryId);
+			const endpoint = row && (await store.find(db, accountId, row.endpoint_id));
+			if (!endpoint) return null;
+			const body = secrets.decrypt(row.body_sealed, bodyContext(endpoint.id, row.event_id));
+			const sentAt = row.last_attempt_at ?? row.created_at;
+			return {
+				...deliveryView(row),
+				request: {
+					url: endpoint.address,
+					headers: headersOf(row.event_id, Math.floor(sentAt / 1000)),
+					body: redactBody(body)
+				},
+				log: (await store.attempts(db, deliveryId)).map(attemptView)
+			};
+		},
+		async replay(accountId, deliveryId) {
+			const row = await store.findDelivery(db, accountId, deliveryId);
+			const endpoint = row && (await store.find(db, accountId, row.endpoint_id));
+			if (endpoint?.status !== 'active') return false;
+			await store.replay(db, deliveryId, clock.now());
+			return true;
+		},
+		async replayFailed(accountId, endpointId, since) {
+			const endpoint = await store.find(db, accountId, endpointId);
+			if (endpoint?.status !== 'active') return 0;
+			return store.replayFailed(db, endpointId, { since, now: clock.now() });
+		}
+	};
+}

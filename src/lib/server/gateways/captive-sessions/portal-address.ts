@@ -1,0 +1,24 @@
+import { UNKNOWN, type ConfigSite } from '../gateway.ts';
+
+/** Where devices reach this installation: a URL's parts, but the name that is to be replaced keeps its capitals. */
+export interface PortalAddress {
+	origin: string;
+	protocol: string;
+	hostname: string;
+	/** '' for the one of its protocol. */
+	port: string;
+}
+
+export function portalAddress({ origin, port }: Pick<ConfigSite, 'origin' | 'port'>): PortalAddress {
+	if (origin !== null) {
+		const { protocol, hostname, port: own } = new URL(origin);
+		return { origin: new URL(origin).origin, protocol, hostname, port: own };
+	}
+	const own = port === 80 ? '' : String(port);
+	return {
+		origin: `http://${UNKNOWN.machine}${own === '' ? '' : `:${own}`}`,
+		protocol: 'http:',
+		hostname: UNKNOWN.machine,
+		port: own
+	};
+}

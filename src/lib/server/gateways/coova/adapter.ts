@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { equalSecrets } from '#lib/server/platform/secrets.ts';
+import { coovaConfig } from './config.ts';
+import {
+	checkSize,
+	clientIpOf,
+	clientMacOf,
+	field,
+	problemOf,
+	webAddressOf
+} from '../captive-sessions/fields.ts';
+import { EntryRefused, type EntryRequest, type EntryState, type Gateway } from '../gateway.ts';
+import { registeredHost } from '../captive-sessions/login-hosts.ts';
+
+/**
+ * CoovaChilli's "universal access method" (src/redir.c): `?res=notyet&uamip=..&uamport=3990&challenge=..&mac=..&md=..`.
+ * `md` is the upper-case MD5 of the whole address before `&md=`, as it was sent, followed by the uamsecret: parameters
+ * that a customer changed are refused. The sign-in is `http://uamip:uamport/logon` with a CHAP response.
+ */
+
+const DEFAULT_PORT = 3990;
+const CHALLENGE = /^[0-9a-f]{32}$/;
+
+const md5 = (...parts: (string | Buffer)[]) => {
+	const digest = createHash('md5');
+	for (const part of parts) digest.update(part);
+	return digest.digest();
+};
+
+/** @throws EntryRefused unless whoever made the address knows the secret */
+function checkSignature({ address }: EntryRequest, secret: string): void {
+	const at = address.lastIndexOf('&md=');
+	const given = at === -1 ? '' : address.slice(at + '&md='.length);
+	const expected = md5(address.slice(0, Math.max(at, 0)), secret)
+		.toString('hex')
+		.toUpperCase();
+	if (at === -1 || !equalSecrets(given.toUpperCase(), expected)) {
+		throw new EntryRefused('forged', 'md does not belong to this address');
+	}
+}
+
+const STATES: Readonly<Record<string, EntryState>> = {
+	notyet: 'new',
+	success: 'online',
+	already: 'online',
+	failed: 'refused',
+	logoff: 'signed-out',
+	timeout: 'new'
+};
+
+export const coova: Gateway = {
+	kind: 'coova',
+	title: 'CoovaChilli',
+	secretName: 'uamsecret',
+	defaultPort: DEFAULT_PORT,
+	finishes: () => 'navigate',
+	way: () => 'radius',
+	takesPassword: () => true,
+	tell: null,
+	configFor: coovaConfig,
+
+	parseEntry(request, facts) {
+		checkSize(request);
+		const { fields } = request;
+		const state = STATES[field(fields, 'res')];
+		if (state === undefined) throw new EntryRefused('missing', 'There is no res');
+		if (facts.secret !== null) checkSignature(request, facts.secret);
+		const port = field(fields, 'uamport') || String(DEFAULT_PORT);
+		const host = field(fields, 'uamip');
+		if (!/^\d{1,5}$/.test(port) || host === '') throw new EntryRefused('broken', 'uamip is missing');
+		const address = registeredHost(facts, host, Number(port), DEFAULT_PORT);
+		const challenge = field(fields, 'challenge').toLowerCase();
+		if (state !== 'online' && !CHALLENGE.test(challenge)) {
+			throw new EntryRefused('broken', 'The challenge is none');
+		}
+		return {
+			state,
+			problem: state === 'refused' ? problemOf(field(fields, 'reply') || 'rejected') : null,
+			clientMac: clientMacOf(field(fields, 'mac')),
+			clientIp: clientIpOf(field(fields, 'ip')),
+			originalUrl: webAddressOf(field(fields, 'userurl')),
+			login: state === 'online' ? {} : { address, challenge }
+		};
+	},
+
+	finish({ login }, { user, password, landing }, facts) {
+		const { address = '', challenge = '' } = login;
+		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The entry has no challenge');
+		const raw = Buffer.from(challenge, 'hex');
+		const shared = facts.secret === null ? raw : md5(raw, facts.secret);
+		const [host = '', port = ''] = address.split(':');
+		const url = new URL(`http://${registeredHost(facts, host, Number(port), DEFAULT_PORT)}/logon`);
+		url.searchParams.set('username', user);
+		url.searchParams.set('response', md5('\0', password, shared).toString('hex'));
+		url.searchParams.set('userurl', landing);
+		return { kind: 'navigate', url: url.href };
+	},
+
+	startAddress({ loginHosts: [host] }) {
+		if (host === undefined) return null;
+		return `http://${host.includes(':') ? host : `${host}:${DEFAULT_PORT}`}/prelogin`;
+	}
+};

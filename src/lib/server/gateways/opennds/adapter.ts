@@ -1,0 +1,117 @@
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import {
+	checkSize,
+	clientIpOf,
+	clientMacOf,
+	decoded,
+	field,
+	webAddressOf
+} from '../captive-sessions/fields.ts';
+import { EntryRefused, type Entry, type Gateway, type GatewayFacts, type Way } from '../gateway.ts';
+import { registeredHost } from '../captive-sessions/login-hosts.ts';
+import { nameHashes } from './authmon.ts';
+import { openndsConfig } from './config.ts';
+import { ndsctlTeller } from './client.ts';
+
+/**
+ * openNDS 9 and newer as its "forward authentication service" sees it (docs/source/fas.rst): levels 1 and 4 of
+ * `fas_secure_enabled` hand over `?fas=`, base64 of `key=value, key=value`, of which some values are percent-encoded
+ * themselves. Version 9 ends it with the junk item `(null)(null)...`. `hid` is the hash of a token that the router
+ * keeps; who knows it and the key that both sides share makes `rhid`, which opens the router for that client alone:
+ * a forged MAC address opens nothing.
+ */
+
+const DEFAULT_PORT = 2050;
+const ITEM = /^([a-z][a-z0-9_()-]{0,40})=(.*)$/is;
+const HASH = /^[0-9a-f]{64}$/;
+
+/** The items of `fas`. @throws EntryRefused */
+function readFas(fas: string): Map<string, string> {
+	// The query is not escaped: what was a plus sign arrives as a blank.
+	const base64 = fas.replaceAll(' ', '+');
+	if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new EntryRefused('broken', 'fas is not base64');
+	const items = new Map<string, string>();
+	for (const item of Buffer.from(base64, 'base64').toString('utf8').split(', ')) {
+		const [, name, value] = ITEM.exec(item.trim()) ?? [];
+		if (name === undefined || value === undefined || items.has(name)) continue;
+		items.set(name, value === '(null)' ? '' : value);
+	}
+	return items;
+}
+
+function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'clientIp' | 'originalUrl'> {
+	return {
+		clientMac: clientMacOf(decoded(items.get('clientmac') ?? '')),
+		clientIp: clientIpOf(items.get('clientip') ?? ''),
+		originalUrl: webAddressOf(decoded(items.get('originurl') ?? ''))
+	};
+}
+
+const wayOf = ({ settings }: GatewayFacts): Way =>
+	settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
+
+export const opennds: Gateway = {
+	kind: 'opennds',
+	title: 'openNDS',
+	secretName: 'faskey',
+	defaultPort: DEFAULT_PORT,
+	finishes: (facts) => {
+		// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed. Where ndsctl is told there
+		// is no BinAuth: that sign-in would let a device in beside those that paid, and past their end.
+		const isTold = facts.settings.level === 4 || wayOf(facts) === 'push';
+		return isTold ? 'waits' : 'navigate';
+	},
+	way: wayOf,
+	takesPassword: ({ settings }) => settings.elsewhere === true,
+	tell: ndsctlTeller,
+	configFor: openndsConfig,
+
+	parseEntry(request, facts) {
+		checkSize(request);
+		const { fields } = request;
+		const redir = field(fields, 'redir');
+		// A client that is online comes with its state in clear, and with the old `fas=` inside `redir`.
+		const isOnline = field(fields, 'status') === 'authenticated';
+		// Not trimmed: a blank at its end was a plus sign.
+		const fas = fields.get('fas') || (isOnline ? (/fas=([^&]+)/.exec(redir)?.[1] ?? '') : '');
+		if (isOnline) {
+			const items = fas === '' ? new Map<string, string>() : readFas(decoded(fas));
+			const known = parse(items);
+			return {
+				...known,
+				state: 'online',
+				problem: null,
+				clientIp: clientIpOf(field(fields, 'clientip')) ?? known.clientIp,
+				originalUrl: known.originalUrl ?? webAddressOf(redir),
+				login: {}
+			};
+		}
+		if (fas === '') throw new EntryRefused('missing', 'There is no fas');
+		const items = readFas(fas);
+		const hid = items.get('hid')?.toLowerCase() ?? '';
+		const known = parse(items);
+		if (!HASH.test(hid)) throw new EntryRefused('broken', 'fas has no hid');
+		if (known.clientMac === null) throw new EntryRefused('broken', 'fas has no clientmac');
+		const [, host = '', port] = /^([^:/]+)(?::(\d{1,5}))?$/.exec(items.get('gatewayaddress') ?? '') ?? [];
+		const gateway = registeredHost(facts, host, Number(port ?? DEFAULT_PORT), DEFAULT_PORT);
+		const named = nameHashes(items.get('gatewayname') ?? '').join(' ');
+		return { ...known, state: 'new', problem: null, login: { hid, gateway, named } };
+	},
+
+	finish({ login }, { user, landing }, facts) {
+		if (this.finishes(facts) === 'waits') return { kind: 'waits' };
+		const { hid = '', gateway = '' } = login;
+		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'The entry has no hid');
+		const [host = '', port = ''] = gateway.split(':');
+		const url = new URL(
+			`http://${registeredHost(facts, host, Number(port), DEFAULT_PORT)}/opennds_auth/?tok=${sha256(hid + facts.secret)}`
+		);
+		url.searchParams.set('custom', Buffer.from(user).toString('base64'));
+		url.searchParams.set('redir', landing);
+		return { kind: 'navigate', url: url.href };
+	},
+
+	startAddress({ loginHosts: [host] }) {
+		return host === undefined ? null : `http://${host.includes(':') ? host : `${host}:${DEFAULT_PORT}`}/`;
+	}
+};

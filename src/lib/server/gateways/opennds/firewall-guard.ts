@@ -1,0 +1,54 @@
+import { isIPv4 } from 'node:net';
+import type { ConfigPart } from '../gateway.ts';
+import type { PortalAddress } from '../captive-sessions/portal-address.ts';
+
+/**
+ * A rule of the router's own that stands behind openNDS: what openNDS has not let in is not forwarded, whether openNDS
+ * runs or not. It marks packets of devices that may be online (fw_mark_authenticated, fw_mark_trusted). openNDS 9 and 10
+ * see to IPv4 alone (openNDS issues 408 and 625): by IPv6 every device would be online unpaid.
+ */
+export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
+	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
+	const portalRule = isIPv4(portal.hostname)
+		? [`\tip daddr ${portal.hostname} tcp dport ${port} accept`]
+		: // A name that is not known would keep the whole guard from loading, and the router open.
+			[`\t# ip daddr IP-OF-${portal.hostname} tcp dport ${port} accept`];
+	return [
+		{
+			title: 'Guard for openNDS 9: run at the start of the machine, before openNDS',
+			file: '/etc/opennds/airtill-guard.sh',
+			text: [
+				'#!/bin/sh',
+				'# openNDS puts its own chains before this rule, and accepts there whom it has let in.',
+				`iptables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || iptables -A FORWARD -i ${lan} -j REJECT`,
+				'guarded=$?',
+				'# openNDS 9 does not see to IPv6: no device has it. Where ip6tables does not work, not on this interface at all.',
+				'if [ -e /proc/net/if_inet6 ]; then',
+				`\tip6tables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || ip6tables -I FORWARD -i ${lan} -j REJECT ||`,
+				`\t\techo 1 >/proc/sys/net/ipv6/conf/${lan}/disable_ipv6`,
+				'fi',
+				'exit $guarded',
+				''
+			].join('\n')
+		},
+		{
+			title: 'Guard for openNDS 10 and newer',
+			file: '/etc/nftables.d/airtill-guard.nft',
+			// A chain and no table: OpenWrt's firewall (fw4) reads these files inside its own table inet fw4, which it
+			// makes anew at each start, and keeps them over a system upgrade.
+			text: [
+				'# Read by OpenWrt inside "table inet fw4": fw4 check && fw4 reload',
+				'# IPv6 bears no mark of openNDS 10, and is rejected.',
+				'chain airtill_guard {',
+				'\ttype filter hook forward priority filter + 10; policy accept;',
+				`\tiifname != "${lan}" accept`,
+				'\tmeta mark & 0x30000 == 0x30000 accept',
+				'\tmeta mark & 0x30000 == 0x20000 accept',
+				...portalRule,
+				'\treject',
+				'}',
+				''
+			].join('\n')
+		}
+	];
+}

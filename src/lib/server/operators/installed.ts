@@ -1,8 +1,0 @@
-import { airtel } from './airtel.ts';
-import type { OperatorDefinition } from './definition.ts';
-import { mpesa } from './mpesa.ts';
-import { mtn } from './mtn.ts';
-import { pawapay } from './pawapay.ts';
-
-/** The operators that this program can talk to: a new one is a file of this folder and a line here. */
-export const INSTALLED: readonly OperatorDefinition[] = [mtn, mpesa, airtel, pawapay];

@@ -1,0 +1,54 @@
+import type { Selectable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import { preparedList } from '#lib/server/db/prepared.ts';
+import type { BrandsTable } from '#lib/server/db/schema.ts';
+
+/** A brand without the bytes of its logo. */
+export type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
+
+const COLUMNS = [
+	'subject',
+	'account_id',
+	'router_id',
+	'name',
+	'accent',
+	'logo_file',
+	'logo_width',
+	'logo_height',
+	'updated_at',
+	'updated_by'
+] as const;
+
+const bySubject = preparedList((queries, subjects: readonly string[]) =>
+	queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects)
+);
+
+export async function find(queries: Queries, subjects: readonly string[]): Promise<BrandRow[]> {
+	if (subjects.length === 0) return [];
+	return bySubject(queries, subjects);
+}
+
+/** Writes what is given of a brand, and leaves the rest as it is. */
+export async function save(
+	queries: Queries,
+	brand: Pick<BrandRow, 'subject' | 'account_id' | 'router_id' | 'updated_at' | 'updated_by'> &
+		Partial<Selectable<BrandsTable>>
+): Promise<void> {
+	const { subject, ...change } = brand;
+	await queries
+		.insertInto('brands')
+		.values({ subject, ...change })
+		.onConflict((conflict) => conflict.column('subject').doUpdateSet(change))
+		.execute();
+}
+
+/** The bytes of a logo by its file name, base64. */
+export async function logo(queries: Queries, file: string): Promise<string | null> {
+	const row = await queries
+		.selectFrom('brands')
+		.select('logo_data')
+		.where('logo_file', '=', file)
+		.limit(1)
+		.executeTakeFirst();
+	return row?.logo_data ?? null;
+}

@@ -1,0 +1,179 @@
+import { sql } from 'kysely';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+
+/** A connection whose counters have grown since they were booked. */
+export interface Unbooked {
+	id: number;
+	gateway_id: number;
+	router_id: number;
+	seen_at: number;
+	bytes_in: number;
+	bytes_out: number;
+	booked_in: number;
+	booked_out: number;
+}
+
+export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =>
+	queries
+		.selectFrom('network_sessions as connection')
+		.innerJoin('gateways', 'gateways.id', 'connection.gateway_id')
+		.select([
+			'connection.id',
+			'connection.gateway_id',
+			'gateways.router_id',
+			'connection.seen_at',
+			'connection.bytes_in',
+			'connection.bytes_out',
+			'connection.booked_in',
+			'connection.booked_out'
+		])
+		// As the index says it: network_sessions_unbooked.
+		.where(
+			sql<boolean>`(connection.bytes_in <> connection.booked_in or connection.bytes_out <> connection.booked_out)`
+		)
+		.orderBy('connection.id')
+		.limit(limit)
+		.execute();
+
+/** Notes what of a connection is booked. @returns false when its counters have grown meanwhile */
+export async function noteBooked(trx: Tx, row: Unbooked): Promise<boolean> {
+	const { numUpdatedRows } = await trx
+		.updateTable('network_sessions')
+		.set({ booked_in: row.bytes_in, booked_out: row.bytes_out })
+		.where('id', '=', row.id)
+		.where('booked_in', '=', row.booked_in)
+		.where('booked_out', '=', row.booked_out)
+		.executeTakeFirst();
+	return numUpdatedRows > 0n;
+}
+
+export interface Data {
+	bytesIn: number;
+	bytesOut: number;
+}
+
+export async function book(
+	trx: Tx,
+	{ routerId, day }: { routerId: number; day: string },
+	{ bytesIn, bytesOut }: Data
+): Promise<void> {
+	await trx
+		.insertInto('network_usage')
+		.values({ router_id: routerId, day, bytes_in: bytesIn, bytes_out: bytesOut })
+		.onConflict((conflict) =>
+			conflict.columns(['router_id', 'day']).doUpdateSet({
+				bytes_in: sql`network_usage.bytes_in + ${bytesIn}`,
+				bytes_out: sql`network_usage.bytes_out + ${bytesOut}`
+			})
+		)
+		.execute();
+}
+
+export interface RouterData {
+	router_id: number;
+	today: number;
+	month: number;
+}
+
+/** Bytes both ways from the first day of a month to today, by router. */
+export async function dataOfRouters(
+	queries: Queries,
+	routerIds: readonly number[],
+	{ first, today }: { first: string; today: string }
+): Promise<RouterData[]> {
+	const { rows } = await sql<RouterData>`
+		select router_id, sum(bytes_in + bytes_out) as month,
+			sum(case when day = ${today} then bytes_in + bytes_out else 0 end) as today
+		from network_usage
+		where router_id in (${sql.join(routerIds)}) and day >= ${first} and day <= ${today}
+		group by router_id`.execute(queries);
+	return rows;
+}
+
+/** Devices on connections that were reported on lately, by gateway. */
+export async function freshDevices(
+	queries: Queries,
+	gatewayIds: readonly number[],
+	freshAfter: number
+): Promise<Map<number, number>> {
+	const { rows } = await sql<{ gateway_id: number; devices: number }>`
+		select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from network_sessions
+		where gateway_id in (${sql.join(gatewayIds)}) and stopped_at is null and seen_at >= ${freshAfter}
+		group by gateway_id`.execute(queries);
+	return new Map(rows.map((row) => [row.gateway_id, row.devices]));
+}
+
+/** Guests that gateways were told to let in, by gateway. */
+export async function guestsLetIn(
+	queries: Queries,
+	gatewayIds: readonly number[],
+	now: number
+): Promise<Map<number, number>> {
+	const { rows } = await sql<{ gateway_id: number; guests: number }>`
+		select gateway_id, count(*) as guests from access_grants
+		where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null and until_at > ${now}
+		group by gateway_id`.execute(queries);
+	return new Map(rows.map((row) => [row.gateway_id, row.guests]));
+}
+
+export interface SessionData {
+	session_id: number;
+	bytes: number;
+	/** Connections that were reported on lately. */
+	fresh: number;
+}
+
+/** What is known of the connections that began in the time of each session: of a pass, each is counted once. */
+export async function dataOfSessions(
+	queries: Queries,
+	sessionIds: readonly number[],
+	freshAfter: number
+): Promise<SessionData[]> {
+	const { rows } = await sql<SessionData>`
+		select sessions.id as session_id, sum(connection.bytes_in + connection.bytes_out) as bytes,
+			sum(case when connection.stopped_at is null and connection.seen_at >= ${freshAfter}
+				then 1 else 0 end) as fresh
+		from sessions join network_sessions connection on connection.pass_id = sessions.pass_id
+		where sessions.id in (${sql.join(sessionIds)})
+			and (sessions.id = sessions.pass_id or connection.started_at >= sessions.starts_at)
+			and not exists (select 1 from sessions later where later.pass_id = sessions.pass_id
+				and later.id <> sessions.id and later.starts_at >= sessions.expires_at
+				and later.starts_at <= connection.started_at)
+		group by sessions.id`.execute(queries);
+	return rows;
+}
+
+/** Routers on sale that no gateway, and no password of the owner's own, stands behind. */
+export const routersWithoutGateway = (
+	queries: Queries,
+	limit: number
+): Promise<{ id: number; name: string }[]> =>
+	queries
+		.selectFrom('routers')
+		.select(['id', 'name'])
+		.where('status', '=', 'online')
+		.where('disabled_at', 'is', null)
+		.where('access_kind', '<>', 'shared_password')
+		.where('id', 'not in', (from) => from.selectFrom('gateways').select('router_id'))
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Forgets some of what is older than anybody looks at. */
+export async function forget(
+	queries: Queries,
+	before: { at: number; day: string; releasedAt: number },
+	limit: number
+): Promise<void> {
+	await sql`delete from network_sessions where id in (select id from network_sessions
+		where seen_at < ${before.at} order by seen_at limit ${limit})`.execute(queries);
+	await sql`delete from network_usage where day < ${before.day}`.execute(queries);
+	await sql`delete from access_devices where id in (select id from access_devices
+		where released_at < ${before.releasedAt} order by released_at limit ${limit})`.execute(queries);
+	await sql`delete from access_devices where id in (select id from access_devices
+		where seen_at < ${before.at} order by seen_at limit ${limit})`.execute(queries);
+	await sql`delete from access_grants where id in (select id from access_grants
+		where state in ('revoked', 'failed') and updated_at < ${before.at} order by updated_at limit ${limit})`.execute(
+		queries
+	);
+}

@@ -1,0 +1,191 @@
+import { dateAt } from '#lib/format/calendar.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import type { Database } from '#lib/server/db/database.ts';
+import type { Way } from '#lib/server/gateways/gateway.ts';
+import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
+import type { JobHandler } from '#lib/server/jobs/jobs.ts';
+import * as store from './store.ts';
+
+/**
+ * What owners see of their routers beside money: who is online, how much data went through, and whether the gateways are
+ * well. A job books each connection's counters by router and day, once a minute, so that a page sums a month of days and
+ * not of connections; a connection over midnight counts on both days.
+ */
+export interface Usage {
+	ofRouters(routerIds: readonly number[]): Promise<Map<number, RouterUse>>;
+	/** Sessions of which no connection is known are left out. */
+	ofSessions(sessionIds: readonly number[]): Promise<Map<number, SessionUse>>;
+	/** Routers on sale on which no gateway stands, and that reveal no password of their owner's: some, by id. */
+	routersWithoutGateway(limit: number): Promise<{ id: number; name: string }[]>;
+	jobs: Record<string, JobHandler>;
+}
+
+export interface RouterUse {
+	/** Devices online now; null where its gateways do not say. */
+	online: number | null;
+	/** Bytes both ways, today and in this month of the installation's reports; null where no gateway counts them. */
+	data: { today: number; month: number } | null;
+	gateways: GatewayUse[];
+	/** Since when none of them is heard of: the router is not sold. null while one is, or where there is none. */
+	silentSince: number | null;
+}
+
+/**
+ * `heard`: it was heard of when it had to be. `new`: it never was. `silent`: it ought to have been. `unwatched`: it is
+ * heard of by buyers' browsers only.
+ */
+export type GatewayState = 'heard' | 'new' | 'silent' | 'unwatched';
+
+export interface GatewayUse {
+	name: string;
+	title: string;
+	state: GatewayState;
+	seenAt: number | null;
+	silentSince: number | null;
+	/** Its clock less ours. */
+	clockOffsetMs: number | null;
+}
+
+export interface SessionUse {
+	/** Bytes both ways. */
+	bytes: number;
+	isConnected: boolean;
+}
+
+export interface UsageParts {
+	database: Database;
+	clock: Clock;
+	config: Pick<Config, 'reportTimezone'>;
+	gateways: Gateways;
+}
+
+/** Always on the list, see migration 0015. */
+const BOOK_JOB = 'usage.book';
+const BOOK_MS = 60_000;
+/** Connections that are booked in one transaction, and transactions in one round: the rest follows at once. */
+const MAX_BOOKED = 200;
+const MAX_ROUNDS = 50;
+const BOOK_AGAIN_MS = 1_000;
+
+/** Gateways report on a connection each minute; one that was not reported on for three is gone. */
+const FRESH_MS = 180_000;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Connections, data by day and told guests are forgotten after this: no page looks further back than a year. */
+const KEEP_MS = 400 * DAY_MS;
+/** A device that gave up its place is forgotten after this: no pass is longer than 30 days. */
+const KEEP_RELEASED_MS = 32 * DAY_MS;
+/** Rows of each kind that one round forgets: a short transaction. */
+const MAX_FORGOTTEN = 1_000;
+
+/** How a gateway stands now. */
+export function gatewayState({ silentSince, seenAt }: RegisteredGateway, way: Way): GatewayState {
+	if (seenAt === null) return way === 'browser' || way === 'elsewhere' ? 'unwatched' : 'new';
+	return silentSince === null ? 'heard' : 'silent';
+}
+
+export function createUsage({ database, clock, config, gateways }: UsageParts): Usage {
+	const { db } = database;
+	const dayOf = (at: number) => dateAt(at, config.reportTimezone);
+
+	/** @returns how many connections were looked at */
+	const bookSome = (): Promise<number> =>
+		database.transact(async (trx) => {
+			const rows = await store.unbooked(trx, MAX_BOOKED);
+			const sums = new Map<string, store.Data & { routerId: number; day: string }>();
+			for (const row of rows) {
+				if (!(await store.noteBooked(trx, row))) continue;
+				const day = dayOf(row.seen_at);
+				const key = `${row.router_id} ${day}`;
+				const sum = sums.get(key) ?? { routerId: row.router_id, day, bytesIn: 0, bytesOut: 0 };
+				sum.bytesIn += row.bytes_in - row.booked_in;
+				sum.bytesOut += row.bytes_out - row.booked_out;
+				sums.set(key, sum);
+			}
+			for (const sum of sums.values()) await store.book(trx, sum, sum);
+			return rows.length;
+		});
+
+	async function bookAll(): Promise<number> {
+		for (let round = 0; round < MAX_ROUNDS; round += 1) {
+			if ((await bookSome()) < MAX_BOOKED) {
+				const now = clock.now();
+				const at = now - KEEP_MS;
+				const before = { at, day: dayOf(at), releasedAt: now - KEEP_RELEASED_MS };
+				await store.forget(db, before, MAX_FORGOTTEN);
+				return now + BOOK_MS;
+			}
+		}
+		return clock.now() + BOOK_AGAIN_MS;
+	}
+
+	/** Devices online at each gateway that says so. */
+	async function onlineAt(registered: readonly RegisteredGateway[]): Promise<Map<number, number>> {
+		const ids = registered.map(({ id }) => id);
+		const now = clock.now();
+		const [devices, guests] = await Promise.all([
+			store.freshDevices(db, ids, now - FRESH_MS),
+			store.guestsLetIn(db, ids, now)
+		]);
+		return new Map(
+			registered.flatMap((gateway): [number, number][] => {
+				const { id, onlineCount, silentSince, seenAt } = gateway;
+				const connected = devices.get(id);
+				if (connected !== undefined) return [[id, connected]];
+				const way = adapterOf(gateway.kind).way(gateway);
+				const isKnown = silentSince === null && seenAt !== null;
+				if (!isKnown || way === 'browser' || way === 'elsewhere') return [];
+				return [[id, way === 'radius' ? 0 : (onlineCount ?? guests.get(id) ?? 0)]];
+			})
+		);
+	}
+
+	return {
+		async ofRouters(routerIds) {
+			const registered = await gateways.ofRouters(routerIds);
+			if (registered.length === 0) return new Map();
+			const today = dayOf(clock.now());
+			const [online, data] = await Promise.all([
+				onlineAt(registered),
+				store.dataOfRouters(db, routerIds, { first: `${today.slice(0, 7)}-01`, today })
+			]);
+			return new Map(
+				routerIds.map((routerId) => {
+					const own = registered.filter((gateway) => gateway.routerId === routerId);
+					const counts = own.flatMap(({ id }) => online.get(id) ?? []);
+					const sums = data.find(({ router_id }) => router_id === routerId);
+					const silences = own.flatMap(({ silentSince }) => silentSince ?? []);
+					const isSilent = own.length > 0 && silences.length === own.length;
+					const isCounted = own.some((gateway) => adapterOf(gateway.kind).way(gateway) === 'radius');
+					return [
+						routerId,
+						{
+							online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
+							data: sums || isCounted ? { today: sums?.today ?? 0, month: sums?.month ?? 0 } : null,
+							silentSince: isSilent ? Math.max(...silences) : null,
+							gateways: own.map((gateway) => ({
+								name: gateway.name,
+								title: gateway.title,
+								state: gatewayState(gateway, adapterOf(gateway.kind).way(gateway)),
+								seenAt: gateway.seenAt,
+								silentSince: gateway.silentSince,
+								clockOffsetMs: gateway.clockOffsetMs
+							}))
+						}
+					];
+				})
+			);
+		},
+		async ofSessions(sessionIds) {
+			if (sessionIds.length === 0) return new Map();
+			const rows = await store.dataOfSessions(db, sessionIds, clock.now() - FRESH_MS);
+			return new Map(
+				rows.map(({ session_id, bytes, fresh }) => [session_id, { bytes, isConnected: fresh > 0 }])
+			);
+		},
+		routersWithoutGateway: (limit) => store.routersWithoutGateway(db, limit),
+		jobs: { [BOOK_JOB]: bookAll }
+	};
+}

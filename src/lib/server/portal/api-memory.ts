@@ -1,0 +1,130 @@
+import { ApiProblem, ApiUnavailable, type ApiClient, type ReadsOfPurchases } from './api-client.ts';
+import type { Clock } from '../platform/clock.ts';
+
+/**
+ * What a remote service has just said, so that the pages of one purchase do not ask for it again: its limit counts
+ * every call. Only pages read from here, and for seconds; whatever decides about money asks the service itself, and
+ * the service refuses what is out of date (a price that changed, a session that is paid).
+ */
+export interface ApiMemory {
+	/** The client, writing down what it hears. */
+	listening(client: Calls): ApiClient;
+}
+
+/** A client without its memory. */
+export type Calls = Omit<ApiClient, 'recent'>;
+type Router = Awaited<ReturnType<Calls['getRouter']>>;
+type Session = Awaited<ReturnType<Calls['getSession']>>;
+type Payment = Awaited<ReturnType<Calls['getPayment']>>;
+
+/** A page and the answer that led to it lie this close together. */
+const MOMENT_MS = 2_000;
+/** A router changes rarely, and a price that did is noticed when the order comes back with it. */
+const ROUTER_MS = 30_000;
+/** While its payment waits, nothing but that payment moves a session on by itself. */
+const WAITING_MS = 30_000;
+/** While the service cannot be asked, a router as it was is better than a page without the form. */
+const OLD_ROUTER_MS = 60 * 60 * 1000;
+const MAX_KEPT = 2_000;
+
+export function createApiMemory(clock: Clock): ApiMemory {
+	const routers = new Shelf<Router>(clock);
+	const sessions = new Shelf<Session>(clock);
+	const payments = new Shelf<Payment>(clock);
+
+	function keepPayment(payment: Payment): Payment {
+		// A payment that moved on took its session with it.
+		if (payments.get(payment.id, Infinity)?.status !== payment.status) sessions.delete(payment.session_id);
+		return payments.set(payment);
+	}
+
+	function startedPayment(payment: Payment): Payment {
+		const session = sessions.get(payment.session_id, WAITING_MS);
+		if (session) sessions.set({ ...session, payment_id: payment.id });
+		return payments.set(payment);
+	}
+
+	function recentSession(id: number): Session | null {
+		const session = sessions.get(id, WAITING_MS);
+		const payment = session?.payment_id == null ? null : payments.get(session.payment_id, MOMENT_MS);
+		return payment?.status === 'pending' ? session : sessions.get(id, MOMENT_MS);
+	}
+
+	/** Runs a change of a session; what was known of it does not outlive a change that went wrong. */
+	async function changing(id: number, work: Promise<Session>): Promise<Session> {
+		sessions.delete(id);
+		return sessions.set(await work);
+	}
+
+	function listening(client: Calls): ApiClient {
+		const getRouter = async (id: number) => routers.set(await client.getRouter(id));
+		const getSession = async (id: number) => sessions.set(await client.getSession(id));
+		const getPayment = async (id: number, waitSeconds?: number) =>
+			keepPayment(await client.getPayment(id, waitSeconds));
+		const recent: ReadsOfPurchases = {
+			async getRouter(id) {
+				try {
+					return routers.get(id, ROUTER_MS) ?? (await getRouter(id));
+				} catch (error) {
+					const old = error instanceof ApiUnavailable ? routers.get(id, OLD_ROUTER_MS) : null;
+					if (old) return old;
+					throw error;
+				}
+			},
+			getSession: async (id) => recentSession(id) ?? getSession(id),
+			getPayment: async (id) => payments.get(id, MOMENT_MS) ?? getPayment(id)
+		};
+		return {
+			...client,
+			recent,
+			getRouter,
+			getSession,
+			getPayment,
+			async createSession(order) {
+				try {
+					return sessions.set(await client.createSession(order));
+				} catch (error) {
+					// Offline, other times, other networks: the page shows it.
+					if (error instanceof ApiProblem) routers.delete(order.router_id);
+					throw error;
+				}
+			},
+			endSession: (id) => changing(id, client.endSession(id)),
+			cancelUnpaid: (id) => changing(id, client.cancelUnpaid(id)),
+			startPayment: async (order) => startedPayment(await client.startPayment(order))
+		};
+	}
+
+	return { listening };
+}
+
+/** Bodies by id with the moment at which they came; the oldest make room. */
+class Shelf<T extends { id: number }> {
+	readonly #clock: Clock;
+	readonly #kept = new Map<number, { body: T; at: number }>();
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+	}
+
+	get(id: number, withinMs: number): T | null {
+		const found = this.#kept.get(id);
+		const age = found ? this.#clock.now() - found.at : Infinity;
+		// A clock that was set back keeps nothing alive.
+		return found && age >= 0 && age < withinMs ? found.body : null;
+	}
+
+	set(body: T): T {
+		this.#kept.delete(body.id);
+		this.#kept.set(body.id, { body, at: this.#clock.now() });
+		if (this.#kept.size > MAX_KEPT) {
+			const [oldest] = this.#kept.keys();
+			if (oldest !== undefined) this.#kept.delete(oldest);
+		}
+		return body;
+	}
+
+	delete(id: number): void {
+		this.#kept.delete(id);
+	}
+}

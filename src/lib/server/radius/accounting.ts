@@ -1,0 +1,276 @@
+import { passOfUser } from '#lib/domain/pass-username.ts';
+import { normaliseMac } from '#lib/domain/mac.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
+import type { GatewayNews, Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Routers } from '../routers/routers.ts';
+import { holdsPlace, takePlace } from '../access/device-slots/device-slots.ts';
+import * as network from '../access/device-slots/store.ts';
+import { passState } from '../access/passes/pass-state.ts';
+import { CONNECTION_JOB, TOLD_ABOUT_MS } from '../access/job-kinds.ts';
+import type { Offers } from './psk-offers.ts';
+
+/**
+ * Accounting (RFC 2866): what a gateway reports of the connections of its devices. Reports may come twice, late and in
+ * another order; whatever the order, the same rows are the result. A connection that belongs to no pass is kept all the
+ * same, because its owner wants to see it.
+ */
+export interface AccountingReport {
+	status: 'start' | 'interim' | 'stop' | 'on' | 'off';
+	/** Acct-Session-Id; '' with `on` and `off` from some gateways. */
+	sessionId: string;
+	user: string | null;
+	/** Calling-Station-Id */
+	mac: string | null;
+	ip: string | null;
+	/** Where the report came from. */
+	nasAddress: string | null;
+	nasIdentifier: string | null;
+	className: string | null;
+	/** Event-Timestamp by the gateway's clock, in seconds since the epoch. */
+	atSeconds: number | null;
+	/** How long the gateway has tried to send it. */
+	delaySeconds: number;
+	/** How long the connection has lasted. */
+	lastedSeconds: number | null;
+	bytesIn: number;
+	bytesOut: number;
+	/** Acct-Terminate-Cause */
+	cause: string | null;
+}
+
+export interface Accounting {
+	account(gateway: RegisteredGateway, report: AccountingReport): Promise<void>;
+	/** Notes that a gateway has proved itself, not more often than it matters. */
+	heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void>;
+}
+
+export interface AccountingParts {
+	database: Database;
+	clock: Clock;
+	jobs: Jobs;
+	gateways: Gateways;
+	routers: Routers;
+	offers: Offers;
+}
+
+const NOTE_EVERY_MS = 20_000;
+/** Event-Timestamp counts whole seconds; what differs by less is the same. */
+const SAME_OFFSET_MS = 2_000;
+/** A Start that is so much later than the end of a connection of the same name begins another one. */
+const REUSED_MS = 5_000;
+/** What took longer to arrive says nothing of a gateway's clock: its delay may be no such thing, and spoil it. */
+const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
+/** No time is left on the way between two processes; a report is from now, or from when it says. */
+const MAX_AGE_MS = 24 * 60 * 60 * 1000;
+
+/** The pass that a report names, by Class before the user name, and the end in that Class. */
+function namedPass({ className, user }: AccountingReport): {
+	passId: number | null;
+	toldUntil: number | null;
+} {
+	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
+	return id === undefined
+		? { passId: passOfUser(user ?? ''), toldUntil: null }
+		: { passId: Number(id), toldUntil: Number(until) * 1000 };
+}
+
+export function createAccounting(parts: AccountingParts): Accounting {
+	const { database, clock, jobs, gateways, routers, offers } = parts;
+
+	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
+		const news: GatewayNews = {};
+		const { seenAt, silentSince, clockOffsetMs: known } = gateway;
+		// Also where it lies in the future: the clock was set back.
+		const isNoted = seenAt !== null && Math.abs(clock.now() - seenAt) <= NOTE_EVERY_MS;
+		if (!isNoted || silentSince !== null) news.seen = true;
+		if (clockOffsetMs !== null && (known === null || Math.abs(known - clockOffsetMs) >= SAME_OFFSET_MS)) {
+			news.clockOffsetMs = clockOffsetMs;
+		}
+		if (news.seen || news.clockOffsetMs !== undefined) await gateways.note(gateway.id, news);
+	}
+
+	/** The pass that a connection belongs to, and the end that its gateway was told. */
+	async function passOf(
+		queries: Queries,
+		{ routerId, kind: gatewayKind }: RegisteredGateway,
+		report: AccountingReport,
+		mac: string | null
+	): Promise<{ passId: number | null; toldUntil: number | null }> {
+		const { passId, toldUntil } = namedPass(report);
+		const now = clock.now();
+		if (passId !== null) {
+			const pass = await passState(queries, { passId, routerId }, now);
+			if (pass.kind === 'unknown') return { passId: null, toldUntil: null };
+			if (toldUntil !== null) return { passId, toldUntil };
+			return { passId, toldUntil: pass.kind === 'runs' ? pass.untilMs : null };
+		}
+		// An access point names a device that joined with the Wi-Fi's own password by its address, or not at all.
+		const isKey = gatewayKind === 'hostapd' && (report.user === null || normaliseMac(report.user) === mac);
+		if (report.status !== 'start' || mac === null || !isKey) return { passId: null, toldUntil: null };
+		const { access_kind: kind } = await routers.known(queries, routerId);
+		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
+		// Which of several passwords it came in with is known to its access point alone; what it may have by now is no sign.
+		// Nor is anything one where a new process does not know what it was told: its access point may name the pass itself.
+		const [only, ...others] = offers.lastTold({ mac, routerId }, now) ?? [];
+		const isOne = only !== undefined && others.length === 0;
+		const pass = isOne ? await passState(queries, { passId: only, routerId }, now) : null;
+		return pass?.kind === 'runs'
+			? { passId: pass.session.pass_id, toldUntil: pass.untilMs }
+			: { passId: null, toldUntil: null };
+	}
+
+	/** The row of a connection; a name that a gateway uses again after its end is another connection. */
+	async function rowFor(
+		trx: Tx,
+		gateway: RegisteredGateway,
+		report: AccountingReport,
+		{ at, mac }: { at: number; mac: string | null }
+	): Promise<{ row: network.ConnectionRow; isNew: boolean }> {
+		const found = await network.connectionOf(trx, {
+			gatewayId: gateway.id,
+			acctSessionId: report.sessionId,
+			nasAddress: report.nasAddress,
+			nasIdentifier: report.nasIdentifier,
+			mac
+		});
+		const named = namedPass(report).passId;
+		const isOtherPass = found !== null && found.pass_id !== null && named !== null && named !== found.pass_id;
+		const isOther =
+			found !== null &&
+			(isOtherPass ||
+				(found.mac !== null && mac !== null && found.mac !== mac) ||
+				(report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS));
+		if (found && !isOther) return { row: await identified(trx, gateway, report, found), isNew: false };
+		if (found) {
+			const renamed = `${found.acct_session_id} #${found.id}`;
+			const stopped_at = found.stopped_at ?? found.seen_at;
+			await network.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
+			if (isOtherPass && found.stopped_at === null) await left(trx, found);
+		}
+		const { passId, toldUntil } = await passOf(trx, gateway, report, mac);
+		const row = await network.insertConnection(trx, {
+			gateway_id: gateway.id,
+			acct_session_id: report.sessionId,
+			pass_id: passId,
+			user_name: report.user,
+			mac,
+			ip: report.ip,
+			nas_address: report.nasAddress,
+			nas_identifier: report.nasIdentifier,
+			started_at: at - (report.lastedSeconds ?? 0) * 1000,
+			seen_at: at,
+			stopped_at: null,
+			stop_cause: null,
+			told_until: toldUntil,
+			last_error: null
+		});
+		return { row, isNew: true };
+	}
+
+	/** A report may say whose connection it is where the first one did not. */
+	async function identified(
+		trx: Tx,
+		gateway: RegisteredGateway,
+		report: AccountingReport,
+		row: network.ConnectionRow
+	): Promise<network.ConnectionRow> {
+		if (row.pass_id !== null) return row;
+		const { passId, toldUntil } = await passOf(trx, gateway, report, row.mac);
+		if (passId === null) return row;
+		await network.changeConnection(trx, row.id, { pass_id: passId, told_until: toldUntil });
+		return { ...row, pass_id: passId, told_until: toldUntil };
+	}
+
+	/** A device whose connection is over leaves its place, unless it has another one. */
+	async function left(trx: Tx, { pass_id: passId, mac }: network.ConnectionRow): Promise<void> {
+		if (passId === null || mac === null) return;
+		if ((await network.openConnections(trx, { passId, mac })).length > 0) return;
+		await network.releasePlace(trx, { passId, mac }, clock.now());
+	}
+
+	async function note(trx: Tx, gateway: RegisteredGateway, report: AccountingReport, at: number) {
+		const mac = normaliseMac(report.mac ?? '');
+		const { row, isNew } = await rowFor(trx, gateway, report, { at, mac });
+		const isStop = report.status === 'stop';
+		const wasOver = row.stopped_at !== null;
+		await network.changeConnection(trx, row.id, {
+			ip: report.ip ?? row.ip,
+			started_at: Math.min(row.started_at, at - (report.lastedSeconds ?? 0) * 1000),
+			// From before the clock was set back, where it lies in the future.
+			seen_at: row.seen_at > clock.now() ? at : Math.max(row.seen_at, at),
+			// Counters only grow; a report that was overtaken says less.
+			bytes_in: Math.max(row.bytes_in, report.bytesIn),
+			bytes_out: Math.max(row.bytes_out, report.bytesOut),
+			...(isStop && !wasOver && { stopped_at: at, stop_cause: report.cause })
+		});
+		if (isStop && !wasOver) await left(trx, { ...row, stopped_at: at });
+		if (isStop || wasOver || row.pass_id === null) return;
+		await stays(trx, gateway, row, isNew);
+	}
+
+	/** A connection that goes on: its device has a place, and it is looked after when the pass is over. */
+	async function stays(
+		trx: Tx,
+		{ id: gatewayId }: RegisteredGateway,
+		{ id, pass_id: passId, mac, disconnect_state: asked, told_until: toldUntil }: network.ConnectionRow,
+		isNew: boolean
+	) {
+		if (passId === null) return;
+		const now = clock.now();
+		const pass = await passState(trx, { passId, routerId: null }, now);
+		if (pass.kind !== 'runs') {
+			// One that was to be put out, and goes on.
+			if (asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
+			return;
+		}
+		const { max_devices: maxDevices } = pass.session;
+		const place = mac === null ? null : { passId, gatewayId, mac, maxDevices };
+		// One that was to be put out, and could not be, gets no place by going on: its device has to sign in again.
+		const mayTake = asked === 'none' || place === null || (await holdsPlace(trx, place));
+		const isIn = place === null || (mayTake && (await takePlace(trx, jobs, place, now)));
+		const wasToldLess = toldUntil !== null && toldUntil + TOLD_ABOUT_MS < pass.untilMs;
+		if (!isIn && asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
+		else if (isIn && isNew) await jobs.schedule(trx, CONNECTION_JOB, id, wasToldLess ? now : pass.untilMs);
+	}
+
+	/** An access server that begins anew, or ends, has no connections any more. */
+	async function allOver(trx: Tx, gateway: RegisteredGateway, report: AccountingReport, at: number) {
+		const server = {
+			gatewayId: gateway.id,
+			address: report.nasAddress,
+			identifier: report.nasIdentifier,
+			before: at
+		};
+		for (const row of await network.openAt(trx, server)) {
+			await network.changeConnection(trx, row.id, {
+				stopped_at: Math.max(row.seen_at, at),
+				stop_cause: 'NAS-Reboot'
+			});
+			await left(trx, row);
+		}
+	}
+
+	return {
+		heardOf,
+		async account(gateway, report) {
+			const now = clock.now();
+			const { atSeconds, delaySeconds } = report;
+			// By our own clock: theirs is measured, and not believed.
+			const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
+			const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
+			const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
+			await heardOf(gateway, offsetMs);
+			if (report.status === 'on' || report.status === 'off') {
+				await database.transact((trx) => allOver(trx, gateway, report, at));
+				return;
+			}
+			if (report.sessionId === '') return;
+			const mac = normaliseMac(report.mac ?? '');
+			if (mac !== null && report.status === 'start') offers.cameIn({ mac, routerId: gateway.routerId });
+			await database.transact((trx) => note(trx, gateway, report, at));
+			jobs.nudge();
+		}
+	};
+}

@@ -1,0 +1,180 @@
+import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
+import { normaliseMac } from '#lib/domain/mac.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../db/database.ts';
+import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Routers } from '../routers/routers.ts';
+import type { Sessions } from '../billing/sessions/sessions.ts';
+import { createAccounting, type AccountingReport } from './accounting.ts';
+import {
+	hasRoom,
+	INTERIM_SECONDS,
+	isFresh,
+	isFull,
+	takePlace,
+	type Place
+} from '../access/device-slots/device-slots.ts';
+import { passState } from '../access/passes/pass-state.ts';
+import { pskChoice, type RunningPass } from './psk.ts';
+import { createOffers } from './psk-offers.ts';
+
+/**
+ * What a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius.ts) asks about the devices at one gateway.
+ * Nothing is granted ahead: each answer says what the pass is at that moment, and the time left until its absolute end,
+ * so that a new login never renews it. `authorize` comes before the password is checked, more than once for a PEAP
+ * login, and changes nothing of a pass; `accepted` comes after, and takes the device's place.
+ */
+export interface Radius {
+	authorize(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
+	/** The RADIUS server has found the password right. */
+	accepted(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
+	/** What a gateway reports of a connection; the same report may come again. */
+	account(gateway: RegisteredGateway, report: AccountingReport): Promise<void>;
+}
+
+export interface Login {
+	/** User-Name */
+	user: string;
+	/** Calling-Station-Id; null where the gateway does not say it. */
+	mac: string | null;
+}
+
+/**
+ * `known`: the password decides. `keys`: one of the passwords is that of the Wi-Fi. `accepted`: may go on. `unknown`:
+ * no such user. `refused`: `message` goes to the device, in words that gateways/fields.ts understands when a gateway
+ * hands it back.
+ */
+export type LoginAnswer =
+	| { kind: 'known'; password: string; terms: Terms }
+	| { kind: 'keys'; passwords: string[]; user: string | null; terms: Terms }
+	| { kind: 'accepted' }
+	| { kind: 'unknown' }
+	| { kind: 'refused'; message: string };
+
+export interface Terms {
+	/** Until the absolute end, at least 1. */
+	seconds: number;
+	interimSeconds: number;
+	/** Comes back with each report; null where it is not known which pass it is. */
+	className: string | null;
+}
+
+export const REFUSALS = {
+	expired: 'Your pass has expired.',
+	ended: 'Your pass was ended: no time left on it.',
+	devices: 'Too many devices: another one uses this pass.',
+	waits: 'Not ready: try again in a moment.'
+} as const;
+
+export interface RadiusParts {
+	database: Database;
+	clock: Clock;
+	jobs: Jobs;
+	gateways: Gateways;
+	routers: Routers;
+	sessions: Sessions;
+}
+
+export function createRadius(parts: RadiusParts): Radius {
+	const { database, clock, jobs, routers, sessions } = parts;
+	const { db } = database;
+	const offers = createOffers();
+	const accounting = createAccounting({ ...parts, offers });
+
+	const termsOf = (passes: readonly RunningPass[], now: number): Terms => {
+		const untilMs = Math.min(...passes.map((pass) => pass.untilMs));
+		const [only] = passes;
+		return {
+			seconds: Math.max(1, Math.ceil((untilMs - now) / 1000)),
+			interimSeconds: INTERIM_SECONDS,
+			className: only && passes.length === 1 ? classOf(only.session.pass_id, untilMs) : null
+		};
+	};
+
+	/**
+	 * The address of the device, where it stands for a user: an access point asks for the Wi-Fi's own password. Only an
+	 * access point may, and only for the device that is there: at a hotspot anybody types an address for a name, and
+	 * would be let in without a password.
+	 */
+	async function keyRequest({ kind: gatewayKind, routerId }: RegisteredGateway, { user, mac }: Login) {
+		const device = normaliseMac(user);
+		if (gatewayKind !== 'hostapd' || device === null || device !== normaliseMac(mac ?? '')) return null;
+		const { access_kind: kind } = await routers.known(db, routerId);
+		return kind === 'wpa_personal_per_client' ? device : null;
+	}
+
+	async function keysFor({ routerId }: RegisteredGateway, mac: string): Promise<LoginAnswer> {
+		const now = clock.now();
+		const { passes, full } = await pskChoice(db, { mac, routerId }, now, offers);
+		const passIds = passes.map(({ session }) => session.pass_id);
+		offers.told({ mac, routerId }, passIds, now);
+		if (full) return { kind: 'refused', message: REFUSALS.devices };
+		const [first] = passes;
+		if (!first) return { kind: 'unknown' };
+		return {
+			kind: 'keys',
+			passwords: passes.map(({ session }) => sessions.passwordOf(session)),
+			user: passes.length === 1 ? loginUser(first.session.pass_id) : null,
+			terms: termsOf(passes, now)
+		};
+	}
+
+	/** The pass of a user at a gateway's router, or the answer where it cannot be used now. */
+	async function passFor(gateway: RegisteredGateway, user: string): Promise<RunningPass | LoginAnswer> {
+		const passId = passOfUser(user);
+		if (passId === null) return { kind: 'unknown' };
+		const pass = await passState(db, { passId, routerId: gateway.routerId }, clock.now());
+		if (pass.kind === 'runs') return pass;
+		if (pass.kind === 'unknown') return { kind: 'unknown' };
+		if (pass.kind === 'waits') return { kind: 'refused', message: REFUSALS.waits };
+		return { kind: 'refused', message: pass.ended ? REFUSALS.ended : REFUSALS.expired };
+	}
+
+	const placeOf = (gateway: RegisteredGateway, { session }: RunningPass, mac: string): Place => ({
+		passId: session.pass_id,
+		gatewayId: gateway.id,
+		mac,
+		maxDevices: session.max_devices
+	});
+
+	return {
+		async authorize(gateway, login) {
+			// Also where the answer is a no: one that was thought silent asks again.
+			await accounting.heardOf(gateway, null);
+			const device = await keyRequest(gateway, login);
+			if (device !== null) return keysFor(gateway, device);
+			const pass = await passFor(gateway, login.user);
+			if (pass.kind !== 'runs') return pass;
+			const now = clock.now();
+			const mac = normaliseMac(login.mac ?? '');
+			if (mac !== null && !(await hasRoom(db, placeOf(gateway, pass, mac), now))) {
+				return { kind: 'refused', message: REFUSALS.devices };
+			}
+			return { kind: 'known', password: sessions.passwordOf(pass.session), terms: termsOf([pass], now) };
+		},
+		async accepted(gateway, login) {
+			await accounting.heardOf(gateway, null);
+			// Who knows which password the device has is its access point alone; its reports say who came in.
+			if ((await keyRequest(gateway, login)) !== null) return { kind: 'accepted' };
+			const pass = await passFor(gateway, login.user);
+			if (pass.kind !== 'runs') return pass;
+			const mac = normaliseMac(login.mac ?? '');
+			if (mac === null) {
+				return (await isFull(db, pass.session, clock.now()))
+					? { kind: 'refused', message: REFUSALS.devices }
+					: { kind: 'accepted' };
+			}
+			const place = placeOf(gateway, pass, mac);
+			if (await isFresh(db, place, clock.now())) return { kind: 'accepted' };
+			const taken = await database.transact((trx) => takePlace(trx, jobs, place, clock.now()));
+			jobs.nudge();
+			return taken ? { kind: 'accepted' } : { kind: 'refused', message: REFUSALS.devices };
+		},
+		account: (gateway, report) => accounting.account(gateway, report)
+	};
+}
+
+/** Names the pass, and the end that the gateway was told (seconds since the epoch). */
+export const classOf = (passId: number, untilMs: number): string =>
+	`pass-${passId}-${Math.round(untilMs / 1000)}`;

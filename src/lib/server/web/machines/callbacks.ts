@@ -1,0 +1,43 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { readBody } from '#lib/server/api/http/parse.ts';
+
+const MAX_CALLBACK_BYTES = 64 * 1024;
+
+/**
+ * POST or PUT to a callback address: an operator says that something happened. Noted, answered at once, and only a
+ * reason to ask the operator; an address that we did not make is 404 and changes nothing. Whatever the body is, the
+ * answer is 200: an operator that is refused may never call again.
+ */
+export async function receiveCallback(
+	event: RequestEvent,
+	address: { operator: string; reference: string | null; token: string }
+): Promise<Response> {
+	const { locals, request, url } = event;
+	let bytes: Uint8Array;
+	try {
+		bytes = await readBody(request, MAX_CALLBACK_BYTES);
+	} catch (error) {
+		if (!(error instanceof AppError)) throw error;
+		return Response.json({ received: false }, { status: 413 });
+	}
+	const answer = await locals.app.payments.receiveCallback({
+		...address,
+		address: addressOf(event),
+		method: request.method,
+		path: url.pathname + url.search,
+		authority: request.headers.get('host') ?? url.host,
+		headers: Object.fromEntries(request.headers),
+		body: Buffer.from(bytes).toString('utf8')
+	});
+	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
+}
+
+/** One that came around the proxy that names addresses (ADDRESS_HEADER) is on no list, and a callback all the same. */
+function addressOf(event: RequestEvent): string {
+	try {
+		return event.getClientAddress();
+	} catch {
+		return 'unknown';
+	}
+}

@@ -1,0 +1,264 @@
+import { redirect, type RequestEvent } from '@sveltejs/kit';
+import type { Account } from '../developer/accounts/accounts.ts';
+import { sha256 } from '../platform/secrets.ts';
+import type { Auth } from '../developer/sign-in/sign-in.ts';
+import { networkOf } from '../api/http/limits.ts';
+
+/**
+ * Sign-in as pages see it: better-auth is called on the server with the request's headers, and the cookies that it
+ * sets go out with the page. Its own limiter does not see such calls, so every try is counted here.
+ */
+
+export interface Visitor {
+	userId: string;
+	email: string;
+	sessionId: string;
+	account: Account;
+}
+
+export const SIGN_IN_PATH = '/developer/sign-in';
+export const FIRST_PATH = '/developer/keys';
+
+/** Tries per minute from one address (IPv6: /64), and for one e-mail address. */
+const MAX_TRIES = { address: 20, email: 6 };
+/** Mails per minute: they go to people who may not have asked for them. */
+const MAX_MAILS = { address: 6, email: 2 };
+const MAX_PASSKEY_CALLS = 60;
+
+const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
+
+/** The person behind the request's session cookie, asked once for each request; null when nobody is signed in. */
+export function visitor(event: RequestEvent): Promise<Visitor | null> {
+	event.locals.visitor ??= findVisitor(event);
+	return event.locals.visitor;
+}
+
+async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
+	// Most first visits carry no cookie: then nothing is loaded and nothing is asked.
+	if (!/airtill\.session_token=/.test(event.request.headers.get('cookie') ?? '')) return null;
+	const auth = await authOf(event);
+	const { response, headers } = await auth.api.getSession({
+		headers: event.request.headers,
+		returnHeaders: true
+	});
+	await setCookies(event, headers);
+	if (!response) return null;
+	const account = await event.locals.app.signIn.accountOf(response.user);
+	if (!account) return null;
+	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
+}
+
+/** The person who is signed in; everybody else is sent to sign in and comes back here after it. */
+export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
+	const found = await visitor(event);
+	if (found) return found;
+	const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(event.url.pathname)}` : '';
+	redirect(303, `${SIGN_IN_PATH}${back}`);
+}
+
+/** Where to go after the sign-in: a page of the developer area, never another site. */
+export const nextPath = (wanted: string | null): string =>
+	wanted !== null && /^\/developer(\/[\w-]+)+$/.test(wanted) ? wanted : FIRST_PATH;
+
+/**
+ * Signs in by e-mail and password.
+ * @returns false when they do not belong together; which of them is wrong is not said
+ */
+export async function signInByPassword(
+	event: RequestEvent,
+	typed: { email: string; password: string }
+): Promise<boolean> {
+	const { signIn } = event.locals.app;
+	await signIn.ensureDemoUser(typed, event.locals.origin);
+	const auth = await authOf(event);
+	try {
+		const { headers } = await auth.api.signInEmail({
+			body: { email: typed.email.trim(), password: typed.password },
+			headers: event.request.headers,
+			returnHeaders: true
+		});
+		await setCookies(event, headers);
+		return true;
+	} catch (error) {
+		if (refusalOf(error) === null) throw error;
+		return false;
+	}
+}
+
+/**
+ * Sets the password that the reader of a link has chosen, ends all sessions and signs in.
+ * @returns false when the link was used or is too old
+ */
+export async function setPasswordByLink(
+	event: RequestEvent,
+	link: { token: string; email: string; password: string }
+): Promise<boolean> {
+	const auth = await authOf(event);
+	try {
+		await auth.api.resetPassword({ body: { token: link.token, newPassword: link.password } });
+	} catch (error) {
+		if (refusalOf(error) === null) throw error;
+		return false;
+	}
+	return signInByPassword(event, link);
+}
+
+/** @returns false when the current password is wrong */
+export async function changePassword(
+	event: RequestEvent,
+	passwords: { current: string; wanted: string }
+): Promise<boolean> {
+	const auth = await authOf(event);
+	try {
+		const { headers } = await auth.api.changePassword({
+			body: {
+				currentPassword: passwords.current,
+				newPassword: passwords.wanted,
+				revokeOtherSessions: true
+			},
+			headers: event.request.headers,
+			returnHeaders: true
+		});
+		await setCookies(event, headers);
+		return true;
+	} catch (error) {
+		if (refusalOf(error) === null) throw error;
+		return false;
+	}
+}
+
+export async function signOut(event: RequestEvent): Promise<void> {
+	const auth = await authOf(event);
+	const { headers } = await auth.api.signOut({ headers: event.request.headers, returnHeaders: true });
+	await setCookies(event, headers);
+}
+
+export interface SessionEntry {
+	id: string;
+	userAgent: string;
+	startedAt: number;
+	lastActiveAt: number;
+}
+
+/** The visitor's sessions, the one used last first. Their tokens stay here. */
+export async function listSessions(event: RequestEvent, { userId }: Visitor): Promise<SessionEntry[]> {
+	const { internalAdapter } = await (await authOf(event)).$context;
+	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
+	return sessions
+		.map((session) => ({
+			id: session.id,
+			userAgent: session.userAgent ?? '',
+			startedAt: session.createdAt.getTime(),
+			lastActiveAt: session.updatedAt.getTime()
+		}))
+		.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
+}
+
+/**
+ * Ends sessions of the visitor.
+ * @param which the id of one, or all but the one of this request
+ * @returns how many were ended
+ */
+export async function endSessions(
+	event: RequestEvent,
+	{ userId, sessionId }: Visitor,
+	which: { id: string } | 'others'
+): Promise<number> {
+	const { internalAdapter } = await (await authOf(event)).$context;
+	const ended = (await internalAdapter.listSessions(userId)).filter(({ id }) =>
+		which === 'others' ? id !== sessionId : id === which.id
+	);
+	for (const { token } of ended) await internalAdapter.deleteSession(token);
+	return ended.length;
+}
+
+export interface PasskeyEntry {
+	id: string;
+	name: string;
+	madeAt: number | null;
+}
+
+export async function listPasskeys(event: RequestEvent): Promise<PasskeyEntry[]> {
+	const passkeys = await (await authOf(event)).api.listPasskeys({ headers: event.request.headers });
+	return passkeys.map(({ id, name, createdAt }) => ({
+		id,
+		name: name ?? 'Passkey',
+		madeAt: createdAt ? new Date(createdAt).getTime() : null
+	}));
+}
+
+/** @returns false when the visitor has no such passkey */
+export async function removePasskey(event: RequestEvent, id: string): Promise<boolean> {
+	try {
+		await (await authOf(event)).api.deletePasskey({ body: { id }, headers: event.request.headers });
+		return true;
+	} catch (error) {
+		if (refusalOf(error) === null) throw error;
+		return false;
+	}
+}
+
+/** The four calls that a passkey in the browser needs; everything else of better-auth is not reachable. */
+const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
+	GET: ['generate-register-options', 'generate-authenticate-options'],
+	POST: ['verify-registration', 'verify-authentication']
+};
+
+/** Answers the passkey script of our own pages. */
+export async function answerPasskeyCall(event: RequestEvent, call: string): Promise<Response> {
+	const { request, locals } = event;
+	if (!PASSKEY_CALLS[request.method]?.includes(call)) return Response.json({}, { status: 404 });
+	const site = request.headers.get('sec-fetch-site');
+	const foreign =
+		(site !== null && site !== 'same-origin') ||
+		(request.method === 'POST' && request.headers.get('origin') !== locals.origin);
+	if (foreign) return Response.json({}, { status: 403 });
+	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
+	if (!decision.admitted) return Response.json({}, { status: 429 });
+	return (await authOf(event)).handler(request);
+}
+
+/** Counts a try to sign in. @returns seconds to wait, or null when it may be made */
+export const waitToTry = (event: RequestEvent, email: string): Promise<number | null> =>
+	waitFor(event, 'sign-in', email, MAX_TRIES);
+
+/** Counts a mail. @returns seconds to wait, or null when it may be sent */
+export const waitToMail = (event: RequestEvent, email: string): Promise<number | null> =>
+	waitFor(event, 'sign-in-mail', email, MAX_MAILS);
+
+async function waitFor(
+	event: RequestEvent,
+	what: string,
+	email: string,
+	limits: { address: number; email: number }
+): Promise<number | null> {
+	const { rateLimits } = event.locals.app;
+	const subjects: [string, number][] = [
+		[`${what}:address:${networkOf(event)}`, limits.address],
+		[`${what}:email:${sha256(email.trim().toLowerCase())}`, limits.email]
+	];
+	for (const [subject, limit] of subjects) {
+		const { admitted, resetMs } = await rateLimits.take(subject, limit);
+		if (!admitted) return Math.max(1, Math.ceil(resetMs / 1000));
+	}
+	return null;
+}
+
+/** The code of a refusal by better-auth; null for a fault. */
+function refusalOf(error: unknown): string | null {
+	if (!(error instanceof Error) || !('statusCode' in error)) return null;
+	const { statusCode } = error;
+	return typeof statusCode === 'number' && statusCode < 500 ? error.message : null;
+}
+
+/** Hands the cookies that better-auth sets to SvelteKit. */
+async function setCookies(event: RequestEvent, headers: Headers): Promise<void> {
+	const lines = headers.getSetCookie();
+	if (lines.length === 0) return;
+	const { parseSetCookieHeader, toCookieOptions } = await import('better-auth/cookies');
+	for (const line of lines) {
+		for (const [name, cookie] of parseSetCookieHeader(line)) {
+			event.cookies.set(name, cookie.value, { ...toCookieOptions(cookie), path: cookie.path ?? '/' });
+		}
+	}
+}
