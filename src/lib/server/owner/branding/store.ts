@@ -3,7 +3,7 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { preparedList } from '#lib/server/db/prepared.ts';
 import type { BrandsTable } from '#lib/server/db/schema.ts';
 
-/** A brand without the bytes of its logo. */
+/** A row of `brands` without the bytes of the logo. */
 export type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
 
 const COLUMNS = [
@@ -28,7 +28,7 @@ export async function find(queries: Queries, subjects: readonly string[]): Promi
 	return bySubject(queries, subjects);
 }
 
-/** Writes what is given of a brand, and leaves the rest as it is. */
+/** Inserts or updates a brand; columns that are not given keep their value. */
 export async function save(
 	queries: Queries,
 	brand: Pick<BrandRow, 'subject' | 'account_id' | 'router_id' | 'updated_at' | 'updated_by'> &
@@ -42,7 +42,7 @@ export async function save(
 		.execute();
 }
 
-/** The bytes of a logo by its file name, base64. */
+/** Reads the bytes of a logo in base64. */
 export async function logo(queries: Queries, file: string): Promise<string | null> {
 	const row = await queries
 		.selectFrom('brands')
