@@ -28,7 +28,7 @@ export interface Schema {
 	webhook_deliveries: WebhookDeliveriesTable;
 	webhook_attempts: WebhookAttemptsTable;
 	gateways: GatewaysTable;
-	gateway_visits: GatewayVisitsTable;
+	gateway_visits: CaptiveSessionsTable;
 	access_grants: AccessGrantsTable;
 	access_devices: AccessDevicesTable;
 	network_sessions: NetworkSessionsTable;
@@ -459,7 +459,7 @@ export interface GatewaysTable {
 }
 
 /** One device that a gateway sent. */
-export interface GatewayVisitsTable {
+export interface CaptiveSessionsTable {
 	id: Generated<number>;
 	/** SHA-256 of the id in the visit's address, hex. */
 	id_hash: string;
