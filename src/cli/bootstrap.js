@@ -22,7 +22,6 @@ const parentPollMs = 250;
 const buildInputs = [
 	'src',
 	'static',
-	'messages',
 	'project.inlang',
 	'svelte.config.js',
 	'vite.config.ts',
@@ -135,15 +134,15 @@ export function stampOf(folder, inputs) {
 	return hash.digest('hex');
 }
 
-/** What a build itself writes among its sources (see .gitignore) is made from the rest. */
-const MADE_BY_BUILDS = /[\\/]language[\\/](generated|project\.inlang[\\/](?!settings\.json))/;
+/** Files that a build generates from its inputs (see .gitignore). */
+const GENERATED = /[\\/](i18n[\\/]generated|project\.inlang[\\/](?!settings\.json))/;
 
 /**
  * @param {string} place a file, a folder or nothing
  * @returns {string[]} the files below it, in an order that does not depend on the machine
  */
 function filesUnder(place) {
-	if (!existsSync(place) || MADE_BY_BUILDS.test(place)) return [];
+	if (!existsSync(place) || GENERATED.test(place)) return [];
 	if (!statSync(place).isDirectory()) return [place];
 	return readdirSync(place)
 		.sort()
