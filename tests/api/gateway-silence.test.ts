@@ -26,7 +26,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		).name;
 
 	const status = async (router = ROUTER) => (await world().api.getRouter(router)).status;
-	const silentSince = async (name: string) => {
+	const unresponsiveSince = async (name: string) => {
 		const [row] = await world().sql.all('select silent_since from gateways where name = ?', name);
 		return row?.['silent_since'] ?? null;
 	};
@@ -40,7 +40,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await minutes(world(), 1);
 		expect(await status()).toBe('offline');
 		// Since when: the moment at which it was last heard of.
-		expect(await silentSince(name)).toBe(row?.['seen_at']);
+		expect(await unresponsiveSince(name)).toBe(row?.['seen_at']);
 		await world().api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
 			body: orderOf({ router_id: ROUTER })
 		});
@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		await hear(world(), [name]);
 		expect(await status()).toBe('online');
-		expect(await silentSince(name)).toBeNull();
+		expect(await unresponsiveSince(name)).toBeNull();
 		await world().api.createSession({ router_id: ROUTER });
 		await minutes(world(), 1, [name]);
 		expect(world().server.stderr()).toContain('a gateway is heard of again');
@@ -80,7 +80,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await minutes(world(), 1, [name]);
 		for (let round = 0; round < 2; round += 1) {
 			await minutes(world(), 2);
-			expect(await silentSince(name)).toBeNull();
+			expect(await unresponsiveSince(name)).toBeNull();
 			await minutes(world(), 1, [name]);
 		}
 		expect(await status()).toBe('online');
@@ -106,7 +106,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const names = [first, second];
 		await minutes(world(), 1, names);
 		await minutes(world(), 3, [second]);
-		expect(await silentSince(first)).not.toBeNull();
+		expect(await unresponsiveSince(first)).not.toBeNull();
 		expect(await status()).toBe('online');
 		await minutes(world(), 3);
 		expect(await status()).toBe('offline');
@@ -128,7 +128,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await minutes(world(), 2);
 		await world().server.kill();
 		await world().server.restart();
-		expect(await silentSince(name)).toBeNull();
+		expect(await unresponsiveSince(name)).toBeNull();
 		await minutes(world(), 1);
 		expect(await status()).toBe('offline');
 		await world().server.kill();

@@ -100,7 +100,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a gateway that was thought silent is heard of when it asks about a login, right or wrong', async () => {
 		const silence = () =>
 			world().sql.run('update gateways set silent_since = 1 where name = ?', gateway.name);
-		const isSilent = async () =>
+		const isUnresponsive = async () =>
 			(await world().sql.count(
 				'select count(*) from gateways where name = ? and silent_since is not null',
 				gateway.name
@@ -108,7 +108,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const user of ['s999999', (await buy()).user]) {
 			await silence();
 			await calls.authorize(user, FIRST);
-			expect(await isSilent()).toBe(false);
+			expect(await isUnresponsive()).toBe(false);
 		}
 	});
 
