@@ -8,7 +8,7 @@ import { createApi } from '../support/api.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
-import { DATABASES, demoKey, insertKey, SECRET } from '../support/world.ts';
+import { DATABASES, demoKey, insertKey, SECRET } from '../support/fixture.ts';
 
 /** Runs a test with an empty database that outlives the servers. */
 async function withDatabase(kind: string, test: (url: string) => Promise<void>): Promise<void> {
