@@ -6,7 +6,6 @@ import { codesOf } from '../../src/lib/server/api/contract/openapi-paths.ts';
 import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../support/document.ts';
-import { committed, made } from '../support/openapi.ts';
 
 const document = asJson(openApiDocument());
 const ajv = createAjv().addSchema(document, 'document');
@@ -40,15 +39,6 @@ const operations = ROUTES.map(({ method, path, operationId }) => ({
 	where: pointer('paths', path, method.toLowerCase()),
 	operation: asJson(at(document, 'paths', path, method.toLowerCase()))
 }));
-
-describe('the committed copies', () => {
-	it.each(['contract/openapi.json', 'api-types.ts'])(
-		'%s is up to date: if not, run `npm run openapi`',
-		async (path) => {
-			expect((await made())[path] === committed(path), `${path} differs: run "npm run openapi"`).toBe(true);
-		}
-	);
-});
 
 describe('the document', () => {
 	it('keeps the strictest rules of Redocly', async () => {

@@ -1,0 +1,36 @@
+import type { Generated } from 'kysely';
+
+export interface IdempotentAnswersTable {
+	account_id: number;
+	method: string;
+	path: string;
+	key: string;
+	/** SHA-256 of the request's raw body, hex. */
+	fingerprint: string;
+	status: number;
+	location: string | null;
+	/** Sealed with AES-256-GCM. */
+	body: string;
+	created_at: number;
+}
+
+export interface RequestLogTable {
+	id: Generated<number>;
+	account_id: number;
+	key_id: number;
+	at: number;
+	method: string;
+	/** Without the query; what could be a secret is left out of it (request-log/path.ts). */
+	path: string;
+	status: number;
+	duration_ms: number;
+	request_id: string;
+}
+
+export interface KeyUsageTable {
+	key_id: number;
+	/** Minutes since the epoch. */
+	minute: number;
+	/** Calls of the key in that minute. */
+	calls: number;
+}

@@ -1,0 +1,28 @@
+import type { Generated } from 'kysely';
+
+export interface EventsTable {
+	/** `evt_<ULID>` */
+	id: string;
+	type: string;
+	account_id: number;
+	router_id: number;
+	session_id: number;
+	payment_id: number | null;
+	/** The API object at the time of the event, without the password; JSON. `{}` once it is forgotten. */
+	data: string;
+	created_at: number;
+}
+
+export interface JobsTable {
+	id: Generated<number>;
+	kind: string;
+	subject_id: number;
+	run_at: number;
+	attempts: Generated<number>;
+	/** Counts wake-ups, so that one that comes while the job runs is not lost. */
+	wakes: Generated<number>;
+	lease_owner: string | null;
+	lease_until: number | null;
+	last_error: string | null;
+	created_at: number;
+}

@@ -1,0 +1,26 @@
+export interface SandboxChargesTable {
+	reference: string;
+	phone: string;
+	amount_minor: number;
+	currency: string;
+	callback_url: string;
+	payment_expires_at: number;
+	first_seen_at: number;
+	/** null while the operator only noticed the attempt during its outage. */
+	queued_at: number | null;
+}
+
+export interface SandboxRefundsTable {
+	reference: string;
+	charge_reference: string;
+	amount_minor: number;
+	currency: string;
+	created_at: number;
+}
+
+export interface SandboxInstructionsTable {
+	charge_reference: string;
+	/** One of the outcomes in operators/sandbox/scenarios.ts. */
+	outcome: string;
+	instructed_at: number;
+}
