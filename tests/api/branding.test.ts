@@ -5,23 +5,23 @@ import { GOOD_SVG, HOSTILE_SVGS, pngOf, strangePngs, svg } from '../support/logo
 import { registerGateway } from '../support/gateways.ts';
 import { addRouter, alertOf, newOwner, sendBrand, type BrandFields, type Owner } from '../support/owners.ts';
 import { browse } from '../support/browsing.ts';
-import { DATABASES, useWorld } from '../support/world.ts';
+import { DATABASES, useFixture } from '../support/fixture.ts';
 
 describe.each(DATABASES)('branding on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let owner: Owner;
 	let router: number;
 	let second: number;
 
 	beforeAll(async () => {
-		owner = await newOwner(world());
-		router = await addRouter(world(), owner.accountId);
-		second = await addRouter(world(), owner.accountId, { name: 'Second Place' });
+		owner = await newOwner(fixture());
+		router = await addRouter(fixture(), owner.accountId);
+		second = await addRouter(fixture(), owner.accountId, { name: 'Second Place' });
 	});
 
 	const save = (fields: BrandFields, path = '/owner/brand', person = owner) =>
-		sendBrand(person, world().server.url, path, fields);
-	const brandOf = async (id: number) => (await world().api.getRouter(id)).brand;
+		sendBrand(person, fixture().server.url, path, fields);
+	const brandOf = async (id: number) => (await fixture().api.getRouter(id)).brand;
 	const logoFile = async (id = router) => (await brandOf(id))?.logo?.url ?? '';
 
 	it('is none until an owner sets it, and none again when everything is taken away', async () => {
@@ -38,11 +38,11 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		const [one, other] = [await brandOf(router), await brandOf(second)];
 		expect(one).toEqual({ ...other, name: 'Only here' });
 		expect(other).toMatchObject({ name: 'All of us', accent: '#aa2200', logo: { width: 120, height: 40 } });
-		const { data } = await world().api.listRouters('lat=0.3377&lon=32.5878&radius=1&limit=100');
+		const { data } = await fixture().api.listRouters('lat=0.3377&lon=32.5878&radius=1&limit=100');
 		const listed = data.filter(({ id }) => id === router || id === second).map(({ brand }) => brand?.name);
 		expect(listed).toEqual(['Only here', 'All of us']);
 		expect(await brandOf(3)).toBeNull();
-		const answer = await world().admin.send('PUT', `/v1/owner/routers/${router}/price`, {
+		const answer = await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, {
 			body: { price: 500 }
 		});
 		expect(routerShape.parse(answer.body).brand).toEqual(one);
@@ -57,13 +57,13 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		expect(await logoFile()).toBe(file);
 		await save({ remove: true });
 		expect(await brandOf(router)).toBeNull();
-		expect((await browse(world().server.url).get(file)).status).toBe(404);
+		expect((await browse(fixture().server.url).get(file)).status).toBe(404);
 	});
 
 	it('serves the logo as a picture and as nothing else', async () => {
 		await save({ logo: { bytes: GOOD_SVG } });
 		const file = await logoFile();
-		const { url } = world().server;
+		const { url } = fixture().server;
 		const answer = await fetch(url + file);
 		expect(answer.status).toBe(200);
 		expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -89,12 +89,12 @@ describe.each(DATABASES)('branding on %s', (database) => {
 
 	it('shows on every page that sells there, and on its poster, beside Airtill’s own sign', async () => {
 		await save({ name: 'Café <b>"Ü"</b>', colour: '#ffcc00', logo: { bytes: GOOD_SVG } });
-		const { key } = await registerGateway(world().server, 'mikrotik-chap', {
+		const { key } = await registerGateway(fixture().server, 'mikrotik-chap', {
 			loginHost: '10.5.50.1',
 			router
 		});
 		for (const path of [`/r/${router}`, `/r/${router}/poster`, `/kiosk/${router}`, `/splash/${key}`]) {
-			const page = await browse(world().server.url).get(path);
+			const page = await browse(fixture().server.url).get(path);
 			expect(page.status).toBe(200);
 			expect(page.html).toContain(await logoFile());
 			expect(page.text).toContain('Café <b>"Ü"</b>');
@@ -105,7 +105,7 @@ describe.each(DATABASES)('branding on %s', (database) => {
 			expect(page.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
 		}
 		// Another owner's page has no element for it at all.
-		expect((await browse(world().server.url).get('/r/3')).html).not.toContain('/*rules*/');
+		expect((await browse(fixture().server.url).get('/r/3')).html).not.toContain('/*rules*/');
 		await save({ remove: true });
 	});
 
@@ -122,19 +122,19 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		[{ logo: { bytes: strangePngs().refused['huge dimensions'] } }, '30000 × 30000'],
 		[{ logo: { bytes: HOSTILE_SVGS['a script'] ?? '' } }, 'script']
 	] satisfies [BrandFields, string][])('is refused, and nothing changes: %j', async (fields, reason) => {
-		const before = await world().sql.all('select * from brands order by subject');
+		const before = await fixture().sql.all('select * from brands order by subject');
 		const page = await save(fields);
 		expect(page.status).toBe(400);
 		expect(alertOf(page)).toContain(reason);
-		expect(await world().sql.all('select * from brands order by subject')).toEqual(before);
+		expect(await fixture().sql.all('select * from brands order by subject')).toEqual(before);
 	});
 
 	it('takes no hostile picture, whichever way it comes', async () => {
-		const before = await world().sql.all('select * from brands order by subject');
+		const before = await fixture().sql.all('select * from brands order by subject');
 		for (const bytes of [...Object.values(HOSTILE_SVGS), ...Object.values(strangePngs().refused)]) {
 			expect((await save({ logo: { bytes, name: 'logo.png', type: 'image/png' } })).status).toBe(400);
 		}
-		expect(await world().sql.all('select * from brands order by subject')).toEqual(before);
+		expect(await fixture().sql.all('select * from brands order by subject')).toEqual(before);
 	});
 
 	it('joins scripts that need joiners, and drops marks of direction', async () => {
@@ -146,24 +146,27 @@ describe.each(DATABASES)('branding on %s', (database) => {
 	it('is the owner’s alone: no other owner, no app account, nobody without a sign-in', async () => {
 		const path = `/owner/routers/${router}/brand`;
 		const fields = { name: 'Taken over', logo: { bytes: svg('<path d="M0 0"/>') } };
-		const stranger = await newOwner(world());
+		const stranger = await newOwner(fixture());
 		expect((await save(fields, path, stranger)).status).toBe(404);
-		const app = await newOwner(world(), 'app');
+		const app = await newOwner(fixture(), 'app');
 		expect((await save(fields, path, app)).status).toBe(403);
 		expect((await save(fields, '/owner/brand', app)).status).toBe(403);
-		const nobody = await sendBrand(browse(world().server.url), world().server.url, path, fields);
+		const nobody = await sendBrand(browse(fixture().server.url), fixture().server.url, path, fields);
 		expect(nobody.path).toBe('/owner/sign-in');
-		await world().sql.run("update accounts set status = 'suspended' where id = ?", stranger.accountId);
+		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", stranger.accountId);
 		expect((await save(fields, '/owner/brand', stranger)).status).toBe(403);
-		expect(await world().sql.count("select count(*) from brands where name = 'Taken over'")).toBe(0);
+		expect(await fixture().sql.count("select count(*) from brands where name = 'Taken over'")).toBe(0);
 	});
 
 	it('may be set by an admin, at any router, in the owner’s name', async () => {
-		const admin = await newOwner(world(), 'admin');
+		const admin = await newOwner(fixture(), 'admin');
 		await save({ name: 'Set by the till' }, `/owner/routers/${router}/brand`, admin);
 		expect((await brandOf(router))?.name).toBe('Set by the till');
 		expect(
-			await world().sql.all('select account_id, updated_by from brands where subject = ?', `router ${router}`)
+			await fixture().sql.all(
+				'select account_id, updated_by from brands where subject = ?',
+				`router ${router}`
+			)
 		).toEqual([{ account_id: owner.accountId, updated_by: admin.accountId }]);
 	});
 

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asJson, at } from '../support/document.ts';
 import { page, type Html } from '../support/pages.ts';
 import { freePort } from '../support/ports.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 interface Result {
 	code: number;
@@ -67,10 +67,10 @@ const codeOf = ({ code }: Html, name: string): string => {
 };
 
 describe.each(DATABASES)('a first purchase on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	it('in TypeScript ends with a password', async () => {
-		const { server, newKey } = world();
+		const { server, newKey } = fixture();
 		const { key } = await newKey();
 		const text = codeOf(await page(server.url, '/docs'), 'story typescript');
 		expect(text).toContain(`'${server.url}/v1'`);
@@ -81,7 +81,7 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 	});
 
 	it('in TypeScript orders once and asks the payer once when the first answer to each call is lost', async () => {
-		const { server, sql, newKey } = world();
+		const { server, sql, newKey } = fixture();
 		const { key, accountId } = await newKey();
 		const seen = new Set<string>();
 		const proxy = createServer((request, response) => {
@@ -114,7 +114,7 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 	});
 
 	it('in TypeScript says why when the payer declines', async () => {
-		const { server, newKey } = world();
+		const { server, newKey } = fixture();
 		const { key } = await newKey();
 		const text = codeOf(await page(server.url, '/docs'), 'story typescript');
 		const { code, stderr } = await typescript(text.replace('+256772123456', '+256772123001'), key);
@@ -124,7 +124,7 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 	});
 
 	it.skipIf(!hasCurl)('with curl, call by call, ends with a password', async () => {
-		const { server, newKey } = world();
+		const { server, newKey } = fixture();
 		const { key } = await newKey();
 		const start = await page(server.url, '/docs');
 		/** Ids of the page and what they are here; the number is one that nobody used before. */
@@ -149,13 +149,13 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 });
 
 describe('the examples of every endpoint', () => {
-	const world = useWorld({});
+	const fixture = useFixture({});
 
 	/** Answers that an example may have here, where its ids name nothing or something else. */
 	const FITTING = /^(\w+_not_found|not_router_owner|payment_method_not_supported|duration_not_allowed)$/;
 
 	it('run, in both languages, and are understood', async () => {
-		const { server, newKey } = world();
+		const { server, newKey } = fixture();
 		// An account for each language: they share the Idempotency-Key of the page, not the bytes of the body.
 		const [{ key }, { key: curlKey }] = [await newKey({ role: 'owner' }), await newKey({ role: 'owner' })];
 		const list = await page(server.url, '/docs/endpoints');
@@ -183,7 +183,7 @@ describe('the examples of every endpoint', () => {
 });
 
 describe('a receiver of webhooks', () => {
-	const world = useWorld({});
+	const fixture = useFixture({});
 	const secret = `whsec_${Buffer.from('an example, not a real secret!!!').toString('base64')}`;
 	const other = `whsec_${Buffer.from('another one, not real either !!!').toString('base64')}`;
 
@@ -199,7 +199,7 @@ describe('a receiver of webhooks', () => {
 		['with the package', 'verify package', byHand],
 		['with what Node has', 'verify node', byPackage]
 	])('%s takes what is genuine and nothing else', async (_how, name, sign) => {
-		const docs = await page(world().server.url, '/docs/webhooks');
+		const docs = await page(fixture().server.url, '/docs/webhooks');
 		const body = JSON.stringify(JSON.parse(codeOf(docs, 'event payment.success')));
 		const port = String(await freePort());
 		const child = spawn(process.execPath, [saved(codeOf(docs, name))], {

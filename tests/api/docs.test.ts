@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asJson, at } from '../support/document.ts';
 import { page, plain, type Html } from '../support/pages.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { SECRET } from '../support/world.ts';
+import { SECRET } from '../support/fixture.ts';
 
 /** Where a reader may begin. */
 const START = '/docs';

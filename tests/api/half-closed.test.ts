@@ -7,16 +7,16 @@ import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../support/api.ts';
 import { buyAt } from '../support/purchase.ts';
-import { DATABASES, recorded, useWorld, type NewKey } from '../support/world.ts';
+import { DATABASES, recorded, useFixture, type NewKey } from '../support/fixture.ts';
 
 /** Of an answer that is held back: below the 20 seconds, and a page's 10, and far above one look at the database. */
 const heldLimitMs = 8_000;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let buyer: NewKey;
 	beforeAll(async () => {
-		buyer = await world().newKey();
+		buyer = await fixture().newKey();
 	});
 
 	const request = (first: string, body?: object) => {
@@ -28,7 +28,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	/** Sends bytes and the end of our side together; answers all that comes back. */
 	async function sendAndEnd(bytes: string): Promise<string> {
-		const socket = connect({ port: world().server.port, host: '127.0.0.1', allowHalfOpen: true });
+		const socket = connect({ port: fixture().server.port, host: '127.0.0.1', allowHalfOpen: true });
 		let text = '';
 		socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
 		socket.end(bytes);
@@ -72,7 +72,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it.each(['?held', '/status?wait=20'])('so does a page of it (%s)', async (asked) => {
-		const path = await buyAt(world().server.url, '/r/3', numberEnding('003'));
+		const path = await buyAt(fixture().server.url, '/r/3', numberEnding('003'));
 		const started = performance.now();
 		const text = await sendAndEnd(`GET ${path}${asked} HTTP/1.1\r\nHost: airtill.test\r\n\r\n`);
 		expect(text).toMatch(/^HTTP\/1\.1 200 /);
@@ -80,8 +80,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a request that is cut off by the end is refused, and changes nothing', async () => {
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		answered(await sendAndEnd(request('POST /v1/sessions', orderOf()).slice(0, -3)), 400);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 });

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { orderOf } from '../support/api.ts';
-import { judge } from '../support/judge.ts';
-import { DATABASES, demoKey, eventually, recorded, useWorld } from '../support/world.ts';
+import { assertContract } from '../support/contract-assertions.ts';
+import { DATABASES, demoKey, eventually, recorded, useFixture } from '../support/fixture.ts';
 
 const kib = 1024;
 const limitMs = 5_000;
@@ -62,11 +62,11 @@ function parseAnswer(raw: string): RawAnswer {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: { BODY_SIZE_LIMIT: '2K' } });
+	const fixture = useFixture({ database, env: { BODY_SIZE_LIMIT: '2K' } });
 
 	/** One request; `head` is its first line and any headers before those that every request has. */
 	async function raw(head: string[], { host = 'Host: airtill.test' as string | null, body = '' } = {}) {
-		const { server } = world();
+		const { server } = fixture();
 		const lines = [
 			...head,
 			...(host === null ? [] : [host]),
@@ -78,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	const codeOf = ({ status, body }: RawAnswer) => `${status} ${(body as { code?: string }).code}`;
 
-	const read = async () => (await world().api.send('GET', '/v1/routers/1')).body;
+	const read = async () => (await fixture().api.send('GET', '/v1/routers/1')).body;
 
 	it('the address may be absolute, as for a proxy, and its host is the one that counts', async () => {
 		const answer = await raw(['GET http://shop.test:81/v1/routers/1?x=1 HTTP/1.1']);
@@ -97,7 +97,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['//v1/nothing?lang=fr', 401],
 			['/r/3?lang=fr', 303]
 		] as const) {
-			const page = await fetch(world().server.url + path, { redirect: 'manual' });
+			const page = await fetch(fixture().server.url + path, { redirect: 'manual' });
 			expect([path, page.status]).toEqual([path, status]);
 			await page.arrayBuffer();
 		}
@@ -121,7 +121,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(codeOf(await raw(['GET /%76%31/%FF HTTP/1.1']))).toBe('400 validation_failed');
 		// What means something stays as it is.
 		for (const path of ['/v1%2Frouters/1', '/v1/routers%2F1', '/v1/routers/1%2Fx', '/V1/routers/1']) {
-			expect((await fetch(world().server.url + path)).status, path).not.toBe(200);
+			expect((await fetch(fixture().server.url + path)).status, path).not.toBe(200);
 		}
 	});
 
@@ -147,7 +147,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('pages need a host as /v1 does, and one that is none is no part of their address', async () => {
 		const ask = (line: string, host: string | null) =>
 			exchange(
-				world().server.port,
+				fixture().server.port,
 				[line, ...(host === null ? [] : [host]), 'Connection: close\r\n\r\n'].join('\r\n')
 			);
 		for (const host of ['Host: airtill.test', 'Host: airtill.test:81', 'Host: [::1]:81', 'Host: 127.0.0.1']) {
@@ -201,7 +201,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('400 for a body beyond the adapter’s own limit, which a deployment may set lower', async () => {
-		const { api } = world();
+		const { api } = fixture();
 		const body = `${JSON.stringify(orderOf())}${' '.repeat(3 * kib)}`;
 		await api.refused('400 body_too_large', 'POST', '/v1/sessions', { body });
 		const stream = new Blob([body]).stream();
@@ -209,8 +209,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a body that breaks off does nothing, and is no error of ours', async () => {
-		const { server } = world();
-		const before = await recorded(world());
+		const { server } = fixture();
+		const before = await recorded(fixture());
 		const head = [
 			'POST /v1/sessions HTTP/1.1',
 			'Host: airtill.test',
@@ -225,12 +225,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		const broken = [...head, 'Transfer-Encoding: chunked', 'Connection: close', '', 'zz', text].join('\r\n');
 		expect(codeOf(parseAnswer(await exchange(server.port, broken)))).toBe('400 validation_failed');
 		await eventually('both are over', async () => socket.destroyed);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 		expect(server.stderr()).toBe('');
 	});
 
 	it('two requests on one connection get two answers, in their order', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const head = (path: string, last: boolean) =>
 			[
 				`GET ${path} HTTP/1.1`,
@@ -244,7 +244,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(text.indexOf('"id":1')).toBeLessThan(text.indexOf('"id":2'));
 	});
 
-	const appKey = () => demoKey(world().server, 'app');
+	const appKey = () => demoKey(fixture().server, 'app');
 
 	/** A request that may be followed by others. */
 	const kept = (first: string, body = '', headers = ['Host: airtill.test'], bearer = appKey()) => {
@@ -262,8 +262,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		['a request without a host', 'GET /v1/routers/1 HTTP/1.1\r\n\r\n'],
 		['a host that is none', 'GET /v1/routers/1 HTTP/1.1\r\nHost: a b\r\n\r\n']
 	])('a payment that %s follow has its own answer, first; they get theirs', async (_what, after) => {
-		const { server } = world();
-		const { api, key } = await world().newKey();
+		const { server } = fixture();
+		const { api, key } = await fixture().newKey();
 		const { id, amount } = await api.createSession();
 		const body = JSON.stringify({ session_id: id, amount, phone: orderOf().phone });
 		const payment = kept('POST /v1/payments/mobile-money', body, undefined, key);
@@ -275,23 +275,23 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a page that something broken follows is shown whole', async () => {
-		const text = await exchange(world().server.port, `${kept('GET /docs')}GARB`);
+		const text = await exchange(fixture().server.port, `${kept('GET /docs')}GARB`);
 		expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400']);
 		expect(text.indexOf('</html>')).toBeGreaterThan(0);
 		expect(text.indexOf('</html>')).toBeLessThan(text.indexOf('HTTP/1.1 400'));
 	});
 
 	it('what comes after a request without a host is not carried out, because nobody would hear of it', async () => {
-		const { server } = world();
-		const before = await recorded(world());
+		const { server } = fixture();
+		const before = await recorded(fixture());
 		const order = kept('POST /v1/sessions', JSON.stringify(orderOf()));
 		const answers = parseAnswers(await exchange(server.port, kept('GET /v1/routers/1', '', []) + order));
 		expect(answers.map(codeOf)).toEqual(['400 validation_failed']);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('CONNECT is a wrong method like any other, after the answers before it', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const refused = await exchange(server.port, kept('GET /v1/routers/1') + kept('CONNECT /v1/routers'));
 		const [first, second, ...more] = parseAnswers(refused);
 		expect([first, second].map((answer) => answer && codeOf(answer))).toEqual([
@@ -306,7 +306,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a body that breaks its own framing has the answer of its request, with its limits and host', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const framing = ['Host: shop.test', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
 		const order = `${kept('POST /v1/sessions', '', framing)}zz\r\n${JSON.stringify(orderOf())}`;
 		const answers = parseAnswers(await exchange(server.port, kept('GET /v1/routers/1') + order));
@@ -322,7 +322,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		['a host that is none', 'GET /v1/routers HTTP/1.1\r\nHost: a b\r\n\r\n'],
 		['CONNECT', 'CONNECT /v1/routers HTTP/1.1\r\nHost: a\r\n\r\n']
 	])('a connection with %s is taken down, also when the other side keeps it open', async (_what, bytes) => {
-		const socket = connect({ port: world().server.port, host: '127.0.0.1', allowHalfOpen: true });
+		const socket = connect({ port: fixture().server.port, host: '127.0.0.1', allowHalfOpen: true });
 		socket.write(bytes);
 		let text = '';
 		socket.on('data', (chunk) => (text += String(chunk)));
@@ -349,7 +349,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'connection'
 			];
 			const headersOf = async (method: string) => {
-				const { status, headers } = await world().api.send(method, path);
+				const { status, headers } = await fixture().api.send(method, path);
 				const kept = [...headers].filter(([name]) => !named.includes(name) && !/ratelimit/.test(name));
 				return { status, kept };
 			};
@@ -363,7 +363,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['GET', '/v1/routers/x'],
 			['DELETE', '/v1/sessions/999999']
 		] as const) {
-			judge({ method, path, ...(await raw([`${method} ${path} HTTP/1.1`])) });
+			assertContract({ method, path, ...(await raw([`${method} ${path} HTTP/1.1`])) });
 		}
 	});
 });

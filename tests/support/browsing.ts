@@ -1,5 +1,5 @@
 /** A person with a browser that has cookies and forms and nothing else: what pages must work with. */
-import { eventually, type World } from './world.ts';
+import { eventually, type Fixture } from './fixture.ts';
 import type { TestServer } from './server.ts';
 
 export interface Page {
@@ -144,7 +144,7 @@ export async function signInAs(server: TestServer, role: 'app' | 'owner' | 'admi
 const minuteMs = 60_000;
 
 /** Lets a minute pass for the rate limits; PostgreSQL counts by a clock of its own. */
-export async function triesForgotten({ server, sql }: World): Promise<void> {
+export async function triesForgotten({ server, sql }: Fixture): Promise<void> {
 	await server.advance(minuteMs + 1);
 	if (server.databaseUrl.startsWith('postgres')) await sql.run('delete from rate_heads');
 }

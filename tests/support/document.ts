@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document as a judge of answers: ajv (2020-12) validates bodies and headers against it. The document
+ * The OpenAPI document as a check of responses: ajv (2020-12) validates bodies and headers against it. The document
  * promises to clients that fields may be added; here it is closed, so that a field it does not know is an error.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';

@@ -1,7 +1,7 @@
 /** Owners on their pages, with a browser that has cookies and forms and nothing else. */
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
 import type { Value } from './sql.ts';
-import type { World } from './world.ts';
+import type { Fixture } from './fixture.ts';
 
 export interface Owner extends Browsing {
 	accountId: number;
@@ -11,24 +11,28 @@ export interface Owner extends Browsing {
 let owners = 0;
 
 /** Signs up, and is made an owner by whoever runs the installation. */
-export async function newOwner(world: World, role: 'app' | 'owner' | 'admin' = 'owner'): Promise<Owner> {
-	await triesForgotten(world);
+export async function newOwner(fixture: Fixture, role: 'app' | 'owner' | 'admin' = 'owner'): Promise<Owner> {
+	await triesForgotten(fixture);
 	const email = `owner${(owners += 1)}@people.example`;
-	const person = await signUp(world.server, email);
-	await world.sql.run('update accounts set role = ? where email = ?', role, email);
-	const accountId = await world.sql.count('select id from accounts where email = ?', email);
+	const person = await signUp(fixture.server, email);
+	await fixture.sql.run('update accounts set role = ? where email = ?', role, email);
+	const accountId = await fixture.sql.count('select id from accounts where email = ?', email);
 	return { ...person, accountId, email };
 }
 
 /** Opens the owner pages by their own form. */
-export async function signInOnOwnerPages(world: World, email: string, next = ''): Promise<[Browsing, Page]> {
-	const person = browse(world.server.url);
+export async function signInOnOwnerPages(
+	fixture: Fixture,
+	email: string,
+	next = ''
+): Promise<[Browsing, Page]> {
+	const person = browse(fixture.server.url);
 	return [person, await person.post('/owner/sign-in', { email, password: PASSWORD, next })];
 }
 
 /** A copy of the third demo router that belongs to another account. */
 export async function addRouter(
-	{ sql }: World,
+	{ sql }: Fixture,
 	owner: number,
 	different: Record<string, Value> = {}
 ): Promise<number> {

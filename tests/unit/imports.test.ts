@@ -105,7 +105,9 @@ describe('rule 2: routes and hooks', () => {
 				// The callback route is not of /v1 and answers for itself.
 				'routes/callbacks/[operator]/[reference]/[token]/+server.ts -> lib/server/errors.ts'
 			])
-				.filter((one) => !/^routes\/(developer|owner|\(portal\))\/.* -> lib\/server\/api\/contract\//.test(one))
+				.filter(
+					(one) => !/^routes\/(developer|owner|\(portal\))\/.* -> lib\/server\/api\/contract\//.test(one)
+				)
 				// The reference shows what is; there is nothing to call.
 				.filter((one) => !/^routes\/\(reference\)\/.* -> lib\/server\/docs\//.test(one))
 				.filter((one) => !/^routes\/\(portal\)\/.* -> lib\/server\/purchases\/purchases\.ts$/.test(one))
@@ -134,7 +136,7 @@ describe('rule 3: the portal reaches the service through api-client.ts', () => {
 			];
 			for (const name of used)
 				expect(
-					['purchases', 'places', 'config', 'clock', 'log', 'api', 'gateways', 'visits', 'guests'],
+					['purchases', 'places', 'config', 'clock', 'log', 'api', 'gateways', 'captiveSessions', 'guests'],
 					file
 				).toContain(name);
 		}

@@ -37,8 +37,8 @@ const optionWords = (gateway: RegisteredGateway) =>
 		: 'DHCP option 114 is not to be set: it would know no device apart';
 
 function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Finding> {
-	const way = adapterOf(gateway.kind).way(gateway);
-	yield ok('kind', `${gateway.title}; ${WAY_WORDS[way]}`);
+	const mode = adapterOf(gateway.kind).controlMode(gateway);
+	yield ok('kind', `${gateway.title}; ${WAY_WORDS[mode]}`);
 	if (config.origin === null) {
 		yield warn('portal', 'its address is not known', 'set ORIGIN to the address that devices open');
 		return;
@@ -84,16 +84,16 @@ async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGe
 function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 	const { kind, credentials: given, settings, secret, name } = gateway;
 	const adapter = adapterOf(kind);
-	const way = adapter.way(gateway);
+	const mode = adapter.controlMode(gateway);
 	const missing = [
 		...(adapter.secretName !== null && secret === null ? [`${adapter.secretName} (--secret)`] : []),
-		...(way === 'radius' && !given.radiusSecret ? ['RADIUS secret (--radius-secret)'] : []),
-		...((way === 'radius' || way === 'poll') && !given.token ? ['token (--token)'] : [])
+		...(mode === 'radius' && !given.radiusSecret ? ['RADIUS secret (--radius-secret)'] : []),
+		...((mode === 'radius' || mode === 'poll') && !given.token ? ['token (--token)'] : [])
 	];
 	if (missing.length > 0) {
 		yield fail('secrets', `missing: ${missing.join(', ')}`, `airtill gateways rotate ${name} makes them`);
 	} else yield ok('secrets', 'all there');
-	if (way !== 'radius') return;
+	if (mode !== 'radius') return;
 	if (settings.nas === undefined) {
 		const advice =
 			'remove it and add it again with --nas: else nobody can be put out before the time is over';
@@ -105,15 +105,20 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	const { kind, name, clockOffsetMs } = gateway;
 	const adapter = adapterOf(kind);
-	const way = adapter.way(gateway);
-	if (way === 'radius') yield* radiusEndpoint(app, gateway);
-	if (way !== 'push' || !adapter.tell) {
+	const mode = adapter.controlMode(gateway);
+	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
+	if (mode !== 'push' || !adapter.controller) {
 		if (clockOffsetMs !== null) yield clockFinding(clockOffsetMs);
 		return;
 	}
 	const reach = createReach(app.clock);
 	try {
-		const { problems, reachable: isThere, online, ...found } = await adapter.tell.status(gateway, reach);
+		const {
+			problems,
+			reachable: isThere,
+			online,
+			...found
+		} = await adapter.controller.status(gateway, reach);
 		const advice = isThere
 			? `"airtill gateways config ${name}" says what it needs; "gateways rotate" takes a new key`
 			: 'look at its address, its power, and what is between it and this machine';
@@ -167,12 +172,12 @@ function clockFinding(offsetMs: number): Finding {
 }
 
 function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding> {
-	const { seenAt, silentSince, trouble } = gateway;
+	const { seenAt, unresponsiveSince, trouble } = gateway;
 	if (trouble !== null) yield fail('last attempt', trouble.replace(/\.$/, ''), 'it is tried again by itself');
-	if (seenAt === null && silentSince !== null) {
+	if (seenAt === null && unresponsiveSince !== null) {
 		yield fail('heard of', 'never yet', 'its router is not sold before it is; look at its configuration');
-	} else if (silentSince !== null) {
-		const minutes = Math.round((clock.now() - silentSince) / MINUTE_MS);
+	} else if (unresponsiveSince !== null) {
+		const minutes = Math.round((clock.now() - unresponsiveSince) / MINUTE_MS);
 		yield fail('heard of', `silent for ${minutes} minutes`, 'its router is not sold while that lasts');
 	} else if (seenAt === null) {
 		yield warn('heard of', 'never yet', 'normal before the first buyer; then look at its configuration');

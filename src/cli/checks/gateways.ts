@@ -31,19 +31,19 @@ export async function* checkGateways(config: Config): AsyncGenerator<Finding> {
 }
 
 function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
-	const { name, kind, silentSince, seenAt, trouble, clockOffsetMs } = gateway;
-	const way = adapterOf(kind).way(gateway);
+	const { name, kind, unresponsiveSince, seenAt, trouble, clockOffsetMs } = gateway;
+	const mode = adapterOf(kind).controlMode(gateway);
 	const missing = missingOf(gateway);
 	const test = `see "gateways test ${name}"`;
 	if (missing.length > 0) {
 		const what = `${name} has no ${missing.join(' and no ')}`;
 		yield fail('gateways', what, 'register it anew, with what its kind needs');
 	}
-	if (seenAt === null && way !== 'browser' && way !== 'elsewhere') {
-		const what = `${name} was never heard of${silentSince === null ? '' : ': its router may not be sold'}`;
+	if (seenAt === null && mode !== 'browser' && mode !== 'elsewhere') {
+		const what = `${name} was never heard of${unresponsiveSince === null ? '' : ': its router may not be sold'}`;
 		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints; ${test}`);
-	} else if (silentSince !== null) {
-		const what = `${name} has been silent since ${isoTime(silentSince)}: its router may not be sold`;
+	} else if (unresponsiveSince !== null) {
+		const what = `${name} has been silent since ${isoTime(unresponsiveSince)}: its router may not be sold`;
 		yield warn('gateways', what, `see that it has power and internet; ${test}`);
 	}
 	if (trouble !== null) yield warn('gateways', `${name}: ${plain(trouble)}`, test);
@@ -56,14 +56,14 @@ function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
 
 /** What a gateway cannot do without, by how it learns who may be online. */
 function missingOf(gateway: RegisteredGateway): string[] {
-	const way = adapterOf(gateway.kind).way(gateway);
+	const mode = adapterOf(gateway.kind).controlMode(gateway);
 	const named: [keyof GatewayCredentials, string][] =
-		way === 'radius'
+		mode === 'radius'
 			? [
 					['radiusSecret', 'RADIUS secret'],
 					['token', 'token']
 				]
-			: way === 'push' && gateway.settings.api !== undefined
+			: mode === 'push' && gateway.settings.api !== undefined
 				? [['apiKey', 'API key']]
 				: [];
 	return named.flatMap(([key, words]) => (gateway.credentials[key] === undefined ? [words] : []));

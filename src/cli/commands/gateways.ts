@@ -89,7 +89,7 @@ export const removeGateway: Command = {
 function refusal(gateway: RegisteredGateway, { putOut, left, reason }: Removal): string {
 	const why = plain(reason ?? 'It does not answer.');
 	const again =
-		adapterOf(gateway.kind).tell?.subject === 'user'
+		adapterOf(gateway.kind).controller?.subject === 'user'
 			? 'are added to it again as soon as it answers: they have to sign in once more'
 			: 'are let in again as soon as it answers';
 	return [
@@ -121,9 +121,9 @@ function sayRemoved(
 
 /** How a gateway stands, in a few words; `gateways test` says more. */
 function stateText(gateway: RegisteredGateway): string {
-	const { silentSince, trouble } = gateway;
-	const state = gatewayState(gateway, adapterOf(gateway.kind).way(gateway));
-	if (state === 'silent') return `silent since ${isoTime(silentSince)}`;
+	const { unresponsiveSince, trouble } = gateway;
+	const state = gatewayState(gateway, adapterOf(gateway.kind).controlMode(gateway));
+	if (state === 'silent') return `silent since ${isoTime(unresponsiveSince)}`;
 	if (trouble !== null) return 'trouble';
 	return { heard: 'well', new: 'never heard', unwatched: 'not watched' }[state];
 }

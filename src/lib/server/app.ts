@@ -20,7 +20,7 @@ import { openDatabase, type Database } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways, type Gateways } from './gateways/gateways.ts';
 import { createReach } from './gateways/reach.ts';
-import { createVisits, type Visits } from './gateways/captive-sessions/captive-sessions.ts';
+import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
 import { createIdempotency, type Idempotency } from './api/idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './billing/earnings/earnings.ts';
@@ -41,7 +41,7 @@ import { createRequestLog, type RequestLog } from './developer/request-log/reque
 import { createReviews, type Reviews } from './billing/reviews/reviews.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
-import { createSilence } from './gateways/health/gateway-health.ts';
+import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn, type SignIn } from './developer/sign-in/sign-in.ts';
 import { createSessions, SESSION_JOB, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments, type TestPayments } from './developer/test-payments/test-payments.ts';
@@ -69,7 +69,7 @@ export interface App {
 	reviews: Reviews;
 	purchases: Purchases;
 	gateways: Gateways;
-	visits: Visits;
+	captiveSessions: CaptiveSessions;
 	guests: Guests;
 	access: Access;
 	accessKinds: AccessKinds;
@@ -159,12 +159,12 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		reviews
 	});
 	const reach = createReach(clock);
-	const visits: Visits = createVisits({
+	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		database,
 		clock,
 		secrets,
 		access: {
-			bound: (tokenHash, isIn) => access.visitBound(tokenHash, isIn),
+			bound: (tokenHash, isIn) => access.captiveSessionBound(tokenHash, isIn),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash)
 		}
@@ -175,7 +175,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		log,
 		jobs,
 		gateways,
-		visits,
+		captiveSessions,
 		sessions,
 		payments,
 		plan,
@@ -183,7 +183,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		reach
 	});
 	const guests = createGuests({ database, clock, secrets, sessions });
-	const silence = createSilence({ database, clock, log, gateways, access, reach });
+	const silence = createGatewayHealth({ database, clock, log, gateways, access, reach });
 	const usage = createUsage({ database, clock, config, gateways });
 	const mailer = createMailer(config);
 	const signIn = createSignIn({
@@ -243,7 +243,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			region: config.defaultRegion
 		}),
 		gateways,
-		visits,
+		captiveSessions,
 		access,
 		guests,
 		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),

@@ -32,7 +32,7 @@ export function useLine(use: RouterUse | undefined): string | null {
 }
 
 export const silentText = (use: RouterUse | undefined, timeZone: string): string | null =>
-	use?.silentSince == null ? null : m.usage_silent({ time: moment(use.silentSince, timeZone) });
+	use?.unresponsiveSince == null ? null : m.usage_silent({ time: moment(use.unresponsiveSince, timeZone) });
 
 /** A gateway as its owner sees it. */
 export interface GatewayLine {
@@ -45,7 +45,7 @@ export interface GatewayLine {
 }
 
 function gatewayLine(gateway: GatewayUse, timeZone: string): GatewayLine {
-	const { name, title, state, seenAt, silentSince, clockOffsetMs } = gateway;
+	const { name, title, state, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
 	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
 	const isOff = clockOffsetMs !== null && Math.abs(clockOffsetMs) >= CLOCK_SHOWN_MS;
 	return {
@@ -54,7 +54,7 @@ function gatewayLine(gateway: GatewayUse, timeZone: string): GatewayLine {
 		state: {
 			heard: m.usage_heard(),
 			new: m.usage_new(),
-			silent: m.usage_silent({ time: moment(silentSince ?? 0, timeZone) }),
+			silent: m.usage_silent({ time: moment(unresponsiveSince ?? 0, timeZone) }),
 			unwatched: m.usage_unwatched()
 		}[state],
 		mark: state === 'heard' ? 'good' : state === 'unwatched' ? null : 'notice',
@@ -77,7 +77,7 @@ export interface RouterUseText {
 /** All that is known of a router; null where no gateway stands on it. */
 export function routerUse(use: RouterUse | undefined, timeZone: string): RouterUseText | null {
 	if (!use || use.gateways.length === 0) return null;
-	const { online, data, gateways, silentSince } = use;
+	const { online, data, gateways, unresponsiveSince } = use;
 	const known = (value: string | null) => value ?? m.usage_unknown();
 	return {
 		lines: [
@@ -86,7 +86,8 @@ export function routerUse(use: RouterUse | undefined, timeZone: string): RouterU
 			[m.usage_month(), known(data && dataText(data.month))]
 		],
 		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone)),
-		notSold: silentSince === null ? null : m.usage_not_sold({ time: moment(silentSince, timeZone) })
+		notSold:
+			unresponsiveSince === null ? null : m.usage_not_sold({ time: moment(unresponsiveSince, timeZone) })
 	};
 }
 

@@ -16,7 +16,7 @@ import { createRadius, type Radius } from '../radius/authorize.ts';
 import { removeGateway, type Removal, type RemovalOptions } from './provisioning/removal.ts';
 import { ACTIVATING_JOB, ADDED_JOB, CONNECTION_JOB, GATEWAY_JOB, GRANT_JOB, SIGN_JOB } from './job-kinds.ts';
 import { tellRunning } from './provisioning/tell-running.ts';
-import { createTurns } from './provisioning/concurrency-limit.ts';
+import { createConcurrencyLimit } from './provisioning/concurrency-limit.ts';
 import { deviceState, type Device, type DeviceState } from './device-slots/device-state.ts';
 import * as store from './provisioning/store.ts';
 
@@ -31,7 +31,7 @@ export interface Access extends Pick<Grants, 'waiting' | 'confirm'> {
 	 * A purchase was made or opened on a visit: its device is let in where its pass has room for it.
 	 * @param isIn the gateway says that the device is online already
 	 */
-	visitBound(purchaseTokenHash: string, isIn: boolean): Promise<void>;
+	captiveSessionBound(purchaseTokenHash: string, isIn: boolean): Promise<void>;
 	/**
 	 * In the transaction in which a gateway is registered: where it is told of users, it will hear of those whose time
 	 * runs at its router.
@@ -64,7 +64,7 @@ export type { Life } from '../radius/probe.ts';
 export type { Removal } from './provisioning/removal.ts';
 export type { DeviceState } from './device-slots/device-state.ts';
 
-export interface AccessParts extends Omit<GrantsParts, 'turns'> {
+export interface AccessParts extends Omit<GrantsParts, 'concurrencyLimit'> {
 	clock: Clock;
 	plan: Plan;
 	routers: Routers;
@@ -72,7 +72,7 @@ export interface AccessParts extends Omit<GrantsParts, 'turns'> {
 
 export function createAccess(given: AccessParts): Access {
 	const { database, clock, jobs, plan } = given;
-	const parts = { ...given, turns: createTurns(given) };
+	const parts = { ...given, concurrencyLimit: createConcurrencyLimit(given) };
 	const grants = createGrants(parts);
 	const connections = createConnections(parts);
 	return {
@@ -80,7 +80,7 @@ export function createAccess(given: AccessParts): Access {
 		handedOut: (gateway, limit) => handedOut(parts, gateway, limit),
 		confirm: grants.confirm,
 		pendingAt: (gatewayId) => gatewayStore.pendingAt(database.db, gatewayId),
-		async visitBound(tokenHash, isIn) {
+		async captiveSessionBound(tokenHash, isIn) {
 			await database.transact(async (trx) => {
 				for (const pass of await passesOf(trx, tokenHash)) await plan.deviceCame(trx, pass, isIn);
 			});

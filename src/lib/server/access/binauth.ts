@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
-import type { Visits } from '../gateways/captive-sessions/captive-sessions.ts';
+import type { CaptiveSessions } from '../gateways/captive-sessions/captive-sessions.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { takePlace } from './device-slots/device-slots.ts';
@@ -36,24 +36,24 @@ export interface BinauthParts {
 	database: Database;
 	clock: Clock;
 	jobs: Jobs;
-	visits: Visits;
+	captiveSessions: CaptiveSessions;
 }
 
-export function createBinauth({ database, clock, jobs, visits }: BinauthParts): Binauth {
+export function createBinauth({ database, clock, jobs, captiveSessions }: BinauthParts): Binauth {
 	/** The newest visit of a device on which a pass was bought, or opened, and whether it is of this very stay. */
 	async function newestVisit(gateway: RegisteredGateway, passId: number, { mac, token }: Stay) {
 		const place = { passId, routerId: gateway.routerId };
 		const devices = await store.devicesOf(database.db, place, clock.now());
 		const visit = devices.find((one) => one.gateway_id === gateway.id && one.mac === mac);
 		if (visit === undefined) return null;
-		const isThisStay = (await visits.loginOf(visit.id))['hid'] === sha256(token);
+		const isThisStay = (await captiveSessions.loginOf(visit.id))['hid'] === sha256(token);
 		return { isThisStay, createdAt: visit.created_at };
 	}
 
 	return {
 		async admit(gateway, stay) {
 			const passId = passOfUser(stay.user);
-			if (passId === null || adapterOf(gateway.kind).way(gateway) !== 'browser') return null;
+			if (passId === null || adapterOf(gateway.kind).controlMode(gateway) !== 'browser') return null;
 			if (!(await newestVisit(gateway, passId, stay))?.isThisStay) return null;
 			return database.transact(async (trx) => {
 				const now = clock.now();

@@ -14,7 +14,7 @@ import type {
 	ReviewsTable,
 	AuditLogTable
 } from './schema/billing.ts';
-import type { GatewaysTable, GatewayVisitsTable } from './schema/gateways.ts';
+import type { GatewaysTable, CaptiveSessionsTable } from './schema/gateways.ts';
 import type { PurchasesTable } from './schema/portal.ts';
 import type { EventsTable, JobsTable } from './schema/queue.ts';
 import type { RoutersTable, PriceChangesTable, BrandsTable } from './schema/routers.ts';
@@ -63,7 +63,7 @@ export interface Schema {
 	webhook_deliveries: WebhookDeliveriesTable;
 	webhook_attempts: WebhookAttemptsTable;
 	gateways: GatewaysTable;
-	gateway_visits: GatewayVisitsTable;
+	gateway_visits: CaptiveSessionsTable;
 	access_grants: AccessGrantsTable;
 	access_devices: AccessDevicesTable;
 	network_sessions: NetworkSessionsTable;

@@ -73,7 +73,7 @@ export interface GatewayFacts {
  * How a gateway learns who may be online. `browser`: the sign-in in the browser proves it. `radius`: it asks a RADIUS
  * server, which asks us. `push`: we tell it. `poll`: it comes for a list. `elsewhere`: something else does it.
  */
-export type Way = 'browser' | 'radius' | 'push' | 'poll' | 'elsewhere';
+export type ControlMode = 'browser' | 'radius' | 'push' | 'poll' | 'elsewhere';
 
 /** A request as the gateway made the browser send it. */
 export interface EntryRequest {
@@ -157,7 +157,8 @@ export interface Guest {
  * a sentence. `impossible`: it cannot be told such a thing, at all or of a device that is not there, and acts by itself
  * when the time is over.
  */
-export type Told = { kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
+export type CommandResult =
+	{ kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
 
 export interface GatewayStatus {
 	/** What is wrong, for people, in sentences; none where all is well. */
@@ -181,13 +182,13 @@ export interface Reach {
 }
 
 /** For gateways that we tell: each call may be repeated. */
-export interface Teller {
+export interface DeviceController {
 	/** Whether the gateway is told of a device (which must be known), or of a user. */
 	subject: 'device' | 'user';
 	/** Lets a guest online until `untilMs`; again with another end, that one counts. */
-	grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<Told>;
+	grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
 	/** Puts a guest out at once; `done` too where the gateway knows nothing of it. */
-	revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<Told>;
+	revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
 	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;
 }
 
@@ -235,11 +236,11 @@ export interface Gateway {
 	/** How a sign-in is finished, whoever it is for. */
 	finishes(facts: GatewayFacts): Finish['kind'];
 	/** How it learns who may be online. */
-	way(facts: GatewayFacts): Way;
+	controlMode(facts: GatewayFacts): ControlMode;
 	/** Whether it can be signed in to by typing the bought user name and password, or something behind it may ask for them. */
 	takesPassword(facts: GatewayFacts): boolean;
 	/** null for kinds that are never told. */
-	tell: Teller | null;
+	controller: DeviceController | null;
 	/** The ready configuration of that very gateway, its secrets included. */
 	configFor(facts: GatewayFacts, site: ConfigSite): ConfigPart[];
 	/** @throws EntryRefused */

@@ -66,7 +66,7 @@ export interface RegisteredGateway extends GatewayFacts {
 	/** When it was last heard of on a channel that it proves itself on; null before the first time. */
 	seenAt: number | null;
 	/** Since when it ought to have been heard of; null while it is. */
-	silentSince: number | null;
+	unresponsiveSince: number | null;
 	/** Its clock less ours, as last measured. */
 	clockOffsetMs: number | null;
 	/** Why it could last not be told something; null when it could. */
@@ -138,7 +138,7 @@ export function openGateway(row: store.GatewayRow, secrets: Secrets): Registered
 		settings: settingsShape.parse(JSON.parse(row.settings)),
 		installation: installationOf(secrets),
 		seenAt: row.seen_at,
-		silentSince: row.silent_since,
+		unresponsiveSince: row.silent_since,
 		clockOffsetMs: row.clock_offset_ms,
 		trouble: row.trouble,
 		onlineCount: row.online_count,

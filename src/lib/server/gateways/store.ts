@@ -1,9 +1,9 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '../db/database.ts';
-import type { GatewaysTable, GatewayVisitsTable } from '../db/schema.ts';
+import type { GatewaysTable, CaptiveSessionsTable } from '../db/schema.ts';
 
 export type GatewayRow = Selectable<GatewaysTable>;
-export type VisitRow = Selectable<GatewayVisitsTable>;
+export type CaptiveSessionRow = Selectable<CaptiveSessionsTable>;
 
 export const insertGateway = (queries: Queries, gateway: Insertable<GatewaysTable>): Promise<GatewayRow> =>
 	queries.insertInto('gateways').values(gateway).returningAll().executeTakeFirstOrThrow();
@@ -100,19 +100,19 @@ export async function removeGateway(queries: Queries, id: number): Promise<void>
 	await queries.deleteFrom('gateways').where('id', '=', id).execute();
 }
 
-export async function insertVisit(
+export async function insertCaptiveSession(
 	queries: Queries,
-	visit: Insertable<GatewayVisitsTable>
-): Promise<VisitRow> {
+	visit: Insertable<CaptiveSessionsTable>
+): Promise<CaptiveSessionRow> {
 	return queries.insertInto('gateway_visits').values(visit).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function findVisit(
+export async function findCaptiveSession(
 	queries: Queries,
 	gatewayId: number,
 	idHash: string,
 	now: number
-): Promise<VisitRow | null> {
+): Promise<CaptiveSessionRow | null> {
 	const row = await queries
 		.selectFrom('gateway_visits')
 		.selectAll()
@@ -124,7 +124,11 @@ export async function findVisit(
 }
 
 /** A visit by its id alone: whoever knows it came in through its gateway. */
-export async function findVisitById(queries: Queries, idHash: string, now: number): Promise<VisitRow | null> {
+export async function findCaptiveSessionById(
+	queries: Queries,
+	idHash: string,
+	now: number
+): Promise<CaptiveSessionRow | null> {
 	const row = await queries
 		.selectFrom('gateway_visits')
 		.selectAll()
@@ -134,18 +138,18 @@ export async function findVisitById(queries: Queries, idHash: string, now: numbe
 	return row ?? null;
 }
 
-export async function findVisitRow(queries: Queries, id: number): Promise<VisitRow | null> {
+export async function findCaptiveSessionRow(queries: Queries, id: number): Promise<CaptiveSessionRow | null> {
 	const row = await queries.selectFrom('gateway_visits').selectAll().where('id', '=', id).executeTakeFirst();
 	return row ?? null;
 }
 
 /** The newest visits of a gateway, and the newest of those that led to a purchase: as many of each. */
-export async function newestVisits(
+export async function newestCaptiveSessions(
 	queries: Queries,
 	gatewayId: number,
 	now: number,
 	limit: number
-): Promise<VisitRow[]> {
+): Promise<CaptiveSessionRow[]> {
 	const newest = queries
 		.selectFrom('gateway_visits')
 		.selectAll()
@@ -159,13 +163,13 @@ export async function newestVisits(
 	];
 }
 
-/** Visits of a purchase at the gateways of one router, newest first. */
-export const visitsOfPurchase = (
+/** CaptiveSessions of a purchase at the gateways of one router, newest first. */
+export const captiveSessionsOfPurchase = (
 	queries: Queries,
 	{ tokenHash, routerId }: { tokenHash: string; routerId: number },
 	now: number,
 	limit: number
-): Promise<VisitRow[]> =>
+): Promise<CaptiveSessionRow[]> =>
 	queries
 		.selectFrom('gateway_visits')
 		.selectAll()
@@ -184,7 +188,7 @@ export async function newestPurchaseOf(
 	queries: Queries,
 	{ gatewayId, clientMac }: { gatewayId: number; clientMac: string },
 	now: number
-): Promise<VisitRow | null> {
+): Promise<CaptiveSessionRow | null> {
 	const row = await queries
 		.selectFrom('gateway_visits')
 		.selectAll()
@@ -204,7 +208,7 @@ export async function newestAt(
 	queries: Queries,
 	{ gatewayId, clientIp }: { gatewayId: number; clientIp: string },
 	now: number
-): Promise<VisitRow | null> {
+): Promise<CaptiveSessionRow | null> {
 	const row = await queries
 		.selectFrom('gateway_visits')
 		.selectAll()
@@ -217,15 +221,15 @@ export async function newestAt(
 	return row ?? null;
 }
 
-export async function updateVisit(
+export async function updateCaptiveSession(
 	queries: Queries,
 	id: number,
-	change: Updateable<GatewayVisitsTable>
+	change: Updateable<CaptiveSessionsTable>
 ): Promise<void> {
 	await queries.updateTable('gateway_visits').set(change).where('id', '=', id).execute();
 }
 
-export async function moveVisits(
+export async function moveCaptiveSessions(
 	queries: Queries,
 	fromTokenHash: string,
 	toTokenHash: string
@@ -238,7 +242,11 @@ export async function moveVisits(
 }
 
 /** Forgets some of the visits that are over. @returns how many */
-export async function forgetVisits(queries: Queries, now: number, limit: number): Promise<number> {
+export async function deleteExpiredCaptiveSessions(
+	queries: Queries,
+	now: number,
+	limit: number
+): Promise<number> {
 	const { numDeletedRows } = await queries
 		.deleteFrom('gateway_visits')
 		.where('id', 'in', (visits) =>

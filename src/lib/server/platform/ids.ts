@@ -34,9 +34,9 @@ export const gatewayKey = purchaseToken;
 export const GATEWAY_KEY_PATTERN = PURCHASE_TOKEN_PATTERN;
 
 /** 144 random bits as well: one device that a gateway sent. */
-export const visitId = purchaseToken;
+export const captiveSessionId = purchaseToken;
 
-export const VISIT_ID_PATTERN = PURCHASE_TOKEN_PATTERN;
+export const CAPTIVE_SESSION_ID_PATTERN = PURCHASE_TOKEN_PATTERN;
 
 const SECRET_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const SECRET_LENGTH = 32;

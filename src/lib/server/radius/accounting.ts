@@ -81,10 +81,10 @@ export function createAccounting(parts: AccountingParts): Accounting {
 
 	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
 		const news: GatewayNews = {};
-		const { seenAt, silentSince, clockOffsetMs: known } = gateway;
+		const { seenAt, unresponsiveSince, clockOffsetMs: known } = gateway;
 		// Also where it lies in the future: the clock was set back.
 		const isNoted = seenAt !== null && Math.abs(clock.now() - seenAt) <= NOTE_EVERY_MS;
-		if (!isNoted || silentSince !== null) news.seen = true;
+		if (!isNoted || unresponsiveSince !== null) news.seen = true;
 		if (clockOffsetMs !== null && (known === null || Math.abs(known - clockOffsetMs) >= SAME_OFFSET_MS)) {
 			news.clockOffsetMs = clockOffsetMs;
 		}

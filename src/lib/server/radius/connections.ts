@@ -7,7 +7,7 @@ import type { Log } from '../platform/log.ts';
 import { ask, DYNAMIC_AUTHORISATION_PORT, type AccessServer, type Asked } from './coa.ts';
 import * as network from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
-import type { Turns } from '../access/provisioning/concurrency-limit.ts';
+import type { ConcurrencyLimit } from '../access/provisioning/concurrency-limit.ts';
 import { CONNECTION_JOB, TOLD_ABOUT_MS } from '../access/job-kinds.ts';
 import type { RequestAttributes, RequestKind } from './packet.ts';
 
@@ -27,7 +27,7 @@ export interface ConnectionsParts {
 	log: Log;
 	jobs: Jobs;
 	gateways: Gateways;
-	turns: Turns;
+	concurrencyLimit: ConcurrencyLimit;
 }
 
 const MAX_BACKOFF_MS = 60_000;
@@ -38,7 +38,13 @@ const UNKNOWN_END_MS = 24 * 60 * 60_000;
 /** Where time was added and the gateway does not take it, the buyer signs in again. */
 const MAX_PROLONG_ATTEMPTS = 3;
 
-export function createConnections({ database, clock, log, gateways, turns }: ConnectionsParts): Connections {
+export function createConnections({
+	database,
+	clock,
+	log,
+	gateways,
+	concurrencyLimit
+}: ConnectionsParts): Connections {
 	const { db } = database;
 
 	/** When the connection has to end; null when it has to now. */
@@ -138,7 +144,7 @@ export function createConnections({ database, clock, log, gateways, turns }: Con
 			if (!row || row.stopped_at !== null || row.pass_id === null) return null;
 			const gateway = await gateways.byId(row.gateway_id);
 			if (!gateway) return null;
-			return turns.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
+			return concurrencyLimit.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
 				const untilMs = await wantedUntil(row);
 				return untilMs === null ? end(row, gateway) : prolong(row, gateway, untilMs);
 			});

@@ -71,7 +71,7 @@ export async function pskChoice(
 	const place = { mac, routerId };
 	const open = { now, heardSince: heardSince(now), limit: MAX_LOOKED_AT };
 	const own = new Set([
-		...(await network.passesOfVisits(queries, place, now)),
+		...(await network.passesOfCaptiveSessions(queries, place, now)),
 		...(await network.passesOfDevice(queries, place))
 	]);
 	const others = inTurns(await network.passesWithRoom(queries, routerId, open)).filter((id) => !own.has(id));

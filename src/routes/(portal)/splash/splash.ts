@@ -18,7 +18,7 @@ import { ownPurchase } from './own-purchase.ts';
 
 type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
-type Visit = NonNullable<Awaited<ReturnType<App['visits']['find']>>>;
+type Visit = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
 /** The gateway whose key stands in the address. */
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
@@ -42,8 +42,8 @@ export async function enter(
 ): Promise<Visit | null> {
 	const wait = await takeVisit(event);
 	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
-	const { visits } = event.locals.app;
-	const entered = await visits.enter(gateway, {
+	const { captiveSessions } = event.locals.app;
+	const entered = await captiveSessions.enter(gateway, {
 		method: event.request.method === 'POST' ? 'POST' : 'GET',
 		address: askedAddress(event),
 		fields
@@ -77,7 +77,7 @@ async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void>
 	const own = ownPurchase(visit.entry.originalUrl, event.locals.origin);
 	// Anybody can write such an address: no visit is kept for a purchase that there is not.
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
-	await event.locals.app.visits.bind(visit.id, own.token);
+	await event.locals.app.captiveSessions.bind(visit.id, own.token);
 	redirect(303, link(own.path) + (visit.entry.state === 'online' ? '?online' : ''));
 }
 
@@ -97,12 +97,12 @@ export async function findRouter(event: RequestEvent, gateway: RegisteredGateway
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
 	// The router may have another gateway that is heard: that one lets in nobody who is here.
-	return gateway.silentSince === null ? router : { ...router, status: 'offline' };
+	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
 }
 
 /** What the page shows: the router's own price and names, and what the gateway said about the device. */
 export async function splashPage(event: RequestEvent, gateway: RegisteredGateway, visit: Visit | null) {
-	const { config, purchases, visits } = event.locals.app;
+	const { config, purchases, captiveSessions } = event.locals.app;
 	const router = await routerToShow(event, gateway);
 	return {
 		router: router && shownOf(router),
@@ -122,9 +122,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		/** For who bought elsewhere: through the API of this installation. */
 		signIn: visit && config.remoteApi === null ? `${visitPath(gateway, visit)}/sign-in` : null,
 		/** Where the gateway's own sign-in page is. */
-		begin: visit ? null : visits.startAddress(gateway),
+		begin: visit ? null : captiveSessions.startAddress(gateway),
 		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */
-		buyingLetsNobodyIn: visits.needsDevice(gateway)
+		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)
 	};
 }
 
@@ -133,8 +133,8 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * made it has its code.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
-	const { guests, purchases, visits } = event.locals.app;
-	const earlier = await visits.earlierPurchase(gateway, visit.entry.clientMac);
+	const { guests, purchases, captiveSessions } = event.locals.app;
+	const earlier = await captiveSessions.earlierPurchase(gateway, visit.entry.clientMac);
 	if (earlier !== null && (await guests.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {

@@ -11,7 +11,7 @@ import type { RequestHandler } from './$types';
  * announced.
  */
 export const GET: RequestHandler = async (event) => {
-	const { clock, gateways, visits } = event.locals.app;
+	const { clock, gateways, captiveSessions } = event.locals.app;
 	const gateway = await gateways.byKey(event.params.gateway);
 	if (!gateway) {
 		const body = { title: 'Not found', status: 404, detail: 'There is no gateway with this key.' };
@@ -24,7 +24,7 @@ export const GET: RequestHandler = async (event) => {
 				'venue-info-url': `${origin}/r/${gateway.routerId}`
 			}
 		: {};
-	const tokenHash = await visits.onlineAt(gateway, clientAddress(event));
+	const tokenHash = await captiveSessions.onlineAt(gateway, clientAddress(event));
 	const ends = tokenHash === null ? [] : await endsOf(event, tokenHash);
 	if (ends.length === 0) return json({ captive: true, ...places });
 	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));

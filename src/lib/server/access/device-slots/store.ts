@@ -133,7 +133,7 @@ export async function passesOfDevice(
 const MAX_KNOWN = 20;
 
 /** Running passes of the purchases that a device's visits at the gateways of a router led to, newest visit first. */
-export async function passesOfVisits(
+export async function passesOfCaptiveSessions(
 	queries: Queries,
 	{ mac, routerId }: { mac: string; routerId: number },
 	now: number

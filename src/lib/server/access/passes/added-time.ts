@@ -78,7 +78,7 @@ async function isKnown(parts: AddedTimeParts, trx: Tx, { session, startsAt, expi
 		// What fetches it knows it, though it confirms only what it does for a device that comes. Of a device that is in it
 		// takes no new end: only what it has fetched since the old one counts.
 		const gateway = all.find(({ id }) => id === grant.gateway_id);
-		const isFetched = gateway !== undefined && wayOf(gateway) === 'poll' && handedOutAt > startsAt;
+		const isFetched = gateway !== undefined && controlModeOf(gateway) === 'poll' && handedOutAt > startsAt;
 		return isFetched && (handedOut ?? 0) >= expiresAt - TOLD_ABOUT_MS;
 	};
 	if ((atOwn.length > 0 ? atOwn : grants).some(isHeard)) return true;
@@ -98,5 +98,5 @@ async function atGateway(
 	return grants.filter(({ gateway_id: id }) => same.includes(id));
 }
 
-const wayOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).way(gateway);
-const isTold = (gateway: RegisteredGateway) => ['push', 'poll'].includes(wayOf(gateway));
+const controlModeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
+const isTold = (gateway: RegisteredGateway) => ['push', 'poll'].includes(controlModeOf(gateway));

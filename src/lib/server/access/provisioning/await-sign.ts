@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import { isSilent, type Routers } from '#lib/server/routers/routers.ts';
+import { isUnresponsive, type Routers } from '#lib/server/routers/routers.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 import * as store from './store.ts';
 
@@ -28,7 +28,7 @@ export async function awaitSign(parts: AwaitSignParts, sessionId: number): Promi
 		const session = await sessions.known(trx, sessionId);
 		if (session.status !== 'activating') return null;
 		const now = clock.now();
-		if (isSilent(await routers.known(trx, session.router_id))) return now + SIGN_MS;
+		if (isUnresponsive(await routers.known(trx, session.router_id))) return now + SIGN_MS;
 		// Its buyer has come to a gateway that is told: that one begins the time.
 		const { pass_id: passId, router_id: routerId } = session;
 		const [newest] = await store.devicesOf(trx, { passId, routerId }, now);

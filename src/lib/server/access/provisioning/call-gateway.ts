@@ -1,4 +1,4 @@
-import type { Reach, Told } from '#lib/server/gateways/gateway.ts';
+import type { Reach, CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 
@@ -18,8 +18,8 @@ const HALF_SECOND_MS = 500;
 export async function askGateway(
 	{ gateways, log, reach }: AskingParts,
 	gateway: RegisteredGateway,
-	work: (reach: Reach) => Promise<Told>
-): Promise<Told> {
+	work: (reach: Reach) => Promise<CommandResult>
+): Promise<CommandResult> {
 	let clockOffsetMs: number | null = null;
 	const send: Reach['send'] = async (outgoing, certificate) => {
 		const sentAt = reach.now();
@@ -29,7 +29,7 @@ export async function askGateway(
 		}
 		return outcome;
 	};
-	let told: Told;
+	let told: CommandResult;
 	try {
 		told = await work({ ...reach, send });
 	} catch (error) {

@@ -8,7 +8,7 @@ import type { Log } from '#lib/server/platform/log.ts';
  * times out, and all kinds of jobs share the same few slots (MAX_RUNNING in jobs/jobs.ts): buyers at other gateways would
  * wait for one that is dead. Who has no turn comes back when one is free, buyers first.
  */
-export interface Turns {
+export interface ConcurrencyLimit {
 	/** Does the work of a job, if it has a turn. @returns when to look again, or null when it is over */
 	run(asker: Asker, work: () => Promise<number | null>): Promise<number | null>;
 }
@@ -17,12 +17,12 @@ export interface Asker {
 	/** The job, by its kind and subject. */
 	kind: string;
 	id: number;
-	gateway: Pick<RegisteredGateway, 'id' | 'trouble' | 'silentSince'>;
+	gateway: Pick<RegisteredGateway, 'id' | 'trouble' | 'unresponsiveSince'>;
 	/** A buyer has paid and waits for it. */
 	isBuyer: boolean;
 }
 
-export interface TurnsParts {
+export interface ConcurrencyLimitParts {
 	clock: Clock;
 	jobs: Jobs;
 	log: Log;
@@ -45,7 +45,7 @@ interface Turn extends Asker {
 	isTroubled: boolean;
 }
 
-export function createTurns({ clock, jobs, log }: TurnsParts): Turns {
+export function createConcurrencyLimit({ clock, jobs, log }: ConcurrencyLimitParts): ConcurrencyLimit {
 	const running = new Set<Turn>();
 	const waiting = new Map<string, Turn>();
 
@@ -71,7 +71,7 @@ export function createTurns({ clock, jobs, log }: TurnsParts): Turns {
 	return {
 		async run(asker, work) {
 			const { kind, id, gateway, isBuyer } = asker;
-			const turn = { ...asker, isTroubled: gateway.trouble !== null || gateway.silentSince !== null };
+			const turn = { ...asker, isTroubled: gateway.trouble !== null || gateway.unresponsiveSince !== null };
 			const key = `${kind} ${id}`;
 			if (!hasRoom(turn)) {
 				if (waiting.size < MAX_WAITING) waiting.set(key, turn);

@@ -1,10 +1,10 @@
 import { loginUser } from '#lib/domain/pass-username.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
-import type { Reach, Teller, Told } from '#lib/server/gateways/gateway.ts';
+import type { Reach, DeviceController, CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import type { Visits } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
+import type { CaptiveSessions } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
@@ -14,7 +14,7 @@ import * as gatewayStore from './gateway-store.ts';
 import { giveUp } from './activation-timeout.ts';
 import { passNow as readPass, type PassNow } from '../passes/pass-now.ts';
 import * as store from './store.ts';
-import type { Turns } from './concurrency-limit.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { GRANT_JOB } from '../job-kinds.ts';
 
 /**
@@ -61,11 +61,11 @@ export interface GrantsParts {
 	log: Log;
 	jobs: Jobs;
 	gateways: Gateways;
-	visits: Visits;
+	captiveSessions: CaptiveSessions;
 	sessions: Sessions;
 	payments: Payments;
 	reach: Reach;
-	turns: Turns;
+	concurrencyLimit: ConcurrencyLimit;
 }
 
 const MAX_BACKOFF_MS = 60_000;
@@ -91,14 +91,18 @@ const MAX_LOOKED_AT = 100;
 const AGAIN_MS = 90_000;
 
 export function createGrants(parts: GrantsParts): Grants {
-	const { database, clock, log, jobs, gateways, visits, sessions, turns } = parts;
+	const { database, clock, log, jobs, gateways, captiveSessions, sessions, concurrencyLimit } = parts;
 	const { db } = database;
 
 	const passNow = (passId: number) => readPass(db, clock, passId);
 
 	/** One that is known to be silent is asked sooner for a buyer who waits only. */
-	const backoff = ({ attempts }: store.GrantRow, { silentSince }: RegisteredGateway, isAwaited: boolean) =>
-		silentSince !== null && !isAwaited
+	const backoff = (
+		{ attempts }: store.GrantRow,
+		{ unresponsiveSince }: RegisteredGateway,
+		isAwaited: boolean
+	) =>
+		unresponsiveSince !== null && !isAwaited
 			? MAX_BACKOFF_MS
 			: Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
@@ -107,7 +111,7 @@ export function createGrants(parts: GrantsParts): Grants {
 			user: loginUser(grant.pass_id),
 			password: pass ? sessions.passwordOf(pass.session) : '',
 			mac: grant.mac,
-			login: grant.visit_id === null ? {} : await visits.loginOf(grant.visit_id),
+			login: grant.visit_id === null ? {} : await captiveSessions.loginOf(grant.visit_id),
 			maxDevices: pass?.session.max_devices ?? 1,
 			mayBeUnmarked: grant.is_marked === 0
 		};
@@ -209,7 +213,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		const isTold =
 			grant.state === 'granted' && known !== null && known >= untilMs && known <= untilMs + SLACK_MS;
 		if (isTold && !pass.activating) return pass.untilMs;
-		const teller = tellerOf(gateway);
+		const teller = controllerOf(gateway);
 		if (!teller) return awaitFetch(grant, pass);
 		// Noted before it is asked: who does not hear the answer knows that there may be one.
 		const asked = {
@@ -245,9 +249,9 @@ export function createGrants(parts: GrantsParts): Grants {
 		// A device that another pass holds in stays in: that one is told with its own end. So does a user that was put out
 		// once and is to be in again: it is another device by now.
 		const stays = (grant.mac !== null || grant.revoked_at !== null) && (await heldIn(grant, gateway));
-		const teller = tellerOf(gateway);
+		const teller = controllerOf(gateway);
 		const guest = await guestOf(grant, null);
-		const told: Told = stays
+		const told: CommandResult = stays
 			? { kind: 'done' }
 			: teller
 				? await ask(gateway, (reach) => teller.revoke(guest, gateway, reach))
@@ -303,7 +307,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		jobs.nudge();
 	}
 
-	const ask = (gateway: RegisteredGateway, work: (reach: Reach) => Promise<Told>) =>
+	const ask = (gateway: RegisteredGateway, work: (reach: Reach) => Promise<CommandResult>) =>
 		askGateway(parts, gateway, work);
 
 	return {
@@ -315,8 +319,8 @@ export function createGrants(parts: GrantsParts): Grants {
 			const pass =
 				grant.released_at === null && grant.state !== 'revoking' ? await passNow(grant.pass_id) : null;
 			const work = () => (pass ? give(grant, gateway, pass) : take(grant, gateway));
-			if (!tellerOf(gateway)) return work();
-			return turns.run({ kind: GRANT_JOB, id, gateway, isBuyer: Boolean(pass?.activating) }, work);
+			if (!controllerOf(gateway)) return work();
+			return concurrencyLimit.run({ kind: GRANT_JOB, id, gateway, isBuyer: Boolean(pass?.activating) }, work);
 		},
 		giveUp: (sessionId) => giveUp(parts, sessionId),
 		async waiting(gateway, limit, useOf) {
@@ -363,7 +367,7 @@ export function createGrants(parts: GrantsParts): Grants {
 	};
 }
 
-const tellerOf = (gateway: RegisteredGateway): Teller | null => {
+const controllerOf = (gateway: RegisteredGateway): DeviceController | null => {
 	const adapter = adapterOf(gateway.kind);
-	return adapter.way(gateway) === 'push' ? adapter.tell : null;
+	return adapter.controlMode(gateway) === 'push' ? adapter.controller : null;
 };

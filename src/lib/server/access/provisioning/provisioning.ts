@@ -3,7 +3,7 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import { isSilent, type Routers } from '#lib/server/routers/routers.ts';
+import { isUnresponsive, type Routers } from '#lib/server/routers/routers.ts';
 import type { AccessPlan, SessionRow } from '#lib/server/billing/sessions/sessions.ts';
 import { SIGN_MS } from './await-sign.ts';
 import { heardSince, heardUntil, placesOfOthers, takePlace } from '../device-slots/device-slots.ts';
@@ -57,7 +57,7 @@ export type PassPlace = Pick<SessionRow, 'pass_id' | 'router_id' | 'max_devices'
 interface GrantSubject {
 	gatewayId: number;
 	mac: string | null;
-	visitId: number | null;
+	captiveSessionId: number | null;
 }
 
 export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts): Plan {
@@ -66,15 +66,22 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		const all = await gateways.ofRouter(queries, routerId);
 		return all.flatMap((gateway) => {
 			const adapter = adapterOf(gateway.kind);
-			const way = adapter.way(gateway);
-			if (way !== 'push' && way !== 'poll') return [];
+			const mode = adapter.controlMode(gateway);
+			if (mode !== 'push' && mode !== 'poll') return [];
 			return [
-				{ gateway, subject: way === 'poll' ? ('device' as const) : (adapter.tell?.subject ?? 'device') }
+				{
+					gateway,
+					subject: mode === 'poll' ? ('device' as const) : (adapter.controller?.subject ?? 'device')
+				}
 			];
 		});
 	}
 
-	async function grant(trx: Tx, passId: number, { gatewayId, mac, visitId }: GrantSubject): Promise<void> {
+	async function grant(
+		trx: Tx,
+		passId: number,
+		{ gatewayId, mac, captiveSessionId }: GrantSubject
+	): Promise<void> {
 		const now = clock.now();
 		const open = await store.openGrantsOf(trx, passId);
 		const same = open.find(
@@ -87,7 +94,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		// It came again as a stranger: the gateway has forgotten it, or never heard.
 		const to = {
 			state: 'granting',
-			visit_id: visitId,
+			visit_id: captiveSessionId,
 			until_at: null,
 			granted_at: null,
 			updated_at: now
@@ -126,7 +133,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		trx: Tx,
 		{ pass_id: passId }: PassPlace,
 		grants: readonly store.GrantRow[],
-		{ mac }: store.DeviceVisit
+		{ mac }: store.DeviceCaptiveSession
 	): Promise<number> {
 		const others = await placesOfOthers(trx, { passId, mac }, clock.now());
 		return others.filter((other) => grants.every((one) => one.mac !== other)).length;
@@ -140,10 +147,10 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		const subjects: GrantSubject[] = [
 			...targets
 				.filter(({ subject }) => subject === 'user')
-				.map(({ gateway }) => ({ gatewayId: gateway.id, mac: null, visitId: null })),
+				.map(({ gateway }) => ({ gatewayId: gateway.id, mac: null, captiveSessionId: null })),
 			...devices
 				.slice(0, pass.max_devices)
-				.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, visitId: id }))
+				.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, captiveSessionId: id }))
 		];
 		for (const subject of subjects) await grant(trx, pass.pass_id, subject);
 		return subjects.length;
@@ -166,7 +173,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 		for (const { gateway, subject } of targets) {
 			if (subject !== 'user') continue;
 			const own = open.find(({ gateway_id }) => gateway_id === gateway.id);
-			if (!own) await grant(trx, pass.pass_id, { gatewayId: gateway.id, mac: null, visitId: null });
+			if (!own) await grant(trx, pass.pass_id, { gatewayId: gateway.id, mac: null, captiveSessionId: null });
 			else if (gateway.id === againAt && Math.abs(now - own.updated_at) > TELL_USER_AGAIN_MS) {
 				// One that is being told counts when it is answered; it only need not wait for its next turn.
 				if (own.state === 'granted') await store.tellAnew(trx, own.id, now);
@@ -176,7 +183,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 	}
 
 	/** The device of a pass that came last, whatever its gateway. */
-	async function newestOf(trx: Tx, pass: PassPlace): Promise<store.DeviceVisit | null> {
+	async function newestOf(trx: Tx, pass: PassPlace): Promise<store.DeviceCaptiveSession | null> {
 		const place = { passId: pass.pass_id, routerId: pass.router_id };
 		const [newest] = await store.devicesOf(trx, place, clock.now());
 		return newest ?? null;
@@ -184,7 +191,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 
 	/** Whether a device is at a gateway that lets it in without being told. */
 	const signsInByItself = (
-		device: store.DeviceVisit | null,
+		device: store.DeviceCaptiveSession | null,
 		targets: Awaited<ReturnType<typeof told>>
 	): boolean => device !== null && targets.every(({ gateway }) => gateway.id !== device.gateway_id);
 
@@ -192,25 +199,31 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 	 * Where devices sign in by RADIUS, the newest one has its place before it does: the other, put out, would sign in
 	 * again by itself, and faster.
 	 */
-	async function reserve(trx: Tx, pass: PassPlace, { gateway_id: gatewayId, mac }: store.DeviceVisit) {
+	async function reserve(
+		trx: Tx,
+		pass: PassPlace,
+		{ gateway_id: gatewayId, mac }: store.DeviceCaptiveSession
+	) {
 		const all = await gateways.ofRouter(trx, pass.router_id);
-		const isRadius = all.some((one) => one.id === gatewayId && adapterOf(one.kind).way(one) === 'radius');
+		const isRadius = all.some(
+			(one) => one.id === gatewayId && adapterOf(one.kind).controlMode(one) === 'radius'
+		);
 		if (!isRadius) return;
 		const place = { passId: pass.pass_id, gatewayId, mac, maxDevices: pass.max_devices };
 		await takePlace(trx, jobs, place, clock.now());
 	}
 
-	async function isMovedTooSoon(trx: Tx, pass: PassPlace, newest: store.DeviceVisit, now: number) {
+	async function isMovedTooSoon(trx: Tx, pass: PassPlace, newest: store.DeviceCaptiveSession, now: number) {
 		const all = await gateways.ofRouter(trx, pass.router_id);
 		const gateway = all.find(({ id }) => id === newest.gateway_id);
 		// These take nobody out again: they come for who is to be let in.
-		const fetching = all.filter((one) => adapterOf(one.kind).way(one) === 'poll').map(({ id }) => id);
+		const fetching = all.filter((one) => adapterOf(one.kind).controlMode(one) === 'poll').map(({ id }) => id);
 		const since = now - MOVE_AGAIN_MS;
 		// Where the gateway reports who is there, it is known how long the old one stays.
 		const heard = { after: heardSince(now), before: heardUntil(now) };
 		return (
 			(gateway !== undefined &&
-				adapterOf(gateway.kind).way(gateway) === 'browser' &&
+				adapterOf(gateway.kind).controlMode(gateway) === 'browser' &&
 				(await wasMovedSince(trx, pass.pass_id, since))) ||
 			(await store.hasMovedIn(trx, { passId: pass.pass_id, gatewayIds: fetching, since }, now)) ||
 			(await hasMovedOnline(trx, { passId: pass.pass_id, exceptMac: newest.mac }, heard))
@@ -248,7 +261,11 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			);
 			if (own && (isIn || own.visit_id === newest.id)) return;
 			if (!own && inside.length + (await placesBeside(trx, pass, inside, newest)) >= pass.max_devices) return;
-			await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
+			await grant(trx, pass.pass_id, {
+				gatewayId: newest.gateway_id,
+				mac: newest.mac,
+				captiveSessionId: newest.id
+			});
 		},
 		async gatewayCame(trx, routerId, passes) {
 			const targets = await told(trx, routerId);
@@ -267,14 +284,18 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 				const released = await store.changeGrant(trx, from, to);
 				// A user is put out with whatever device, and may come in again with the new one.
 				if (released && mac === null) {
-					await grant(trx, pass.pass_id, { gatewayId: gateway_id, mac: null, visitId: null });
+					await grant(trx, pass.pass_id, { gatewayId: gateway_id, mac: null, captiveSessionId: null });
 				}
 			}
 			await store.releaseDevices(trx, { passId: pass.pass_id, exceptMac: newest.mac }, now);
 			await reserve(trx, pass, newest);
 			const targets = await told(trx, pass.router_id);
 			if (targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === newest.gateway_id)) {
-				await grant(trx, pass.pass_id, { gatewayId: newest.gateway_id, mac: newest.mac, visitId: newest.id });
+				await grant(trx, pass.pass_id, {
+					gatewayId: newest.gateway_id,
+					mac: newest.mac,
+					captiveSessionId: newest.id
+				});
 			}
 			await changed(trx, pass.pass_id);
 			return true;
@@ -284,7 +305,7 @@ export function createPlan({ clock, jobs, gateways, routers }: AccessPlanParts):
 			const hasGrants = (await grantAll(trx, row)) > 0;
 			// Other gateways of the router are told, but nobody waits for them.
 			if (!hasGrants || signsInByItself(await newestOf(trx, row), await told(trx, row.router_id))) {
-				if (!isSilent(await routers.known(trx, row.router_id))) return null;
+				if (!isUnresponsive(await routers.known(trx, row.router_id))) return null;
 				await jobs.schedule(trx, SIGN_JOB, row.id, now + SIGN_MS);
 			}
 			const until = now + ACTIVATING_MS;

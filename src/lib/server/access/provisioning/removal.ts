@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import type { Reach, Teller } from '#lib/server/gateways/gateway.ts';
+import type { Reach, DeviceController } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
@@ -66,7 +66,7 @@ export async function removeGateway(
 	const { db } = database;
 	const nobody: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
-	const teller = tellerOf(gateway);
+	const teller = controllerOf(gateway);
 	if (!teller) {
 		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
 		await gateways.remove(db, gateway);
@@ -186,7 +186,7 @@ function createClearing(
 	};
 }
 
-const tellerOf = (gateway: RegisteredGateway): Teller | null => {
+const controllerOf = (gateway: RegisteredGateway): DeviceController | null => {
 	const adapter = adapterOf(gateway.kind);
-	return adapter.way(gateway) === 'push' ? adapter.tell : null;
+	return adapter.controlMode(gateway) === 'push' ? adapter.controller : null;
 };

@@ -17,7 +17,7 @@ export const openSessionsOf = (queries: Queries, passId: number): Promise<Sessio
 		.execute();
 
 /** A visit that brought a device, as far as a grant needs it. */
-export interface DeviceVisit {
+export interface DeviceCaptiveSession {
 	id: number;
 	gateway_id: number;
 	mac: string;
@@ -25,15 +25,15 @@ export interface DeviceVisit {
 }
 
 /**
- * Visits on which the purchase of a pass was made or opened, at the gateways of its router, newest first: one for each
+ * CaptiveSessions on which the purchase of a pass was made or opened, at the gateways of its router, newest first: one for each
  * device.
  */
 export async function devicesOf(
 	queries: Queries,
 	{ passId, routerId }: { passId: number; routerId: number },
 	now: number
-): Promise<DeviceVisit[]> {
-	const { rows } = await sql<DeviceVisit>`
+): Promise<DeviceCaptiveSession[]> {
+	const { rows } = await sql<DeviceCaptiveSession>`
 		select id, gateway_id, client_mac as mac, created_at from gateway_visits
 		where client_mac is not null and bound_at is not null and expires_at > ${now}
 			and gateway_id in (select id from gateways where router_id = ${routerId})
@@ -53,7 +53,7 @@ export async function devicesOf(
 	});
 }
 
-/** Visits of one purchase that are looked at. */
+/** CaptiveSessions of one purchase that are looked at. */
 const MAX_VISITS = 20;
 
 /** Passes that a purchase, known by the hash of its token, has running or about to run. */

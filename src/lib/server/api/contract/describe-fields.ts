@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ITEM_CODE_TEXTS } from './describe-problems.ts';
 import type * as schemas from './schemas.ts';
 
 /**
@@ -34,6 +35,11 @@ const DURATION = {
 		'Time bought: a count and a unit, `m` minutes, `h` hours, `d` days of 24 hours, `w` weeks of 7 days.',
 	pattern: '^[1-9][0-9]{0,4}[mhdw]$'
 };
+
+/** A Markdown list of the codes, because an enumeration has one description. */
+const ITEM_CODES_TEXT = `Reason for the refusal of this value:\n\n${Object.entries(ITEM_CODE_TEXTS)
+	.map(([code, { meaning, advice }]) => `- \`${code}\`: ${meaning} ${advice}`)
+	.join('\n')}`;
 
 const router: Texts<typeof schemas.router> = {
 	id: id('router'),
@@ -321,7 +327,7 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
 		in: 'Where the wrong value stood.',
 		pointer:
 			'The value in the body (RFC 6901), or `/` and the name of the parameter; empty for the body or path as a whole.',
-		code: 'What is wrong with it.',
+		code: ITEM_CODES_TEXT,
 		detail: 'The same for people; may change.'
 	}
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PROBLEM_TEXTS } from './describe-problems.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { SCOPES } from './routes.ts';
 import { problem, problemItem, sessionStatus } from './schemas.ts';
@@ -67,7 +68,9 @@ function shapeOf(code: ProblemCode): z.ZodType {
 		code: z.literal(code),
 		...EXTENSIONS[code]
 	});
-	return anyProblem.and(own).meta({ id: problemName(code), description: `${title}.` });
+	const { meaning, advice } = PROBLEM_TEXTS[code];
+	const description = `${meaning}\n\n**What to do:** ${advice}`;
+	return anyProblem.and(own).meta({ id: problemName(code), description });
 }
 
 const SHAPES = new Map<ProblemCode, z.ZodType>();

@@ -7,7 +7,7 @@ import { operatorReference } from '#lib/server/platform/ids.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import { carrierOf } from '../operators/carriage.ts';
 import type { Review } from '../reviews/reviews.ts';
-import { isSilent } from '#lib/server/routers/routers.ts';
+import { isUnresponsive } from '#lib/server/routers/routers.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
@@ -94,7 +94,7 @@ export function createPayments(context: PaymentsContext): Payments {
 
 	/** No money is asked for where nobody could be let in: an order may be older than the silence of its router. */
 	async function checkHeard(trx: Tx, { router_id: routerId }: SessionRow): Promise<void> {
-		if (!isSilent(await routers.known(trx, routerId))) return;
+		if (!isUnresponsive(await routers.known(trx, routerId))) return;
 		throw new AppError(
 			'router_unavailable',
 			'The router is not heard of any more: the order stands, and can be paid while it is open and the router is heard again.'

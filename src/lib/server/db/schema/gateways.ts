@@ -39,7 +39,7 @@ export interface GatewaysTable {
 }
 
 /** One device that a gateway sent. */
-export interface GatewayVisitsTable {
+export interface CaptiveSessionsTable {
 	id: Generated<number>;
 	/** SHA-256 of the id in the visit's address, hex. */
 	id_hash: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import { visitId, VISIT_ID_PATTERN } from '#lib/server/platform/ids.ts';
+import { captiveSessionId, CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import {
 	EntryRefused,
@@ -20,10 +20,13 @@ import * as store from '../store.ts';
  * (mini-browsers forget cookies). A purchase is bound to the visits on which it was made or opened; the newest one is
  * the device that is let online. Nothing of a visit is believed but by the gateway itself, which checks the sign-in.
  */
-export interface Visits {
+export interface CaptiveSessions {
 	/** Reads and keeps what a gateway handed over; `reason` when it is not what this gateway hands over. */
-	enter(gateway: RegisteredGateway, request: EntryRequest): Promise<Visit | { refused: RefusalReason }>;
-	find(gateway: RegisteredGateway, id: string): Promise<Visit | null>;
+	enter(
+		gateway: RegisteredGateway,
+		request: EntryRequest
+	): Promise<CaptiveSession | { refused: RefusalReason }>;
+	find(gateway: RegisteredGateway, id: string): Promise<CaptiveSession | null>;
 	/** Notes that a purchase was made, or opened, on a visit. False when there is no such visit. */
 	bind(id: string, purchaseToken: string): Promise<boolean>;
 	/** What the gateway handed over for a sign-in; empty when the visit is forgotten. For the service, by its row. */
@@ -33,7 +36,7 @@ export interface Visits {
 	/** A purchase goes on in the one that replaced it, and so do its visits. */
 	carry(fromToken: string, toToken: string): Promise<void>;
 	/** The device that a purchase lets online; null when it was made, and opened, elsewhere. */
-	ofPurchase(purchase: PurchaseAt): Promise<PurchaseVisit | null>;
+	ofPurchase(purchase: PurchaseAt): Promise<PurchaseDevice | null>;
 	/** Where the browser must go to be let online, noted as tried; null when there is no such way. */
 	finish(purchase: PurchaseAt, access: Access): Promise<Finish | null>;
 	/** SHA-256 of the token of the purchase that the same device last made at this gateway, as far as it says. */
@@ -52,7 +55,7 @@ export interface Visits {
 	newestLogins(gateway: RegisteredGateway): Promise<Readonly<Record<string, string>>[]>;
 }
 
-export interface Visit {
+export interface CaptiveSession {
 	id: string;
 	entry: Entry;
 }
@@ -63,7 +66,7 @@ export interface PurchaseAt {
 	routerId: number;
 }
 
-export interface PurchaseVisit {
+export interface PurchaseDevice {
 	gateway: RegisteredGateway;
 	entry: Entry;
 	how: Finish['kind'];
@@ -95,15 +98,15 @@ const entryShape: z.ZodType<Entry> = z.object({
 
 const context = (idHash: string) => `gateway-visit:${idHash}`;
 
-export interface VisitsParts {
+export interface CaptiveSessionsParts {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;
-	access: VisitAccess;
+	access: CaptiveSessionAccess;
 }
 
 /** What visits need of whoever decides who may be online (access/). Purchases are known by the hash of their token. */
-export interface VisitAccess {
+export interface CaptiveSessionAccess {
 	/** A purchase was bound to a visit. @param isIn the gateway says that the device is online already */
 	bound(tokenHash: string, isIn: boolean): Promise<void>;
 	/** Where a device stands at a gateway that has to be told of it; null where nothing of it is known. */
@@ -118,19 +121,28 @@ export interface VisitAccess {
  */
 export type Standing = 'letting-in' | 'unanswered' | 'online' | 'elsewhere';
 
-export function createVisits({ database, clock, secrets, access }: VisitsParts): Visits {
+export function createCaptiveSessions({
+	database,
+	clock,
+	secrets,
+	access
+}: CaptiveSessionsParts): CaptiveSessions {
 	const { db } = database;
 	let sweptAt = -Infinity;
 
-	const entryOf = (row: store.VisitRow): Entry =>
+	const entryOf = (row: store.CaptiveSessionRow): Entry =>
 		entryShape.parse(JSON.parse(secrets.decrypt(row.entry_sealed, context(row.id_hash))));
 
 	/** @returns its id, which is kept nowhere else */
-	async function keep(gatewayId: number, entry: Entry, more: Partial<store.VisitRow> = {}): Promise<string> {
-		const id = visitId();
+	async function keep(
+		gatewayId: number,
+		entry: Entry,
+		more: Partial<store.CaptiveSessionRow> = {}
+	): Promise<string> {
+		const id = captiveSessionId();
 		const id_hash = sha256(id);
 		const now = clock.now();
-		await store.insertVisit(db, {
+		await store.insertCaptiveSession(db, {
 			id_hash,
 			gateway_id: gatewayId,
 			client_mac: entry.clientMac,
@@ -151,11 +163,11 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 		if (Math.abs(now - sweptAt) < SWEEP_EVERY_MS) return;
 		sweptAt = now;
 		// More than one sweep takes: the next visit goes on, so that they never come faster than they go.
-		if ((await store.forgetVisits(db, now, SWEEP_ROWS)) === SWEEP_ROWS) sweptAt = -Infinity;
+		if ((await store.deleteExpiredCaptiveSessions(db, now, SWEEP_ROWS)) === SWEEP_ROWS) sweptAt = -Infinity;
 	}
 
 	async function newestOf({ token, routerId }: PurchaseAt) {
-		const rows = await store.visitsOfPurchase(
+		const rows = await store.captiveSessionsOfPurchase(
 			db,
 			{ tokenHash: sha256(token), routerId },
 			clock.now(),
@@ -183,14 +195,14 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			return { id: await keep(gateway.id, entry), entry };
 		},
 		async find(gateway, id) {
-			if (!VISIT_ID_PATTERN.test(id)) return null;
-			const row = await store.findVisit(db, gateway.id, sha256(id), clock.now());
+			if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return null;
+			const row = await store.findCaptiveSession(db, gateway.id, sha256(id), clock.now());
 			return row && { id, entry: entryOf(row) };
 		},
 		async bind(id, purchaseToken) {
-			if (!VISIT_ID_PATTERN.test(id)) return false;
+			if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return false;
 			const now = clock.now();
-			const row = await store.findVisitById(db, sha256(id), now);
+			const row = await store.findCaptiveSessionById(db, sha256(id), now);
 			if (!row) return false;
 			const binding = {
 				purchase_token_hash: sha256(purchaseToken),
@@ -201,16 +213,16 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 				row.purchase_token_hash !== null && row.purchase_token_hash !== binding.purchase_token_hash;
 			// Two purchases of one device: each keeps a visit of its own.
 			if (isOthers) await keep(row.gateway_id, entryOf(row), binding);
-			else await store.updateVisit(db, row.id, binding);
+			else await store.updateCaptiveSession(db, row.id, binding);
 			await access.bound(binding.purchase_token_hash, entryOf(row).state === 'online');
 			return true;
 		},
 		async loginOf(rowId) {
-			const row = await store.findVisitRow(db, rowId);
+			const row = await store.findCaptiveSessionRow(db, rowId);
 			return row ? entryOf(row).login : {};
 		},
 		async carry(fromToken, toToken) {
-			await store.moveVisits(db, sha256(fromToken), sha256(toToken));
+			await store.moveCaptiveSessions(db, sha256(fromToken), sha256(toToken));
 			await access.bound(sha256(toToken), false);
 		},
 		async ofPurchase(purchase) {
@@ -233,7 +245,7 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			const { newest, gateway } = found;
 			try {
 				const finish = adapterOf(gateway.kind).finish(entryOf(newest), access, gateway);
-				await store.updateVisit(db, newest.id, { tried_at: clock.now() });
+				await store.updateCaptiveSession(db, newest.id, { tried_at: clock.now() });
 				return finish;
 			} catch (error) {
 				if (error instanceof EntryRefused) return null;
@@ -261,7 +273,7 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 			if (signedIn) return paid.purchase_token_hash;
 			if (howOf(gateway) !== 'waits') return null;
 			// Something else lets it in: nobody hears of it.
-			if (adapterOf(gateway.kind).way(gateway) === 'elsewhere') return paid.purchase_token_hash;
+			if (adapterOf(gateway.kind).controlMode(gateway) === 'elsewhere') return paid.purchase_token_hash;
 			const device = { gatewayId: gateway.id, mac: paid.client_mac };
 			const stands = await access.stateOf(paid.purchase_token_hash, device);
 			return stands === 'online' ? paid.purchase_token_hash : null;
@@ -269,11 +281,14 @@ export function createVisits({ database, clock, secrets, access }: VisitsParts):
 		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway),
 		needsDevice(gateway) {
 			const { kind } = gateway;
-			const { way, tell } = adapterOf(kind);
-			return way(gateway) === 'poll' || (way(gateway) === 'push' && tell?.subject === 'device');
+			const { controlMode, controller } = adapterOf(kind);
+			return (
+				controlMode(gateway) === 'poll' ||
+				(controlMode(gateway) === 'push' && controller?.subject === 'device')
+			);
 		},
 		async newestLogins(gateway) {
-			const rows = await store.newestVisits(db, gateway.id, clock.now(), MAX_VISITS);
+			const rows = await store.newestCaptiveSessions(db, gateway.id, clock.now(), MAX_VISITS);
 			return rows.map((row) => entryOf(row).login);
 		}
 	};

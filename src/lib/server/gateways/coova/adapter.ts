@@ -54,9 +54,9 @@ export const coova: Gateway = {
 	secretName: 'uamsecret',
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
-	way: () => 'radius',
+	controlMode: () => 'radius',
 	takesPassword: () => true,
-	tell: null,
+	controller: null,
 	configFor: coovaConfig,
 
 	parseEntry(request, facts) {

@@ -27,13 +27,13 @@ import { CHECK_MS, judge, MAX_GAP_MS, MIN_GAP_MS, QUIET_CHECKS } from './verdict
  * One job does it, in one process at a time, beside those of buyers: it holds one of their places, asks few gateways at
  * a time, and each for a bounded time.
  */
-export interface Silence {
+export interface GatewayHealth {
 	jobs: Record<string, JobHandler>;
 	/** Waits for no gateway any more. */
 	stop(): void;
 }
 
-export interface SilenceParts {
+export interface GatewayHealthParts {
 	database: Database;
 	clock: Clock;
 	log: Log;
@@ -68,21 +68,28 @@ interface Round {
 
 /** Silent, and one that reports connections: asked whether it is there. */
 const mayBeLost = (gateway: RegisteredGateway) =>
-	gateway.silentSince !== null && adapterOf(gateway.kind).way(gateway) === 'radius';
+	gateway.unresponsiveSince !== null && adapterOf(gateway.kind).controlMode(gateway) === 'radius';
 
-export function createSilence({ database, clock, log, gateways, access, reach }: SilenceParts): Silence {
+export function createGatewayHealth({
+	database,
+	clock,
+	log,
+	gateways,
+	access,
+	reach
+}: GatewayHealthParts): GatewayHealth {
 	const { db } = database;
 	const stopping = new AbortController();
 
 	/** @returns null when it did not answer in time, or we stop */
 	async function ask(gateway: RegisteredGateway): Promise<GatewayStatus | null> {
-		const { tell } = adapterOf(gateway.kind);
-		if (!tell) return null;
+		const { controller } = adapterOf(gateway.kind);
+		if (!controller) return null;
 		const answered = new AbortController();
 		const signal = AbortSignal.any([answered.signal, stopping.signal]);
 		try {
 			const limit = sleep(ASK_MS, null, { signal }).catch(() => null);
-			return await Promise.race([tell.status(gateway, reach), limit]);
+			return await Promise.race([controller.status(gateway, reach), limit]);
 		} catch (error) {
 			log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
 			return null;
@@ -116,19 +123,19 @@ export function createSilence({ database, clock, log, gateways, access, reach }:
 		gateway: RegisteredGateway,
 		{ now, counts, reporting }: Round
 	): Promise<void> {
-		const way = adapterOf(gateway.kind).way(gateway);
-		const isReachable = way === 'push' && (await isReached(gateway));
+		const mode = adapterOf(gateway.kind).controlMode(gateway);
+		const isReachable = mode === 'push' && (await isReached(gateway));
 		const life = mayBeLost(gateway) ? await access.lifeOf(gateway) : 'unknown';
 		if (life === 'answers') await gateways.note(gateway.id, { seen: true });
 		if (stopping.signal.aborted) return;
-		const isAsked = way === 'push' || life !== 'unknown';
+		const isAsked = mode === 'push' || life !== 'unknown';
 		const seenAt = isAsked ? await store.seenAt(db, row.id) : row.seen_at;
-		const isWatched = way === 'push' || way === 'poll' || way === 'radius';
-		const before = { quietChecks: row.quiet_checks, silentSince: row.silent_since };
+		const isWatched = mode === 'push' || mode === 'poll' || mode === 'radius';
+		const before = { quietChecks: row.quiet_checks, unresponsiveSince: row.silent_since };
 		const after = judge(before, {
 			// At any other moment, not only a later one: the clock may have been set back.
 			isHeard: isReachable || life === 'answers' || !isWatched || seenAt !== row.checked_seen_at,
-			isExpected: way !== 'radius' || life === 'silent' || (reporting.get(row.id) ?? 0) > 0,
+			isExpected: mode !== 'radius' || life === 'silent' || (reporting.get(row.id) ?? 0) > 0,
 			counts,
 			seenAt,
 			now
@@ -136,19 +143,19 @@ export function createSilence({ database, clock, log, gateways, access, reach }:
 		// Not where it was heard of in this moment.
 		if (!(await store.noteCheck(db, row.id, { now, seenAt, ...after }))) return;
 		const facts = { gateway: row.name, router: row.router_id };
-		if (after.silentSince !== null && row.silent_since === null) {
-			log.warn({ ...facts, since: new Date(after.silentSince).toISOString() }, 'a gateway went silent');
+		if (after.unresponsiveSince !== null && row.silent_since === null) {
+			log.warn({ ...facts, since: new Date(after.unresponsiveSince).toISOString() }, 'a gateway went silent');
 		}
-		if (after.silentSince === null && row.quiet_checks >= QUIET_CHECKS) {
+		if (after.unresponsiveSince === null && row.quiet_checks >= QUIET_CHECKS) {
 			log.warn(facts, 'a gateway is heard of again');
 		}
 	}
 
 	async function settleRouters(): Promise<void> {
-		for (const { id, name } of await store.unsilenceRouters(db)) {
+		for (const { id, name } of await store.markRoutersOnline(db)) {
 			log.warn({ router: id, name }, 'a router is sold again: a gateway of it is heard');
 		}
-		for (const { id, name } of await store.silenceRouters(db)) {
+		for (const { id, name } of await store.markRoutersOffline(db)) {
 			log.warn({ router: id, name }, 'a router is not sold: none of its gateways is heard');
 		}
 	}
@@ -171,7 +178,7 @@ export function createSilence({ database, clock, log, gateways, access, reach }:
 			return gateway ? [{ row, gateway }] : [];
 		});
 		const isAsked = ({ gateway }: { gateway: RegisteredGateway }) =>
-			adapterOf(gateway.kind).way(gateway) === 'push' || mayBeLost(gateway);
+			adapterOf(gateway.kind).controlMode(gateway) === 'push' || mayBeLost(gateway);
 		for (const { row, gateway } of rows.filter((one) => !isAsked(one))) {
 			await checkOne(row, gateway, round);
 		}

@@ -60,7 +60,7 @@ export interface Checked {
 	/** When it was last heard of, as the check found it. */
 	seenAt: number | null;
 	quietChecks: number;
-	silentSince: number | null;
+	unresponsiveSince: number | null;
 }
 
 /** Notes a check, unless the gateway was heard of while it was decided. @returns whether it was noted */
@@ -71,7 +71,7 @@ export async function noteCheck(queries: Queries, id: number, checked: Checked):
 			checked_at: checked.now,
 			checked_seen_at: checked.seenAt,
 			quiet_checks: checked.quietChecks,
-			silent_since: checked.silentSince
+			silent_since: checked.unresponsiveSince
 		})
 		.where('id', '=', id)
 		.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
@@ -88,7 +88,7 @@ const SILENT_ROUTERS = sql`select router_id from gateways group by router_id
 	having count(*) = count(silent_since)`;
 
 /** Takes routers off sale of which no gateway is heard. @returns which */
-export async function silenceRouters(queries: Queries): Promise<SettledRouter[]> {
+export async function markRoutersOffline(queries: Queries): Promise<SettledRouter[]> {
 	const { rows } = await sql<SettledRouter>`
 		update routers set silent_since =
 			(select max(gateways.silent_since) from gateways where gateways.router_id = routers.id)
@@ -97,7 +97,7 @@ export async function silenceRouters(queries: Queries): Promise<SettledRouter[]>
 }
 
 /** Puts routers on sale again of which a gateway is heard, or that have none any more. @returns which */
-export async function unsilenceRouters(queries: Queries): Promise<SettledRouter[]> {
+export async function markRoutersOnline(queries: Queries): Promise<SettledRouter[]> {
 	const { rows } = await sql<SettledRouter>`
 		update routers set silent_since = null
 		where silent_since is not null and id not in (${SILENT_ROUTERS}) returning id, name`.execute(queries);

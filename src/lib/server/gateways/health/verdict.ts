@@ -14,7 +14,7 @@ export const MAX_GAP_MS = 150_000;
 
 export interface Watch {
 	quietChecks: number;
-	silentSince: number | null;
+	unresponsiveSince: number | null;
 }
 
 export interface Look {
@@ -30,10 +30,10 @@ export interface Look {
 }
 
 export function judge(before: Watch, { isHeard, isExpected, counts, seenAt, now }: Look): Watch {
-	if (isHeard) return { quietChecks: 0, silentSince: null };
-	if (!isExpected) return { quietChecks: 0, silentSince: null };
+	if (isHeard) return { quietChecks: 0, unresponsiveSince: null };
+	if (!isExpected) return { quietChecks: 0, unresponsiveSince: null };
 	// Once silent it stays so while it ought to be heard of and is not: nobody knows that it is well.
-	if (before.silentSince !== null || !counts) return before;
+	if (before.unresponsiveSince !== null || !counts) return before;
 	const quietChecks = before.quietChecks + 1;
-	return { quietChecks, silentSince: quietChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now) };
+	return { quietChecks, unresponsiveSince: quietChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now) };
 }

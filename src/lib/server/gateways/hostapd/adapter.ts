@@ -12,9 +12,9 @@ export const hostapd: Gateway = {
 	secretName: null,
 	defaultPort: null,
 	finishes: () => 'waits',
-	way: () => 'radius',
+	controlMode: () => 'radius',
 	takesPassword: () => true,
-	tell: null,
+	controller: null,
 	configFor: hostapdConfig,
 	parseEntry() {
 		throw new EntryRefused('missing', 'This kind sends no devices');

@@ -11,7 +11,7 @@ import {
 import { EntryRefused, type EntryRequest, type Gateway, type GatewayFacts } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { mikrotikConfig } from './config.ts';
-import { mikrotikTeller } from './client.ts';
+import { mikrotikController } from './client.ts';
 
 /**
  * MikroTik's hotspot (help.mikrotik.com, "HotSpot customisation"): its `login.html` sends the browser here with the
@@ -83,9 +83,9 @@ export const mikrotik: Gateway = {
 	secretName: null,
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
-	way: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
+	controlMode: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
 	takesPassword: () => true,
-	tell: mikrotikTeller,
+	controller: mikrotikController,
 	configFor: mikrotikConfig,
 
 	parseEntry(request, facts) {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import type { GatewayFacts, GatewayStatus, Guest, Reach, Told, Teller } from '../gateway.ts';
+import type {
+	GatewayFacts,
+	GatewayStatus,
+	Guest,
+	Reach,
+	CommandResult,
+	DeviceController
+} from '../gateway.ts';
 import { callOwnApi, unavailable, type Call, type Called } from '../own-api.ts';
 
 /**
@@ -112,7 +119,12 @@ interface Users {
 const used = (rows: readonly Row[]) =>
 	rows.reduce((sum, { uptime }) => sum + routerSeconds(uptime ?? '0s'), 0);
 
-async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function grant(
+	guest: Guest,
+	untilMs: number,
+	facts: GatewayFacts,
+	reach: Reach
+): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, guest.maxDevices);
 	if (profile.kind === 'unavailable') return profile;
@@ -146,7 +158,7 @@ const takenText = ({ user }: Guest, facts: GatewayFacts) =>
 	`The hotspot has a user "${user}" without the comment "${commentOf(facts)}", which is not ours to change: give it another name.`;
 
 /** The user first: what is put out would sign in again. */
-async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
 	const { user } = guest;
 	const found = await usersOf(rest, guest, facts);
@@ -188,7 +200,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	};
 }
 
-export const mikrotikTeller: Teller = { subject: 'user', grant, revoke, status };
+export const mikrotikController: DeviceController = { subject: 'user', grant, revoke, status };
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 

@@ -7,11 +7,11 @@ import {
 	field,
 	webAddressOf
 } from '../captive-sessions/fields.ts';
-import { EntryRefused, type Entry, type Gateway, type GatewayFacts, type Way } from '../gateway.ts';
+import { EntryRefused, type Entry, type Gateway, type GatewayFacts, type ControlMode } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { nameHashes } from './authmon.ts';
 import { openndsConfig } from './config.ts';
-import { ndsctlTeller } from './client.ts';
+import { ndsctlController } from './client.ts';
 
 /**
  * openNDS 9 and newer as its "forward authentication service" sees it (docs/source/fas.rst): levels 1 and 4 of
@@ -47,7 +47,7 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 	};
 }
 
-const wayOf = ({ settings }: GatewayFacts): Way =>
+const controlModeOf = ({ settings }: GatewayFacts): ControlMode =>
 	settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
 
 export const opennds: Gateway = {
@@ -58,12 +58,12 @@ export const opennds: Gateway = {
 	finishes: (facts) => {
 		// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed. Where ndsctl is told there
 		// is no BinAuth: that sign-in would let a device in beside those that paid, and past their end.
-		const isTold = facts.settings.level === 4 || wayOf(facts) === 'push';
+		const isTold = facts.settings.level === 4 || controlModeOf(facts) === 'push';
 		return isTold ? 'waits' : 'navigate';
 	},
-	way: wayOf,
+	controlMode: controlModeOf,
 	takesPassword: ({ settings }) => settings.elsewhere === true,
-	tell: ndsctlTeller,
+	controller: ndsctlController,
 	configFor: openndsConfig,
 
 	parseEntry(request, facts) {

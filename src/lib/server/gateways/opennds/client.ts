@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import type { GatewayFacts, GatewayStatus, Guest, Reach, Told, Teller } from '../gateway.ts';
+import type {
+	GatewayFacts,
+	GatewayStatus,
+	Guest,
+	Reach,
+	CommandResult,
+	DeviceController
+} from '../gateway.ts';
 
 /**
  * openNDS on this machine, told by its `ndsctl` (seen with 9.10). What it does, and what follows from it:
@@ -77,7 +84,12 @@ function endsAt(client: Client, untilMs: number): boolean {
 	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + SURPLUS_MS;
 }
 
-async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function grant(
+	guest: Guest,
+	untilMs: number,
+	facts: GatewayFacts,
+	reach: Reach
+): Promise<CommandResult> {
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
 	const client = known.value.find(({ mac }) => mac.toLowerCase() === guest.mac);
@@ -100,7 +112,7 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 		: unavailable('openNDS did not let the device in; is allow_preemptive_authentication set?');
 }
 
-async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
 	const client = known.value.find(({ mac }) => mac.toLowerCase() === guest.mac);
@@ -139,4 +151,4 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	return { problems, reachable: true, clockOffsetMs: null, online: known.value.filter(isOnline).length };
 }
 
-export const ndsctlTeller: Teller = { subject: 'device', grant, revoke, status };
+export const ndsctlController: DeviceController = { subject: 'device', grant, revoke, status };

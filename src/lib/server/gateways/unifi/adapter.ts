@@ -2,7 +2,7 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { checkSize, clientMacOf, field, webAddressOf } from '../captive-sessions/fields.ts';
 import { EntryRefused, type Gateway } from '../gateway.ts';
 import { unifiConfig } from './config.ts';
-import { unifiTeller } from './client.ts';
+import { unifiController } from './client.ts';
 
 /**
  * UniFi's external portal: `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<asked for>&ssid=<name>`, unsigned.
@@ -15,9 +15,9 @@ export const unifi: Gateway = {
 	secretName: null,
 	defaultPort: null,
 	finishes: () => 'waits',
-	way: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
+	controlMode: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
 	takesPassword: ({ settings }) => settings.api === undefined,
-	tell: unifiTeller,
+	controller: unifiController,
 	configFor: unifiConfig,
 
 	parseEntry(request) {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import type { GatewayFacts, GatewayStatus, Guest, Reach, Told, Teller } from '../gateway.ts';
+import type {
+	GatewayFacts,
+	GatewayStatus,
+	Guest,
+	Reach,
+	CommandResult,
+	DeviceController
+} from '../gateway.ts';
 import { callOwnApi, unavailable, type Call, type Called } from '../own-api.ts';
 
 /**
@@ -80,7 +87,12 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 	return { call, list, site, client };
 }
 
-async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function grant(
+	guest: Guest,
+	untilMs: number,
+	facts: GatewayFacts,
+	reach: Reach
+): Promise<CommandResult> {
 	if (guest.mac === null) return unavailable('The device is not known.');
 	const unifi = createConsole(facts, reach);
 	const found = await unifi.client(guest.mac);
@@ -102,7 +114,7 @@ async function grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: 
 }
 
 /** One that has left cannot be told; it is asked for again until its minutes are over. */
-async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<Told> {
+async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	if (guest.mac === null) return { kind: 'done' };
 	const unifi = createConsole(facts, reach);
 	const found = await unifi.client(guest.mac);
@@ -139,7 +151,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	};
 }
 
-export const unifiTeller: Teller = { subject: 'device', grant, revoke, status };
+export const unifiController: DeviceController = { subject: 'device', grant, revoke, status };
 
 /** Its own words are not repeated: they may hold what was sent. */
 function explain({ status }: { status: number }): string {

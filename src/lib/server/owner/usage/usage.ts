@@ -2,7 +2,7 @@ import { dateAt } from '#lib/format/calendar.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import type { Way } from '#lib/server/gateways/gateway.ts';
+import type { ControlMode } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
@@ -29,7 +29,7 @@ export interface RouterUse {
 	data: { today: number; month: number } | null;
 	gateways: GatewayUse[];
 	/** Since when none of them is heard of: the router is not sold. null while one is, or where there is none. */
-	silentSince: number | null;
+	unresponsiveSince: number | null;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface GatewayUse {
 	title: string;
 	state: GatewayState;
 	seenAt: number | null;
-	silentSince: number | null;
+	unresponsiveSince: number | null;
 	/** Its clock less ours. */
 	clockOffsetMs: number | null;
 }
@@ -81,9 +81,12 @@ const KEEP_RELEASED_MS = 32 * DAY_MS;
 const MAX_FORGOTTEN = 1_000;
 
 /** How a gateway stands now. */
-export function gatewayState({ silentSince, seenAt }: RegisteredGateway, way: Way): GatewayState {
-	if (seenAt === null) return way === 'browser' || way === 'elsewhere' ? 'unwatched' : 'new';
-	return silentSince === null ? 'heard' : 'silent';
+export function gatewayState(
+	{ unresponsiveSince, seenAt }: RegisteredGateway,
+	mode: ControlMode
+): GatewayState {
+	if (seenAt === null) return mode === 'browser' || mode === 'elsewhere' ? 'unwatched' : 'new';
+	return unresponsiveSince === null ? 'heard' : 'silent';
 }
 
 export function createUsage({ database, clock, config, gateways }: UsageParts): Usage {
@@ -131,13 +134,13 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 		]);
 		return new Map(
 			registered.flatMap((gateway): [number, number][] => {
-				const { id, onlineCount, silentSince, seenAt } = gateway;
+				const { id, onlineCount, unresponsiveSince, seenAt } = gateway;
 				const connected = devices.get(id);
 				if (connected !== undefined) return [[id, connected]];
-				const way = adapterOf(gateway.kind).way(gateway);
-				const isKnown = silentSince === null && seenAt !== null;
-				if (!isKnown || way === 'browser' || way === 'elsewhere') return [];
-				return [[id, way === 'radius' ? 0 : (onlineCount ?? guests.get(id) ?? 0)]];
+				const mode = adapterOf(gateway.kind).controlMode(gateway);
+				const isKnown = unresponsiveSince === null && seenAt !== null;
+				if (!isKnown || mode === 'browser' || mode === 'elsewhere') return [];
+				return [[id, mode === 'radius' ? 0 : (onlineCount ?? guests.get(id) ?? 0)]];
 			})
 		);
 	}
@@ -156,21 +159,21 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 					const own = registered.filter((gateway) => gateway.routerId === routerId);
 					const counts = own.flatMap(({ id }) => online.get(id) ?? []);
 					const sums = data.find(({ router_id }) => router_id === routerId);
-					const silences = own.flatMap(({ silentSince }) => silentSince ?? []);
-					const isSilent = own.length > 0 && silences.length === own.length;
-					const isCounted = own.some((gateway) => adapterOf(gateway.kind).way(gateway) === 'radius');
+					const silences = own.flatMap(({ unresponsiveSince }) => unresponsiveSince ?? []);
+					const isUnresponsive = own.length > 0 && silences.length === own.length;
+					const isCounted = own.some((gateway) => adapterOf(gateway.kind).controlMode(gateway) === 'radius');
 					return [
 						routerId,
 						{
 							online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
 							data: sums || isCounted ? { today: sums?.today ?? 0, month: sums?.month ?? 0 } : null,
-							silentSince: isSilent ? Math.max(...silences) : null,
+							unresponsiveSince: isUnresponsive ? Math.max(...silences) : null,
 							gateways: own.map((gateway) => ({
 								name: gateway.name,
 								title: gateway.title,
-								state: gatewayState(gateway, adapterOf(gateway.kind).way(gateway)),
+								state: gatewayState(gateway, adapterOf(gateway.kind).controlMode(gateway)),
 								seenAt: gateway.seenAt,
-								silentSince: gateway.silentSince,
+								unresponsiveSince: gateway.unresponsiveSince,
 								clockOffsetMs: gateway.clockOffsetMs
 							}))
 						}

@@ -10,7 +10,7 @@ import {
 	type AuthmonQuestion
 } from '#lib/server/gateways/opennds/authmon.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { createRounds } from './request-batcher.ts';
+import { createRequestBatcher } from './request-batcher.ts';
 
 /**
  * openNDS' `authmon`, which asks at the portal's own address (`/splash/{key}`) for the devices that it is to let in:
@@ -40,7 +40,8 @@ const asks = new WeakMap<App, Ask>();
 
 function askOf(app: App): Ask {
 	const ask =
-		asks.get(app) ?? createRounds(ROUND_MS, (key: string, asked: readonly Asked[]) => round(app, key, asked));
+		asks.get(app) ??
+		createRequestBatcher(ROUND_MS, (key: string, asked: readonly Asked[]) => round(app, key, asked));
 	asks.set(app, ask);
 	return ask;
 }
@@ -62,8 +63,8 @@ export async function answerAuthmon(event: RequestEvent): Promise<Response> {
 
 async function round(app: App, key: string, asked: readonly Asked[]): Promise<(one: Asked) => string | null> {
 	const gateway = await app.gateways.byKey(key);
-	if (!gateway || adapterOf(gateway.kind).way(gateway) !== 'poll') return () => null;
-	const logins = await app.visits.newestLogins(gateway);
+	if (!gateway || adapterOf(gateway.kind).controlMode(gateway) !== 'poll') return () => null;
+	const logins = await app.captiveSessions.newestLogins(gateway);
 	const names = new Set(asked.map(({ hash }) => hash));
 	// Where no device has been yet nothing is known of it.
 	const isKnown = logins.length === 0 || logins.some((login) => fitsName(login, names));

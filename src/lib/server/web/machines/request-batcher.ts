@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
  * turned away, and no answer was found before its question came.
  * @param answerAll a round. @returns the answer to each of its questions
  */
-export function createRounds<Q, A>(
+export function createRequestBatcher<Q, A>(
 	everyMs: number,
 	answerAll: (subject: string, questions: readonly Q[]) => Promise<(question: Q) => A>,
 	pauseFor: (ms: number) => Promise<unknown> = (ms) => pause(ms, null, { ref: false })

@@ -8,14 +8,14 @@ import type { Actions, PageServerLoad } from './$types';
 
 /** The pass of who bought elsewhere and signed in on the splash page: until when it runs, and this device's way online. */
 export const load: PageServerLoad = async (event) => {
-	const { clock, config, guests, visits } = event.locals.app;
+	const { clock, config, guests, captiveSessions } = event.locals.app;
 	const { token } = event.params;
 	const pass = await guests.find(token);
 	if (!pass) error(404, m.splash_pass_over());
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
 	const page = link(`/pass/${token}`);
-	const device = await visits.ofPurchase({ token, routerId });
+	const device = await captiveSessions.ofPurchase({ token, routerId });
 	const now = new Date(clock.now());
 	return {
 		ssid,
@@ -29,7 +29,7 @@ export const actions: Actions = {
 	/** The device on which the pass was last signed in takes the place of the others. */
 	move: async (event) => {
 		const { token } = event.params;
-		const isMoved = await event.locals.app.visits.move(token);
+		const isMoved = await event.locals.app.captiveSessions.move(token);
 		redirect(303, link(`/pass/${token}`) + (isMoved ? '?moved' : '?later'));
 	}
 };

@@ -24,7 +24,7 @@ export const load: PageServerLoad = async (event) => {
 	await adoptVisit(event);
 	// This purchase goes on in the one that replaced it; the old address leads there.
 	if (purchase.successor !== null && event.request.method === 'GET') {
-		await event.locals.app.visits.carry(event.params.token, purchase.successor);
+		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
 	}
 	const { config, clock, purchases } = event.locals.app;
@@ -98,7 +98,7 @@ export const actions: Actions = {
 	/** The device on which the purchase was last opened takes the place of the others. */
 	move: async (event) => {
 		const { token } = event.params;
-		const isMoved = await event.locals.app.visits.move(token);
+		const isMoved = await event.locals.app.captiveSessions.move(token);
 		redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
 	},
 

@@ -36,28 +36,28 @@ interface GoOnlinePage {
 }
 
 type Event = RequestEvent<{ token: string }>;
-type Visits = Event['locals']['app']['visits'];
-type PurchaseVisit = NonNullable<Awaited<ReturnType<Visits['ofPurchase']>>>;
+type CaptiveSessions = Event['locals']['app']['captiveSessions'];
+type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
 /** `?visit=` of who found this purchase by its code at a gateway: from now on it lets that visit's device online. */
 export async function adoptVisit(event: Event): Promise<void> {
 	const visit = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
 	if (visit === null) return;
 	const { token } = event.params;
-	await event.locals.app.visits.bind(visit, token);
+	await event.locals.app.captiveSessions.bind(visit, token);
 	redirect(303, link(`/s/${token}`));
 }
 
 /** The device on which a purchase was last opened, for one whose time runs. @returns null when it came through no gateway */
-export const deviceOf = (event: Event, routerId: number): Promise<PurchaseVisit | null> =>
-	event.locals.app.visits.ofPurchase({ token: event.params.token, routerId });
+export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
+	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 
 /** Whether the gateway was told of it and says itself how far it is: then nobody signs in. */
-export const isLetIn = (visit: PurchaseVisit | null): boolean =>
+export const isLetIn = (visit: PurchaseDevice | null): boolean =>
 	visit?.how === 'waits' && visit.stands !== null;
 
 /** Changes whenever the page has something new to show, what its gateway has done included. */
-export const watchText = (watch: string, visit: PurchaseVisit | null): string =>
+export const watchText = (watch: string, visit: PurchaseDevice | null): string =>
 	`${watch} ${visit?.stands ?? ''}`.trim();
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
@@ -76,11 +76,11 @@ export async function wayOnline(
 	page: string,
 	{ token, routerId, user, password }: Login
 ): Promise<string> {
-	const { visits } = locals.app;
+	const { captiveSessions } = locals.app;
 	// The sign-in would let more devices in than the pass has room for: first it has to be moved.
-	if ((await visits.ofPurchase({ token, routerId }))?.stands === 'elsewhere') return page;
+	if ((await captiveSessions.ofPurchase({ token, routerId }))?.stands === 'elsewhere') return page;
 	const landing = `${locals.origin}${page}?online`;
-	const finish = await visits.finish({ token, routerId }, { user, password, landing });
+	const finish = await captiveSessions.finish({ token, routerId }, { user, password, landing });
 	return finish?.kind === 'navigate' ? finish.url : page;
 }
 
@@ -91,7 +91,7 @@ export async function wayOnline(
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
-	{ entry, how, tried, stands }: PurchaseVisit,
+	{ entry, how, tried, stands }: PurchaseDevice,
 	{ page, ssid, signIn: way, isGuest = false }: GoOnlinePage
 ): GoOnline {
 	const asked = event.url.searchParams;
@@ -131,7 +131,7 @@ export function goOnline(
 }
 
 /** The gateway lets the device in by itself. */
-function waiting(stands: PurchaseVisit['stands'], signIn: SignIn) {
+function waiting(stands: PurchaseDevice['stands'], signIn: SignIn) {
 	const again = { text: m.splash_waits_again(), quiet: true };
 	switch (stands) {
 		case 'letting-in':

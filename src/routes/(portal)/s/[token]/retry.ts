@@ -62,6 +62,6 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 		});
 		return fail(status, { retried: entry, errors });
 	}
-	if (token !== event.params.token) await event.locals.app.visits.carry(event.params.token, token);
+	if (token !== event.params.token) await event.locals.app.captiveSessions.carry(event.params.token, token);
 	redirect(303, link(`/s/${token}`));
 }

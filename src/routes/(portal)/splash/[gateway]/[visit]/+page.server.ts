@@ -8,7 +8,7 @@ type Event = RequestEvent<{ gateway: string; visit: string }>;
 
 async function findVisit(event: Event) {
 	const gateway = await findGateway(event);
-	const visit = await event.locals.app.visits.find(gateway, event.params.visit);
+	const visit = await event.locals.app.captiveSessions.find(gateway, event.params.visit);
 	return { gateway, visit };
 }
 
@@ -23,13 +23,13 @@ export const actions: Actions = {
 	/** Buys on this visit: the purchase lets the visit's device online. */
 	default: async (event) => {
 		const { gateway, visit } = await findVisit(event);
-		const { log, visits } = event.locals.app;
+		const { log, captiveSessions } = event.locals.app;
 		return placeOrder(
 			event,
 			() => findRouter(event, gateway),
 			async (token) => {
 				// A purchase that is made is shown, whatever else fails.
-				const bound = visit ? visits.bind(visit.id, token) : Promise.resolve(false);
+				const bound = visit ? captiveSessions.bind(visit.id, token) : Promise.resolve(false);
 				await bound.catch((problem: unknown) => log.error({ err: problem }, 'a visit could not be noted'));
 			}
 		);

@@ -13,9 +13,9 @@ const MAX_TYPED = 64;
 
 async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>) {
 	const gateway = await findGateway(event);
-	const { config, visits } = event.locals.app;
+	const { config, captiveSessions } = event.locals.app;
 	// Where sessions are another installation's, their passwords cannot be looked at.
-	const visit = config.remoteApi ? null : await visits.find(gateway, event.params.visit);
+	const visit = config.remoteApi ? null : await captiveSessions.find(gateway, event.params.visit);
 	if (!visit) error(410, m.splash_refusal_over());
 	return { gateway, visit };
 }
@@ -30,7 +30,7 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, visit } = await findVisit(event);
-		const { guests, visits } = event.locals.app;
+		const { guests, captiveSessions } = event.locals.app;
 		const sent = readFields(await readForm(event.request), ['user', 'password']);
 		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
 		const seconds = await takeSignIn(event, visit.id);
@@ -40,7 +40,7 @@ export const actions: Actions = {
 		}
 		const token = await guests.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
-		await visits.bind(visit.id, token);
+		await captiveSessions.bind(visit.id, token);
 		redirect(303, link(`/pass/${token}`));
 	}
 };

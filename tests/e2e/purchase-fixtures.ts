@@ -9,7 +9,7 @@ import { cli, startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
 import { ROUTER } from './support/test.ts';
 
-export interface Scene {
+export interface PurchaseFixtures {
 	server: TestServer;
 	url: string;
 	/** Path of a gateway's splash page. */
@@ -56,7 +56,7 @@ const MINUTE = 60_000;
 const lookAgainMs = 50;
 
 /** Starts an installation and brings a purchase into each state. */
-export async function startScene(): Promise<Scene> {
+export async function startPurchaseFixtures(): Promise<PurchaseFixtures> {
 	const server = await startServer();
 	const { url } = server;
 	const buy = async (digits: string, title: RegExp, router = ROUTER) => {

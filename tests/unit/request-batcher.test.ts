@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createRounds } from '../../src/lib/server/web/machines/request-batcher.ts';
+import { createRequestBatcher } from '../../src/lib/server/web/machines/request-batcher.ts';
 
 /** Rounds whose work and pauses end when the test says so. */
 function rounds() {
 	const begun: { subject: string; questions: readonly number[]; end: (failure?: Error) => void }[] = [];
 	const pauses: (() => void)[] = [];
-	const ask = createRounds<number, string>(
+	const ask = createRequestBatcher<number, string>(
 		200,
 		(subject, questions) =>
 			new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * A venue on one machine: a router (with the real openNDS, dnsmasq and Airtill on it), devices on its Wi-Fi, and the
+ * A network on one machine: a router (with the real openNDS, dnsmasq and Airtill on it), devices on its Wi-Fi, and the
  * internet behind it, each in a namespace of its own. Every name leads to the one server that the internet is.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs';
@@ -39,10 +39,10 @@ export interface Device {
 	browser: string;
 }
 
-export interface Site {
+export interface NetworkLab {
 	router: Machine;
 	internet: Machine;
-	/** A folder of this site, removed with it. */
+	/** A folder of this lab, removed with it. */
 	folder: string;
 	/** Environment of programs on the router. */
 	env: Record<string, string>;
@@ -71,7 +71,7 @@ export interface Site {
 /** What everybody on the internet answers. */
 export const INTERNET_SAYS = 'This is the internet.';
 
-export async function startSite(chromium: string): Promise<Site> {
+export async function startNetworkLab(chromium: string): Promise<NetworkLab> {
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-site-'));
 	const bin = path.join(folder, 'bin');
 	const etc = path.join(folder, 'opennds');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browse, mailedLink, PASSWORD, triesForgotten } from '../support/browsing.ts';
 import { freePort } from '../support/ports.ts';
 import { startMailServer, type MailServer } from '../support/smtp.ts';
-import { DATABASES, eventually, startWorld, useWorld, type World } from '../support/world.ts';
+import { DATABASES, eventually, startFixture, useFixture, type Fixture } from '../support/fixture.ts';
 
 const TYPED = {
 	wrong: 'planted wrong password 1',
@@ -26,7 +26,7 @@ function expectNone(text: string, planted: readonly string[]): void {
 
 /** Makes every change of a table fail, with what it was to write in the error's own message. */
 async function failWrites(
-	{ sql, server }: World,
+	{ sql, server }: Fixture,
 	table: string,
 	event: string,
 	values: string
@@ -43,10 +43,10 @@ async function failWrites(
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: { AIRTILL_LOG_LEVEL: 'debug' } });
+	const fixture = useFixture({ database, env: { AIRTILL_LOG_LEVEL: 'debug' } });
 
 	it('no password, link or cookie of a sign-in is in the log or in a form that is refused, though the database fails', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const email = 'planted@people.example';
 		const person = browse(server.url);
 		await person.post('/developer/sign-up', { email });
@@ -57,7 +57,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const planted = [PASSWORD, ...Object.values(TYPED), tokenOf(link), ...person.cookies.values()];
 		const refused = [short.html];
 
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		const stranger = browse(server.url);
 		const wrong = await stranger.post('/developer/sign-in', { email, password: TYPED.wrong });
 		refused.push(wrong.html);
@@ -71,12 +71,12 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		// What the database says of its own may hold what it was to write.
 		await failWrites(
-			world(),
+			fixture(),
 			'sign_in_sessions',
 			'insert',
 			`token=${tokenOf(link)} {"password":"${TYPED.wrong}"} airtill.session_token=${[...person.cookies.values()].join()}`
 		);
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		const failed = await stranger.post('/developer/sign-in', { email, password: PASSWORD });
 		expect(failed.status).toBe(500);
 		expectNone(failed.html, planted);
@@ -90,11 +90,11 @@ describe.each(DATABASES)('on %s', (database) => {
 
 describe('with a mail server', () => {
 	let mailServer: MailServer;
-	let world: World;
+	let fixture: Fixture;
 	beforeAll(async () => {
 		mailServer = await startMailServer();
 		const port = await freePort();
-		world = await startWorld({
+		fixture = await startFixture({
 			port,
 			env: {
 				AIRTILL_LOG_LEVEL: 'debug',
@@ -105,12 +105,12 @@ describe('with a mail server', () => {
 		});
 	});
 	afterAll(async () => {
-		await world.stop();
+		await fixture.stop();
 		await mailServer.stop();
 	});
 
 	it('a mail and its link are nowhere else, even when the mail server refuses it and quotes it', async () => {
-		const { server } = world;
+		const { server } = fixture;
 		const person = browse(server.url);
 		const linkIn = (index: number) =>
 			/https?:\S+\/developer\/password\?token=\S+/.exec(mailServer.mails()[index] ?? '')?.[0];

@@ -17,7 +17,7 @@ import {
 	WEBHOOK_SECRET
 } from './wire.ts';
 
-export interface Judged {
+export interface ReceivedResponse {
 	method: string;
 	/** As it was sent, with or without a query. */
 	path: string;
@@ -42,22 +42,22 @@ export function routeOf(method: string, path: string): Route | null {
  * Holds an answer of /v1 against the page's global rules, the route's own entry in the contract and the OpenAPI
  * document. Every call of the test client passes through here, so no answer of the whole suite escapes.
  */
-export function judge(answer: Judged): void {
+export function assertContract(answer: ReceivedResponse): void {
 	const route = routeOf(answer.method, answer.path);
 	const { status, headers } = answer;
 	const what = `${answer.method} ${answer.path} -> ${status} ${JSON.stringify(answer.body)?.slice(0, 300)}`;
 	expect(STATUSES, what).toContain(status);
-	judgeHeaders(headers, status, what);
-	judgeLimits(answer, what);
-	judgeReplay(answer, route, what);
+	assertHeaders(headers, status, what);
+	assertLimits(answer, what);
+	assertReplay(answer, route, what);
 	expect(apiDocument().faults({ operation: route, status, headers, body: answer.body }), what).toEqual([]);
-	judgeLocation(answer, route, what);
+	assertLocation(answer, route, what);
 	if (answer.method === 'HEAD') return expect(answer.body, what).toBe('');
-	if (status < 400) judgeSuccess(answer, route, what);
-	else judgeProblem(answer, route, what);
+	if (status < 400) assertSuccess(answer, route, what);
+	else assertProblem(answer, route, what);
 }
 
-function judgeHeaders(headers: Headers, status: number, what: string): void {
+function assertHeaders(headers: Headers, status: number, what: string): void {
 	const type = status < 400 ? 'application/json' : 'application/problem+json';
 	expect(headers.get('content-type'), what).toBe(status < 400 ? `${type}; charset=utf-8` : type);
 	expect(headers.get('cache-control'), what).toBe('no-store');
@@ -74,7 +74,7 @@ const LIMIT_HEADERS = [
 ];
 
 /** The rate limit's headers stand on every answer to a known key, and agree with each other. */
-function judgeLimits({ status, headers, body }: Judged, what: string): void {
+function assertLimits({ status, headers, body }: ReceivedResponse, what: string): void {
 	const [policy, state, limit, remaining, reset] = LIMIT_HEADERS.map((name) => headers.get(name));
 	const of = (Object(body) as { 'violated-policies'?: unknown })['violated-policies'];
 	const violated = Array.isArray(of) ? String(of) : null;
@@ -100,7 +100,7 @@ function judgeLimits({ status, headers, body }: Judged, what: string): void {
 	expect(body, what).toMatchObject({ retry_after: Number(retryAfter) });
 }
 
-function judgeReplay({ status, headers, body }: Judged, route: Route | null, what: string): void {
+function assertReplay({ status, headers, body }: ReceivedResponse, route: Route | null, what: string): void {
 	const { code } = Object(body) as { code?: unknown };
 	if (headers.has('idempotent-replayed')) {
 		expect(headers.get('idempotent-replayed'), what).toBe('true');
@@ -116,12 +116,16 @@ const isRepeated = (status: number, route: Route | null) =>
 	status === 200 && route?.repeated === 200 && REPEATED.includes(route.operationId);
 
 /** Says where the created thing is, if it has a place of its own. */
-function judgeLocation({ status, headers, body }: Judged, route: Route | null, what: string): void {
+function assertLocation(
+	{ status, headers, body }: ReceivedResponse,
+	route: Route | null,
+	what: string
+): void {
 	const place = status === 201 ? LOCATIONS[route?.operationId ?? ''] : undefined;
 	expect(headers.get('location'), what).toBe(place && isNumbered(body) ? place(body.id) : null);
 }
 
-function judgeSuccess({ status, headers, body }: Judged, route: Route | null, what: string): void {
+function assertSuccess({ status, headers, body }: ReceivedResponse, route: Route | null, what: string): void {
 	if (!route) throw new Error(`No route of the contract allows ${what}`);
 	if (!isRepeated(status, route)) expect(status, what).toBe(route.status);
 	route.response.parse(body);
@@ -141,7 +145,7 @@ function judgeSuccess({ status, headers, body }: Judged, route: Route | null, wh
 	}
 }
 
-function judgeProblem({ status, headers, body }: Judged, route: Route | null, what: string): void {
+function assertProblem({ status, headers, body }: ReceivedResponse, route: Route | null, what: string): void {
 	const problem = problemSchema.parse(body);
 	const { code } = problem;
 	exactFields(body, [...FIELDS.problem, ...(EXTENSIONS[code] ?? [])], what);

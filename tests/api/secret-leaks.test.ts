@@ -8,7 +8,7 @@ import { createApi, numberEnding, orderOf } from '../support/api.ts';
 import { signInAs } from '../support/browsing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { arrived, INSECURE, register } from '../support/webhooks.ts';
-import { DATABASES, demoKey, eventually, startWorld, useWorld } from '../support/world.ts';
+import { DATABASES, demoKey, eventually, startFixture, useFixture } from '../support/fixture.ts';
 
 /** All endings that decide what the sandbox operator does, and one that does not. */
 const ENDINGS = ['001', '002', '003', '004', '005', '006', '007', '008', '009', '123'];
@@ -52,7 +52,7 @@ const cut = (texts: readonly string[], length: number) => {
 };
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: { ...INSECURE, AIRTILL_LOG_LEVEL: 'debug' } });
+	const fixture = useFixture({ database, env: { ...INSECURE, AIRTILL_LOG_LEVEL: 'debug' } });
 	let receiver: Receiver;
 	beforeAll(async () => {
 		receiver = await startReceiver();
@@ -60,7 +60,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	afterAll(() => receiver.stop());
 
 	it('no secret, password or full phone number is in the log, not even when the database fails', async () => {
-		const { api, sql, server, newKey, nobody } = world();
+		const { api, sql, server, newKey, nobody } = fixture();
 		const numbers = ENDINGS.map((ending) => numberEnding(ending));
 		const secrets: string[] = [];
 
@@ -68,7 +68,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const session = await api.createSession({ phone });
 			await api.pay(session);
 		}
-		const { session } = await world().buy();
+		const { session } = await fixture().buy();
 		if (session.password === null) throw new Error('There is no password to look for');
 		secrets.push(session.password);
 		numbers.push(session.phone);
@@ -123,7 +123,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('the delivery log and its pages hold nothing of what a receiver sends back', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const browser = await signInAs(server, 'app');
 		const key = demoKey(server, 'app');
 		const api = createApi(server.url, key);
@@ -168,7 +168,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('the request log has no key, number, password or secret, wherever in the address they stood', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const browser = await signInAs(server, 'app');
 		const key = demoKey(server, 'app');
 		const api = createApi(server.url, key);
@@ -194,7 +194,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 			await api.send('POST', '/v1/sessions', { body: { phone: text, password: text } });
 		}
-		await world().nobody.send('GET', `/v1/sessions/${planted[0] ?? ''}`);
+		await fixture().nobody.send('GET', `/v1/sessions/${planted[0] ?? ''}`);
 		const page = await browser.get('/developer/requests');
 		expect(page.text).toContain('/v1/payments/…/status');
 		const calls = await eventually('all calls are written', async () => {
@@ -206,7 +206,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('errors that quote secrets are logged, and kept with their jobs, without them', async () => {
-		const { api, server, sql } = world();
+		const { api, server, sql } = fixture();
 		const phone = numberEnding('123');
 		const secret = newSecret();
 		const planted = [generateKey('test'), wifiPassword(), 'planted.token.of-a-link', 'planted password'];
@@ -247,17 +247,17 @@ it('an error that ends the process is its last line in the log, without what it 
 	const script = `process.on('SIGUSR2', () => {
 		throw Object.assign(new Error('planted ${key}'), { detail: 'Failing row (${phone})', parameters: ['${phone}'] });
 	})`;
-	const world = await startWorld({
+	const fixture = await startFixture({
 		env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` }
 	});
 	try {
-		process.kill(world.server.pid, 'SIGUSR2');
-		await eventually('the last line', async () => world.server.stderr().includes('planted'));
+		process.kill(fixture.server.pid, 'SIGUSR2');
+		await eventually('the last line', async () => fixture.server.stderr().includes('planted'));
 		await sleep(100);
-		const written = world.server.stdout() + world.server.stderr();
+		const written = fixture.server.stdout() + fixture.server.stderr();
 		expect(written).toContain('ended by an error that nobody caught');
 		for (const text of [key, ...formsOf(phone)]) expect(written.includes(text), text).toBe(false);
 	} finally {
-		await world.stop();
+		await fixture.stop();
 	}
 });

@@ -1,11 +1,11 @@
-/** A site (site.ts) at which Airtill sells: the built server on the router, openNDS as our command configures it, buyers. */
+/** A network lab with Airtill: the built server on the router, openNDS with our configuration, and buyers. */
 import { chromium, type Browser, type Page } from '@playwright/test';
 import { fileURLToPath } from 'node:url';
 import { ensureBrowser } from './browser.js';
 import { numberEnding } from './api.ts';
 import { registerGateway, type Registered } from './gateways.ts';
 import { cli, startServer, type TestServer } from './server.ts';
-import { ROUTER_ADDRESS, startSite, until, type Device, type Site } from './site.ts';
+import { ROUTER_ADDRESS, startNetworkLab, until, type Device, type NetworkLab } from './network-lab.ts';
 import { openSql, type Sql } from './sql.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,8 +14,8 @@ const pageLimitMs = 30_000;
 /** What phones look for the internet with. */
 export const PROBE = 'http://captive.apple.com/hotspot-detect.html';
 
-export interface Venue {
-	site: Site;
+export interface HotspotLab {
+	lab: NetworkLab;
 	server: TestServer;
 	gateway: Registered;
 	sql: Sql;
@@ -46,32 +46,32 @@ export interface Buyer {
 	close(): Promise<void>;
 }
 
-export async function startVenue(more: string[] = ['--ndsctl', '/usr/bin/ndsctl']): Promise<Venue> {
-	const site = await startSite(await ensureBrowser());
+export async function startHotspotLab(more: string[] = ['--ndsctl', '/usr/bin/ndsctl']): Promise<HotspotLab> {
+	const lab = await startNetworkLab(await ensureBrowser());
 	let server: TestServer | null = null;
 	let sql: Sql | null = null;
 	const stop = async () => {
 		await sql?.close();
 		await server?.stop();
-		await site.stop();
+		await lab.stop();
 	};
 	try {
 		server = await startServer({
 			port: PORT,
-			env: { ORIGIN: `http://${ROUTER_ADDRESS}:${PORT}`, PATH: site.env['PATH'] ?? '' },
+			env: { ORIGIN: `http://${ROUTER_ADDRESS}:${PORT}`, PATH: lab.env['PATH'] ?? '' },
 			on: {
-				inside: [...site.router.inside, 'env', '-C', root],
+				inside: [...lab.router.inside, 'env', '-C', root],
 				host: ROUTER_ADDRESS,
-				answers: async (url) => (await site.request(url)).status === 200
+				answers: async (url) => (await lab.request(url)).status === 200
 			}
 		});
 		sql = await openSql(server.databaseUrl);
 		const gateway = await registerGateway(server, 'opennds', { loginHost: ROUTER_ADDRESS, more });
 		for (const { file, text } of await printedConfig(server, gateway)) {
-			if (file.startsWith('/etc/opennds/') || file.startsWith('/usr/lib/opennds/')) site.install(file, text);
+			if (file.startsWith('/etc/opennds/') || file.startsWith('/usr/lib/opennds/')) lab.install(file, text);
 		}
-		await site.startOpennds();
-		return { site, server, gateway, sql, stop, clients: () => clientsOf(site), open };
+		await lab.startOpennds();
+		return { lab, server, gateway, sql, stop, clients: () => clientsOf(lab), open };
 	} catch (error) {
 		await stop();
 		throw error;
@@ -91,8 +91,8 @@ async function printedConfig(
 	);
 }
 
-async function clientsOf(site: Site): Promise<Client[]> {
-	const text = await site.ndsctl('json');
+async function clientsOf(lab: NetworkLab): Promise<Client[]> {
+	const text = await lab.ndsctl('json');
 	const list = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as {
 		clients: Record<string, Client>;
 	};

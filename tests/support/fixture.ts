@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Plan } from '../../src/lib/server/developer/api-keys/api-keys.ts';
@@ -8,14 +9,17 @@ import { createApi, numberEnding, type Api, type Order, type Payment, type Sessi
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
 import { openSql, type Sql } from './sql.ts';
 
-/** Both databases; every suite of tests/api runs on each. */
-export const DATABASES = ['sqlite', 'postgres'] as const;
+/** For rules that depend on the database: queries, races, recovery, one purchase. */
+export const BOTH_DATABASES = ['sqlite', 'postgres'] as const;
+
+/** For rules that do not depend on the database: SQLite, and PostgreSQL too with `npm test -- --all`. */
+export const DATABASES = process.env['AIRTILL_TEST_ALL'] ? BOTH_DATABASES : (['sqlite'] as const);
 
 /** The same in all processes that share a database. */
 export const SECRET = 'a secret of the tests, long enough';
 
 /** A server with a database of its own, demo data in it, and callers. */
-export interface World {
+export interface Fixture {
 	server: TestServer;
 	sql: Sql;
 	/** An account that buys. */
@@ -119,7 +123,7 @@ export async function insertKey(
 	return { accountId, key };
 }
 
-export async function startWorld(options: ServerOptions): Promise<World> {
+export async function startFixture(options: ServerOptions): Promise<Fixture> {
 	const server = await startServer({ ...options, env: { AIRTILL_SECRET: SECRET, ...options.env } });
 	const sql = await openSql(server.databaseUrl);
 	const newKey = async (keyOptions?: KeyOptions): Promise<NewKey> => {
@@ -179,26 +183,27 @@ async function eventsOf(sql: Sql, sessionId: number): Promise<string[]> {
 	return rows.map(({ type }) => String(type));
 }
 
-/** A world for the tests of one `describe`: started before them, stopped after them. */
-export const useWorld = (options: ServerOptions): (() => World) => worldOf(options, beforeAll, afterAll);
+/** A fixture for the tests of one `describe`: started before them, stopped after them. */
+export const useFixture = (options: ServerOptions): (() => Fixture) =>
+	fixtureOf(options, beforeAll, afterAll);
 
-/** A world for each test of one `describe`. */
-export const useNewWorlds = (options: ServerOptions): (() => World) =>
-	worldOf(options, beforeEach, afterEach);
+/** A fixture for each test of one `describe`. */
+export const useNewFixtures = (options: ServerOptions): (() => Fixture) =>
+	fixtureOf(options, beforeEach, afterEach);
 
-function worldOf(
+function fixtureOf(
 	options: ServerOptions,
 	before: (start: () => Promise<void>) => void,
 	after: (stop: () => Promise<void> | undefined) => void
-): () => World {
-	let world: World | null = null;
+): () => Fixture {
+	let fixture: Fixture | null = null;
 	before(async () => {
-		world = await startWorld(options);
+		fixture = await startFixture(options);
 	});
-	after(() => world?.stop());
+	after(() => fixture?.stop());
 	return () => {
-		if (!world) throw new Error('The world starts before the tests, not while they are collected');
-		return world;
+		if (!fixture) throw new Error('The fixture starts before the tests, not while they are collected');
+		return fixture;
 	};
 }
 
@@ -207,7 +212,7 @@ const soonMs = 400;
 
 /** Everything that a refused call must leave as it is, once no job is at work or due soon. (What operators send
  * comes when it comes: it is not in it.) */
-export async function recorded({ sql, server }: World): Promise<Record<string, unknown>> {
+export async function recorded({ sql, server }: Fixture): Promise<Record<string, unknown>> {
 	await eventually('no job is due', async () => {
 		const soon = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) + soonMs;
 		return (await sql.count('select count(*) from jobs where run_at <= ? or lease_until > 0', soon)) === 0;

@@ -1,14 +1,14 @@
-/** The model: what each person has done and been told. What they are owed follows from it and from the operator's books. */
+/** The model: what each buyer has done and been told. What they are owed follows from it and from the operator's books. */
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
 import type { Receiver } from '../support/receiver.ts';
-import type { World } from '../support/world.ts';
+import type { Fixture } from '../support/fixture.ts';
 import type { Clocks } from '../torture/time.ts';
 import type { TorturedOperator } from '../torture/operators.ts';
 
-export interface Person {
+export interface Buyer {
 	phone: string;
-	/** Orders, oldest first; a person pays for the newest one. */
+	/** Orders, oldest first; a buyer pays for the newest one. */
 	orders: Order[];
 }
 
@@ -21,12 +21,12 @@ export interface Order {
 }
 
 export interface Model {
-	people: Person[];
+	buyers: Buyer[];
 }
 
 /** What the commands act on. */
 export interface Real extends Clocks {
-	world: World;
+	fixture: Fixture;
 	operator: TorturedOperator;
 	receiver: Receiver;
 	/** How far the server's clock is behind the operator's. */
@@ -35,20 +35,20 @@ export interface Real extends Clocks {
 	born: number;
 }
 
-export const PEOPLE = 4;
+export const BUYERS = 4;
 
-export function newPeople(real: Real): Model {
-	const people = Array.from({ length: PEOPLE }, () => ({
+export function newBuyers(real: Real): Model {
+	const buyers = Array.from({ length: BUYERS }, () => ({
 		phone: real.operator.phone((real.born += 1)),
 		orders: []
 	}));
-	return { people };
+	return { buyers };
 }
 
-export const currentOrder = ({ orders }: Person): Order | undefined => orders.at(-1);
+export const currentOrder = ({ orders }: Buyer): Order | undefined => orders.at(-1);
 
-/** The payments that the operator has of a person. */
-export const chargesOf = (simulator: Simulator, { phone }: Person): SimulatedPayment[] =>
+/** The payments that the operator has of a buyer. */
+export const chargesOf = (simulator: Simulator, { phone }: Buyer): SimulatedPayment[] =>
 	simulator.books.payments.filter((charge) => phone.endsWith(charge.phone.slice(-9)));
 
 /** Sets the server's clock right, so that both are the same again. */
