@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { preparedList } from '#lib/server/db/prepared.ts';
 import type { BrandsTable } from '#lib/server/db/schema.ts';
 
 /** A row of `brands` without the bytes of the logo. */
@@ -19,13 +18,9 @@ const COLUMNS = [
 	'updated_by'
 ] as const;
 
-const bySubject = preparedList((queries, subjects: readonly string[]) =>
-	queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects)
-);
-
 export async function find(queries: Queries, subjects: readonly string[]): Promise<BrandRow[]> {
 	if (subjects.length === 0) return [];
-	return bySubject(queries, subjects);
+	return queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects).execute();
 }
 
 /** Inserts or updates a brand; columns that are not given keep their value. */
