@@ -1,4 +1,4 @@
-/** Gateways that are heard of, or not, while the clock of a server moves minute by minute. */
+/** Moves a server's clock minute by minute while some gateways respond and others do not. */
 import { systemClock, type Clock } from '../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../src/lib/server/db/database.ts';
 import { createGateways, type GatewayNews } from '../../src/lib/server/gateways/gateways.ts';
@@ -50,7 +50,7 @@ export async function later(fixture: Fixture, ms: number): Promise<void> {
 	await isQuiet(fixture);
 }
 
-/** So many minutes, one after the other; in each, those gateways are heard of. */
+/** Advances minute by minute; the given gateways respond in each. */
 export async function minutes(fixture: Fixture, count: number, heard: readonly string[] = []): Promise<void> {
 	for (let index = 0; index < count; index += 1) {
 		if (heard.length > 0) await hear(fixture, heard);
@@ -65,7 +65,7 @@ export interface Connection {
 	/** Of the clock of the server, before now. */
 	startedAgoMs?: number;
 	seenAgoMs?: number;
-	/** After now; null where it was told no end. */
+	/** Milliseconds from now; null without an end. */
 	endsInMs?: number | null;
 	stoppedAgoMs?: number;
 	bytesIn?: number;
