@@ -18,7 +18,7 @@ import {
 	unifiEntry,
 	visitOf
 } from '../support/consoles.ts';
-import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -26,7 +26,7 @@ const HOUR = 60 * MINUTE;
 const LEASE = 16_000;
 const ACTIONS = /^POST .*\/actions$/;
 
-describe.each(DATABASES)('on %s', (kind) => {
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
 	let unifi: UniFiConsole;
 	let hotspot: RouterOs;

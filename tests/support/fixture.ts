@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Plan } from '../../src/lib/server/developer/api-keys/api-keys.ts';
@@ -8,8 +9,11 @@ import { createApi, numberEnding, type Api, type Order, type Payment, type Sessi
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
 import { openSql, type Sql } from './sql.ts';
 
-/** Both databases; every suite of tests/api runs on each. */
-export const DATABASES = ['sqlite', 'postgres'] as const;
+/** For rules that depend on the database: queries, races, recovery, one purchase. */
+export const BOTH_DATABASES = ['sqlite', 'postgres'] as const;
+
+/** For rules that do not depend on the database: SQLite, and PostgreSQL too with `npm test -- --all`. */
+export const DATABASES = process.env['AIRTILL_TEST_ALL'] ? BOTH_DATABASES : (['sqlite'] as const);
 
 /** The same in all processes that share a database. */
 export const SECRET = 'a secret of the tests, long enough';
