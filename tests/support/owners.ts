@@ -71,8 +71,8 @@ export async function sendBrand(
 	form.set('colour', colour ?? '#0a6b4b');
 	if (remove === true) form.set('remove', '1');
 	const file = logo
-		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.svg', {
-				type: logo.type ?? 'image/svg+xml'
+		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.png', {
+				type: logo.type ?? 'image/png'
 			})
 		: new File([], '');
 	form.set('logo', file);

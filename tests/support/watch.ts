@@ -1,7 +1,7 @@
 /** Moves a server's clock minute by minute while some gateways respond and others do not. */
 import { systemClock, type Clock } from '../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../src/lib/server/db/database.ts';
-import { createGateways, type GatewayNews } from '../../src/lib/server/gateways/gateways.ts';
+import { createGateways, type StatusUpdate } from '../../src/lib/server/gateways/gateways.ts';
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { eventually, SECRET, type Fixture } from './fixture.ts';
 
@@ -16,7 +16,7 @@ export const clockOf = ({ server }: Fixture): Clock => ({
 export async function hear(
 	fixture: Fixture,
 	names: readonly string[],
-	news: GatewayNews = {}
+	news: StatusUpdate = {}
 ): Promise<void> {
 	const database = await openDatabase(fixture.server.databaseUrl, { poolSize: 1 });
 	try {
@@ -24,7 +24,7 @@ export async function hear(
 		for (const name of names) {
 			const gateway = await gateways.byName(name);
 			if (!gateway) throw new Error(`There is no gateway ${name}`);
-			await gateways.note(gateway.id, { seen: true, ...news });
+			await gateways.recordStatus(gateway.id, { seen: true, ...news });
 		}
 	} finally {
 		await database.close();
