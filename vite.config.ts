@@ -1,7 +1,7 @@
+import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
 import { hydration } from './src/hydration/plugin.ts';
-import { language } from './src/language/plugin.ts';
 
 /** Packages that are needed at every start and work as a part of one file. */
 const BUNDLED = [
@@ -17,7 +17,18 @@ const BUNDLED = [
 ];
 
 export default defineConfig(({ command }) => ({
-	plugins: [...language(), hydration(), sveltekit()],
+	plugins: [
+		paraglideVitePlugin({
+			project: './project.inlang',
+			outdir: './src/lib/i18n/generated',
+			// The same as in `npm run language`, which compiles for tools that run without Vite.
+			outputStructure: 'locale-modules',
+			strategy: ['custom-address', 'preferredLanguage', 'baseLocale'],
+			emitReadme: false
+		}),
+		hydration(),
+		sveltekit()
+	],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: {
 		target: ['chrome87', 'safari14', 'firefox78'],
@@ -40,7 +51,7 @@ export default defineConfig(({ command }) => ({
 								// What forms and purchases share: left alone it falls into dozens of files.
 								{
 									name: 'till',
-									test: /\/src\/lib\/(language\/|components\/(Tile|NetworkPicker|NumberField|Lines|LanguageSwitch)\.|(quote|duration|money|when|phone-hint|phone|network-guess|payment-methods)\.ts)/
+									test: /\/src\/lib\/(components\/(Tile|NetworkPicker|NumberField|Lines|LanguageSwitch)\.|(quote|duration|money|when|phone-hint|phone|network-guess|payment-methods)\.ts)/
 								},
 								{
 									name: 'frame',
@@ -61,8 +72,8 @@ export default defineConfig(({ command }) => ({
 	},
 	server: { port: Number(process.env.PORT ?? 3000) },
 	test: {
-		// A server and PostgreSQL work beside each test; more workers than this only wait for each other.
-		maxWorkers: 2,
+		// Tests wait for timers of the server most of the time: four workers keep two cores busy.
+		maxWorkers: 4,
 		projects: [
 			{
 				extends: true,

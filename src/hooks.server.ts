@@ -16,18 +16,18 @@ import {
 } from '#lib/server/web/security-headers.ts';
 import { scriptLinks } from '#lib/server/web/script-links.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import type { Spoken } from '#lib/i18n/current.ts';
+import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import { inLanguage, isEnglishOnly } from '#lib/i18n/path.ts';
-import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/web/language.ts';
+import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
 let api: Api;
 
 /** Builds the application once, before the first request; a configuration error ends the process here. */
 export const init: ServerInit = async () => {
-	speakByRequest();
+	configureLocale();
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
@@ -59,26 +59,28 @@ export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.app = app;
 	event.locals.requestId = requestId();
 	event.locals.origin = publicOrigin(event, app.config);
-	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
 		response = await answerAuthmon(event);
 	} else if (isForeignForm(event)) {
-		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
+		response = await paraglideMiddleware(
+			event.request,
+			() => new Response(`${m.common_form_foreign()}\n`, { status: 403 })
+		);
 	} else if (isApiPath(event.url.pathname)) {
 		return api.fetch(event.request, { clientAddress: () => event.getClientAddress() });
 	} else {
-		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
+		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals.requestId);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 
-/** `?lang=sw` leads to the address of the page in that language. */
+/** Redirects `?lang=sw` to the address of the page in that language. */
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';
 	if (request.method !== 'GET' || !isLocale(asked)) return null;
-	// What is in English alone has no other address, and what a gateway or a program says by `lang` is its own.
+	// English pages have one address; gateways and programs use `lang` for themselves.
 	if (isGatewayEntry(url.pathname) || isEnglishOnly(url.pathname)) return null;
 	const search = new URLSearchParams(url.searchParams);
 	search.delete('lang');
@@ -86,18 +88,19 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 	return new Response(null, { status: 303, headers: { location: inLanguage(asked, url.pathname) + query } });
 }
 
-function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
+function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
 	const scripts = scriptLinks();
-	return inRequestLanguage(spoken, () =>
-		resolve(event, {
+	return paraglideMiddleware(event.request, ({ request, locale }) => {
+		event.request = request;
+		return resolve(event, {
 			preload: scripts.preload,
 			transformPageChunk: ({ html }) =>
 				scripts
 					.addTo(fillRules(html, event.locals))
-					.replace('%airtill.lang%', spoken.locale)
-					.replace('%airtill.dir%', directionOf(spoken.locale))
-		})
-	);
+					.replace('%airtill.lang%', locale)
+					.replace('%airtill.dir%', directionOf(locale))
+		});
+	});
 }
 
 export const handleError: HandleServerError = ({ error, event, status }) => {

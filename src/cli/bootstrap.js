@@ -1,9 +1,9 @@
 /**
- * What must be true before anything of Airtill can run: packages are installed, the Node in use is new
- * enough, the application is built. Each step looks first and does nothing when there is nothing to do.
+ * Prepares a clone to run: installs the packages, switches to a Node that is new enough, builds the application.
+ * Each step does nothing when it is already done.
  *
- * Plain JavaScript without dependencies, because it runs on the machine's own Node (20, say) in a fresh clone.
- * Everything it says goes to stderr: the command line's stdout belongs to the command's answer.
+ * Plain JavaScript without dependencies, because it runs on the machine's own Node (20, for example) in a fresh
+ * clone. Messages go to stderr: the command line's stdout carries only the command's output.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,16 +13,15 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, whatever folder the command was typed in. */
+/** The project's folder, independent of the working directory. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const parentPollMs = 250;
 
-/** Files and folders that decide what a build contains. Those that do not exist are passed over. */
+/** Inputs of a build. Missing ones are skipped. */
 const buildInputs = [
 	'src',
 	'static',
-	'messages',
 	'project.inlang',
 	'svelte.config.js',
 	'vite.config.ts',
@@ -32,31 +31,28 @@ const buildInputs = [
 ];
 
 /**
- * What is read from package.json and from npm's lock files.
+ * The parts of package.json and npm's lock files that are used here.
  * @typedef {{ version?: string, optional?: boolean, devOptional?: boolean }} NpmPackage
  * @typedef {{ [kind in 'dependencies' | 'devDependencies' | 'optionalDependencies']?: Record<string, string> }} NpmWishes
  * @typedef {NpmWishes & { engines?: { node?: string }, packages?: Record<string, NpmPackage & NpmWishes> }} NpmFile
  */
 
-/** The machine, not Airtill, has to be put right: the message says how, and no stack trace is shown. */
+/** A problem of the machine, not of Airtill. Its message says how to fix it; no stack trace is printed. */
 export class SetupError extends Error {}
 
-/** Installs the packages when npm's own record of what is installed differs from the lock file. */
+/** Installs the packages when npm's record of the installed packages differs from the lock file. */
 export async function ensureInstalled({ log = console.error, folder = root } = {}) {
 	if (isInstalled(folder)) return;
 	log('Installing packages (once; about a minute on a slow line) ...');
-	// Not `npm ci`: it refuses a lock file that lacks optional packages for other platforms, which is what npm
-	// writes when its registry misses some of them (rollup's, seen with a mirror). --no-save keeps to the lock
-	// file and leaves it as it is; --include=dev: building needs all packages, NODE_ENV=production or not.
+	// --include=dev: a build needs the development packages, also with NODE_ENV=production.
 	const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 	const { code } = await run('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
-	if (code !== 0) throw new SetupError(`npm install failed (code ${code}); its messages are above.`);
+	if (code !== 0) throw new SetupError(`npm install failed (code ${code}). See its messages above.`);
 }
 
 /**
- * True when `node_modules` holds what `package.json` and `package-lock.json` ask for, going by npm's own record
- * (`node_modules/.package-lock.json`). npm writes that last, so an interrupted install is seen, and an install
- * done by hand counts.
+ * Compares npm's record of the installed packages (`node_modules/.package-lock.json`) with `package.json` and
+ * `package-lock.json`. npm writes the record last, so an interrupted install counts as not installed.
  * @param {string} folder
  */
 export function isInstalled(folder) {
@@ -71,14 +67,14 @@ export function isInstalled(folder) {
 	return Object.entries(lock.packages ?? {}).every(([place, wanted]) => {
 		if (place === '') return true;
 		const present = installed.packages?.[place];
-		// Optional packages for other platforms are in the lock file and never installed.
+		// Optional packages for other platforms are in the lock file but not installed.
 		return present ? present.version === wanted.version : wanted.optional || wanted.devOptional;
 	});
 }
 
 /**
- * Returns when this process runs on a Node that is new enough. Otherwise the same command is run by the Node
- * that npm installed with the packages, and this process ends as that one ended.
+ * Returns if this process runs on a Node that is new enough. Otherwise runs the same command with the Node of the
+ * npm package `node`, and exits with its exit code.
  */
 export async function ensureNode() {
 	const needed = neededNode();
@@ -91,8 +87,8 @@ export async function ensureNode() {
 	if (!version || !isAtLeast(version, needed)) {
 		throw new SetupError(
 			`Airtill needs Node ${needed} or newer; this is Node ${process.versions.node}.\n` +
-				'It brings its own Node as an npm package, but the install script of that package did not run\n' +
-				'(npm was told to ignore scripts). Run this once in this folder, then try again:\n\n' +
+				'Airtill includes a Node as an npm package, but the install script of that package did not run\n' +
+				'(npm ignores scripts here). Run this once in this folder, then try again:\n\n' +
 				'\tnpm rebuild node --ignore-scripts=false --foreground-scripts\n\n' +
 				'or install a newer Node from https://nodejs.org.'
 		);
@@ -104,7 +100,7 @@ export async function ensureNode() {
 	process.exit(code);
 }
 
-/** Builds the application when something that goes into a build has changed since the last one. */
+/** Builds the application if an input has changed since the last build. */
 export async function ensureBuilt({ log = console.error } = {}) {
 	const stampFile = path.join(root, 'build/.airtill-build');
 	const stamp = stampOf(root, buildInputs);
@@ -115,7 +111,7 @@ export async function ensureBuilt({ log = console.error } = {}) {
 		cwd: root
 	});
 	if (code !== 0) throw new SetupError(`${output}\nThe build failed (code ${code}).`);
-	// Taken before the build: what was edited meanwhile is built next time.
+	// The stamp is from before the build, so that a change during the build causes another build.
 	writeFileSync(stampFile, stamp);
 }
 
@@ -135,12 +131,12 @@ export function stampOf(folder, inputs) {
 	return hash.digest('hex');
 }
 
-/** What a build itself writes among its sources (see .gitignore) is made from the rest. */
-const MADE_BY_BUILDS = /[\\/]language[\\/](generated|project\.inlang[\\/](?!settings\.json))/;
+/** Files that a build writes among its sources (see .gitignore). */
+const MADE_BY_BUILDS = /[\\/](i18n[\\/]generated|project\.inlang[\\/](?!settings\.json))/;
 
 /**
  * @param {string} place a file, a folder or nothing
- * @returns {string[]} the files below it, in an order that does not depend on the machine
+ * @returns {string[]} the files below it, in a stable order
  */
 function filesUnder(place) {
 	if (!existsSync(place) || MADE_BY_BUILDS.test(place)) return [];
@@ -150,14 +146,14 @@ function filesUnder(place) {
 		.flatMap((name) => filesUnder(path.join(place, name)));
 }
 
-/** The lowest version that `engines` in package.json allows, as in `22.19`. */
+/** The lowest version that `engines` in package.json allows, for example `22.19`. */
 function neededNode() {
 	return (readJson(path.join(root, 'package.json'))?.engines?.node ?? '').replace(/[^\d.]/g, '');
 }
 
 /**
  * @param {string} version
- * @param {string} needed as many parts as matter: `22.19`
+ * @param {string} needed `22.19`, for example
  */
 export function isAtLeast(version, needed) {
 	const have = version.split('.').map(Number);
@@ -169,12 +165,12 @@ export function isAtLeast(version, needed) {
 }
 
 /**
- * Runs a program to its end. SIGINT and SIGTERM are passed on to it, and then end this process as well
- * (unless `endsThisProcess` is false: then the caller decides). Output is collected when `stdio` is not given.
+ * Runs a program to its end. Forwards SIGINT and SIGTERM to it and then exits, unless `endsThisProcess` is false.
+ * Collects the output unless `stdio` is given.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions & { endsThisProcess?: boolean }} [options]
- * @returns {Promise<{ code: number, output: string }>} a program ended by a signal has the shell's code, 128 + n
+ * @returns {Promise<{ code: number, output: string }>} code 128 + n after signal n, as in a shell
  */
 export function run(command, args, { endsThisProcess = true, ...options } = {}) {
 	return new Promise((resolve, reject) => {
@@ -207,8 +203,8 @@ export function run(command, args, { endsThisProcess = true, ...options } = {}) 
 }
 
 /**
- * Ends this process, as SIGTERM does, when the shell in which npm runs it is gone. npm passes a SIGTERM of its own
- * to that shell only, and what the shell had started would go on: a server that nobody can find.
+ * Sends SIGTERM to this process when npm's shell ends. npm forwards a SIGTERM to that shell only, so the server
+ * would go on without a parent.
  */
 export function endWithNpm() {
 	if (!process.env['npm_lifecycle_event']) return;
@@ -220,7 +216,7 @@ export function endWithNpm() {
 }
 
 /**
- * Says what went wrong and ends the process: a sentence for a SetupError, the stack for a bug.
+ * Prints the error (a sentence for a SetupError, the stack for a bug) and exits with code 1.
  * @param {unknown} error
  * @returns {never}
  */

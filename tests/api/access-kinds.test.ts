@@ -10,7 +10,7 @@ import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../support/own
 import { buyAt } from '../support/purchase.ts';
 import { cli } from '../support/server.ts';
 import { PASSWORD } from '../support/wire.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 /** Demo routers of each kind. */
 const OWN = 3;
@@ -28,12 +28,12 @@ function file(text: string): string {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
-	const access = (...args: string[]) => cli(['routers', 'access', ...args], world().server);
+	const fixture = useFixture({ database });
+	const access = (...args: string[]) => cli(['routers', 'access', ...args], fixture().server);
 
 	/** The page of an hour that was bought on a router, as soon as it runs. */
 	async function paidPage(router: number) {
-		const { server } = world();
+		const { server } = fixture();
 		const person = browse(server.url);
 		const place = await buyAt(server.url, `/r/${router}`, numberEnding('008'));
 		const page = await eventually(`${place} is active`, async () => {
@@ -65,7 +65,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			[ENTERPRISE, 'wpa_enterprise', /^s\d+$/, null, null, null],
 			[SHARED, 'shared_password', null, null, 'access', /^WIFI:T:WPA;S:Tailors-Row;P:Tailors & Friends;;$/]
 		])('of router %i is %s', async (router, kind, user, network, joins, qr) => {
-			const { api, buy } = world();
+			const { api, buy } = fixture();
 			expect((await api.createSession({ router_id: router })).access).toEqual({
 				kind,
 				username: null,
@@ -118,7 +118,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('for the owner’s own password say before and after paying that the end cannot be enforced', async () => {
-			const person = browse(world().server.url);
+			const person = browse(fixture().server.url);
 			expect((await person.get(`/r/${SHARED}`)).text).toContain('the end cannot be enforced');
 			expect((await person.get(`/r/${OWN}`)).text).not.toContain('the end cannot be enforced');
 			const { page, place } = await paidPage(SHARED);
@@ -132,7 +132,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('on paper name what is got', async () => {
-			const person = browse(world().server.url);
+			const person = browse(fixture().server.url);
 			const joined = 'Join the Wi‑Fi, then sign in with the user name and password that you get.';
 			expect((await person.get(`/r/${OPEN_LOGIN}/poster`)).text).toContain(joined);
 			expect((await person.get(`/r/${ENTERPRISE}/poster`)).text).toContain(
@@ -144,7 +144,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('where the page of a hotspot is ours', () => {
 		it('the code is typed there, and user name and password are folded away or left out', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			for (const [router, kind, asks] of [
 				[9, 'opennds', false],
 				[10, 'mikrotik', true]
@@ -169,7 +169,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('at a gateway that is told', () => {
 		it('the page says when the device is in, and a second one takes its place only when it is asked to', async () => {
-			const { server, sql } = world();
+			const { server, sql } = fixture();
 			const console = await startConsole();
 			try {
 				const added = await cli(
@@ -240,7 +240,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('airtill routers access', () => {
 		it('shows what holds, and sets it for new orders only', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const before = await api.createSession({ router_id: 5 });
 			const { stdout, stderr, code } = await access('5', '--kind', 'wpa_enterprise', '--max-devices', '3');
 			expect([code, stderr]).toEqual([0, '']);
@@ -253,7 +253,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('names the field and the reason of what it refuses, and changes nothing', async () => {
-			const { sql } = world();
+			const { sql } = fixture();
 			const rows = () => sql.all('select * from routers order by id');
 			const held = await rows();
 			for (const [args, reason] of [
@@ -280,7 +280,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}, 120_000);
 
 		it('a gateway of a captive portal makes a router portal_login, and hostapd asks for a kind of its own', async () => {
-			const { server, api } = world();
+			const { server, api } = fixture();
 			const add = (name: string, router: number, ...rest: string[]) =>
 				cli(['gateways', 'add', name, '--router', String(router), ...rest], server);
 			const added = await add('kind-nds', 6, '--kind', 'opennds', '--login-host', '192.168.9.1');
@@ -299,7 +299,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('the owner’s page', () => {
 		it('says what buyers get, and a new password reaches running passes in the same moment', async () => {
-			const held = world();
+			const held = fixture();
 			const owner = await newOwner(held);
 			const router = await addRouter(held, owner.accountId, { access_kind: 'shared_password' });
 			expect(await held.api.getRouter(router)).toMatchObject({

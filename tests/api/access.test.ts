@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/lib/server/developer/api-keys/key-format.ts';
 import { ROUTES, SCOPES, type Role } from '../../src/lib/server/api/contract/routes.ts';
 import { createApi, orderOf, type Payment, type Request, type Session } from '../support/api.ts';
-import { DATABASES, demoKey, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, demoKey, recorded, useFixture } from '../support/fixture.ts';
 
 interface Call {
 	method: string;
@@ -19,11 +19,11 @@ interface Call {
 const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let session: Session;
 	let payment: Payment;
 
-	beforeAll(async () => ({ session, payment } = await world().buy()));
+	beforeAll(async () => ({ session, payment } = await fixture().buy()));
 
 	/** One valid call of each endpoint. */
 	const calls: Record<string, () => Call> = {
@@ -114,21 +114,21 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe.each(Object.entries(calls))('%s', (_name, call) => {
 		it('401 missing_api_key without a key, or with another scheme', async () => {
 			const { method, path, request } = call();
-			const before = await recorded(world());
-			await world().nobody.refused('401 missing_api_key', method, path, request);
-			for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer ', demoKey(world().server, 'app')]) {
-				await world().nobody.refused('401 missing_api_key', method, path, {
+			const before = await recorded(fixture());
+			await fixture().nobody.refused('401 missing_api_key', method, path, request);
+			for (const authorization of ['Basic YTpi', 'Bearer', 'Bearer ', demoKey(fixture().server, 'app')]) {
+				await fixture().nobody.refused('401 missing_api_key', method, path, {
 					...request,
 					headers: { authorization }
 				});
 			}
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('401 invalid_api_key for a key that is malformed, unknown, revoked, expired or of live mode', async () => {
 			const { method, path, request } = call();
-			const { newKey, server } = world();
-			const before = await recorded(world());
+			const { newKey, server } = fixture();
+			const before = await recorded(fixture());
 			const good = demoKey(server, 'app');
 			const typo = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x');
 			const { key: revoked } = await newKey({ revokedAt: Date.now() - 1000 });
@@ -137,29 +137,29 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (const key of [typo, `${good} x`, `${good},${good}`, generateKey('test'), revoked, expired, live]) {
 				await createApi(server.url, key).refused('401 invalid_api_key', method, path, request);
 			}
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('403 account_suspended', async () => {
 			const { method, path, role = 'app', request } = call();
-			const before = await recorded(world());
-			const { api } = await world().newKey({ role, status: 'suspended' });
+			const before = await recorded(fixture());
+			const { api } = await fixture().newKey({ role, status: 'suspended' });
 			await api.refused('403 account_suspended', method, path, request);
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('403 insufficient_scope for a key narrowed to all other scopes, naming the one it lacks', async () => {
 			const { method, path, scope, role = 'app', request } = call();
-			const before = await recorded(world());
-			const { api } = await world().newKey({ role, scopes: SCOPES.filter((other) => other !== scope) });
+			const before = await recorded(fixture());
+			const { api } = await fixture().newKey({ role, scopes: SCOPES.filter((other) => other !== scope) });
 			const problem = await api.refused('403 insufficient_scope', method, path, request);
 			expect(problem.required_scope).toBe(scope);
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('lets a key pass that is narrowed to its scope', async () => {
 			const { method, path, scope, role = 'app' } = call();
-			const { api } = await world().newKey({ role, scopes: [scope] });
+			const { api } = await fixture().newKey({ role, scopes: [scope] });
 			// Without its body, and of a stranger: what comes after the key decides.
 			const { status } = await api.send(method, path);
 			expect([200, 400, 404]).toContain(status);
@@ -169,23 +169,23 @@ describe.each(DATABASES)('on %s', (database) => {
 			'takes a key with the role %s if that suffices, else 403 owner_role_required',
 			async (role) => {
 				const { method, path, role: least = 'app', request } = call();
-				const { api } = await world().newKey({ role });
+				const { api } = await fixture().newKey({ role });
 				if (ROLES.indexOf(role) >= ROLES.indexOf(least)) {
 					// Without its body, and of a stranger: what comes after the role decides.
 					const { status } = await api.send(method, path);
 					expect([200, 400, 404]).toContain(status);
 				} else {
-					const before = await recorded(world());
+					const before = await recorded(fixture());
 					await api.refused('403 owner_role_required', method, path, request);
-					expect(await recorded(world())).toEqual(before);
+					expect(await recorded(fixture())).toEqual(before);
 				}
 			}
 		);
 
 		it('500 internal_error, without internals, when the database fails', async () => {
 			const { method, path, role = 'app', table, request } = call();
-			const { sql } = world();
-			const { api } = role === 'app' ? world() : await world().newKey({ role });
+			const { sql } = fixture();
+			const { api } = role === 'app' ? fixture() : await fixture().newKey({ role });
 			// The keys' own table stays, and the caller is known from before.
 			await api.getRouter(1);
 			await sql.run(`alter table ${table} rename to ${table}_gone`);
@@ -199,22 +199,22 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('takes the scheme in any case', async () => {
-		const key = demoKey(world().server, 'app');
+		const key = demoKey(fixture().server, 'app');
 		for (const authorization of [`bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`]) {
-			const { status } = await world().nobody.send('GET', '/v1/routers/1', { headers: { authorization } });
+			const { status } = await fixture().nobody.send('GET', '/v1/routers/1', { headers: { authorization } });
 			expect(status).toBe(200);
 		}
 	});
 
 	it('reads no key from the query or the body', async () => {
-		const key = demoKey(world().server, 'app');
-		const { nobody } = world();
+		const key = demoKey(fixture().server, 'app');
+		const { nobody } = fixture();
 		await nobody.refused('401 missing_api_key', 'GET', `/v1/routers/1?api_key=${key}&authorization=${key}`);
 		await nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: { api_key: key } });
 	});
 
 	it('refuses a revoked key within five seconds', async () => {
-		const { newKey, server, sql } = world();
+		const { newKey, server, sql } = fixture();
 		const { accountId, api } = await newKey();
 		await api.getRouter(1);
 		await sql.run('update api_keys set revoked_at = ? where account_id = ?', Date.now(), accountId);
@@ -223,7 +223,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a key notes when it was used last, at most once a minute', async () => {
-		const { newKey, server, sql } = world();
+		const { newKey, server, sql } = fixture();
 		const { accountId, api } = await newKey();
 		const lastUse = () => sql.count('select last_used_at from api_keys where account_id = ?', accountId);
 		const now = () => Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
@@ -245,7 +245,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const times: number[] = [];
 		for (let round = 0; round < 5; round += 1) {
 			const started = performance.now();
-			await world().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', {
+			await fixture().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', {
 				headers: { authorization }
 			});
 			times.push(performance.now() - started);
@@ -255,8 +255,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('stores no key, only its hash and a hint', async () => {
-		const key = demoKey(world().server, 'app');
-		const rows = await world().sql.all('select * from api_keys');
+		const key = demoKey(fixture().server, 'app');
+		const rows = await fixture().sql.all('select * from api_keys');
 		expect(rows.length).toBeGreaterThan(3);
 		expect(JSON.stringify(rows)).not.toContain(key);
 		expect(JSON.stringify(rows)).toContain(`${key.slice(0, 9)}…${key.slice(-4)}`);

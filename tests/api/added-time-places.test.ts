@@ -8,7 +8,7 @@ import { buyAtUniFi, connectUniFi, newMac, visitOf } from '../support/consoles.t
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../support/opennds.ts';
 import { buyHourOn } from '../support/splash.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
@@ -17,10 +17,10 @@ const HOUR = 60 * MINUTE;
 const GIVE_UP = 10 * MINUTE;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	const newest = async () => {
-		const [row] = await world().sql.all('select * from sessions order by id desc limit 1');
+		const [row] = await fixture().sql.all('select * from sessions order by id desc limit 1');
 		return { id: Number(row?.['id']), pass: Number(row?.['pass_id']), status: row?.['status'] };
 	};
 	const inState = (status: string) =>
@@ -29,16 +29,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			return row.status === status && row;
 		});
 	const statusOf = async (id: number) =>
-		(await world().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
+		(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
 	/** Nobody looks any more whether it was told. */
 	const settled = (id: number) =>
 		eventually('it was looked at', async () => {
 			const jobs = "select count(*) from jobs where kind = 'access.added' and subject_id = ?";
-			return (await world().sql.count(jobs, id)) === 0;
+			return (await fixture().sql.count(jobs, id)) === 0;
 		});
 	/** Adds an hour on the page of a purchase. @returns the session */
 	async function addHour(path: string): Promise<number> {
-		const person = browse(world().server.url);
+		const person = browse(fixture().server.url);
 		const page = await person.get(`${path}?more`);
 		const before = await newest();
 		const added = await person.post(`${path}?/extend`, {
@@ -54,7 +54,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	}
 	async function buyAtNds(gateway: Registered, device: NdsDevice): Promise<string> {
-		const person = browse(world().server.url);
+		const person = browse(fixture().server.url);
 		return buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
 	}
 
@@ -64,8 +64,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		let token: string;
 
 		beforeAll(async () => {
-			unifi = await connectUniFi(world());
-			gateway = await registerGateway(world().server, 'opennds', { loginHost: LOGIN_HOST });
+			unifi = await connectUniFi(fixture());
+			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
 			token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 		});
 		afterEach(() => unifi.heal());
@@ -73,7 +73,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		/** What openNDS is answered when a device signs in there. */
 		async function signIn({ mac, token: stay }: NdsDevice, pass: number): Promise<string> {
-			const response = await fetch(`${world().server.url}/opennds/${gateway.key}/binauth`, {
+			const response = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
 				method: 'POST',
 				headers: { authorization: `Bearer ${token}` },
 				body: new URLSearchParams({
@@ -88,10 +88,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 		/** The page of its purchase is opened on a device that the console sends to the portal. */
 		async function goToConsole(path: string, { mac }: NdsDevice, pass: number): Promise<void> {
-			const person = browse(world().server.url);
+			const person = browse(fixture().server.url);
 			await person.get(`${path}?visit=${await visitOf(person, mac)}`);
 			await eventually('the console is to be told', () =>
-				world().sql.count('select count(*) from access_grants where pass_id = ? and mac = ?', pass, mac)
+				fixture().sql.count('select count(*) from access_grants where pass_id = ? and mac = ?', pass, mac)
 			);
 		}
 		/** Bought at the gateway that asks; the device was at the console, too, which is away when an hour is added. */
@@ -109,7 +109,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('who is at a console that never heard of it has the money back, though expected elsewhere', async () => {
 			const { added } = await atBoth();
-			await world().server.advance(HOUR + GIVE_UP + MINUTE);
+			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('cancelled');
 		});
@@ -121,16 +121,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { pass } = await inState('active');
 			const added = await addHour(path);
 			await goToConsole(path, device, pass);
-			await world().server.advance(HOUR + GIVE_UP + MINUTE);
+			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('cancelled');
 		});
 
 		it('who signed in elsewhere in the added time has had it', async () => {
 			const { device, pass, added } = await atBoth();
-			await world().server.advance(HOUR + MINUTE);
+			await fixture().server.advance(HOUR + MINUTE);
 			expect(await signIn(device, pass)).toMatch(/^200 35\d\d$/);
-			await world().server.advance(GIVE_UP);
+			await fixture().server.advance(GIVE_UP);
 			await settled(added);
 			expect(await statusOf(added)).toBe('active');
 		});
@@ -139,7 +139,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const path = await buyAtNds(gateway, newDevice());
 			await inState('active');
 			const added = await addHour(path);
-			await world().server.advance(HOUR + GIVE_UP + MINUTE);
+			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('active');
 		});
@@ -148,26 +148,26 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('a device that is away from the console when its added time begins has the money back, and is not let in', async () => {
 			const mac = newMac();
 			unifi.join(mac);
-			const { path } = await buyAtUniFi(world(), mac);
+			const { path } = await buyAtUniFi(fixture(), mac);
 			await inState('active');
 			expect(unifi.isIn(mac)).toBe(true);
 			unifi.leave(mac);
 			const added = await addHour(path);
 			unifi.clockOffsetMs += HOUR + GIVE_UP + MINUTE;
-			await world().server.advance(HOUR + GIVE_UP + MINUTE);
+			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('cancelled');
 			unifi.join(mac);
-			await world().server.advance(2 * MINUTE);
+			await fixture().server.advance(2 * MINUTE);
 			expect(unifi.isIn(mac)).toBe(false);
-			expect(await world().sql.count('select count(*) from refunds')).toBeGreaterThan(0);
+			expect(await fixture().sql.count('select count(*) from refunds')).toBeGreaterThan(0);
 		});
 	});
 
 	describe('a gateway that fetches its guests', () => {
 		/** In by authmon, and the added hour was fetched before it begins: who is in takes no new end then. */
 		async function fetchedBefore() {
-			const gateway = await registerGateway(world().server, 'opennds', {
+			const gateway = await registerGateway(fixture().server, 'opennds', {
 				loginHost: LOGIN_HOST,
 				router: 4,
 				more: ['--level', '4']
@@ -181,7 +181,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await inState('active');
 			const added = await addHour(path);
 			const told = () =>
-				world().sql.count('select until_at - created_at from access_grants where pass_id = ?', pass);
+				fixture().sql.count('select until_at - created_at from access_grants where pass_id = ?', pass);
 			await eventually('it is fetched', async () => {
 				await router.poll();
 				return (await told()) > HOUR + MINUTE;
@@ -191,16 +191,16 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('what it fetched before the added time began does not count', async () => {
 			const { added } = await fetchedBefore();
-			await world().server.advance(HOUR + GIVE_UP + MINUTE);
+			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('cancelled');
 		});
 
 		it('what it fetched after that does', async () => {
 			const { router, added } = await fetchedBefore();
-			await world().server.advance(HOUR + MINUTE);
+			await fixture().server.advance(HOUR + MINUTE);
 			await router.poll();
-			await world().server.advance(GIVE_UP);
+			await fixture().server.advance(GIVE_UP);
 			await settled(added);
 			expect(await statusOf(added)).toBe('active');
 		});

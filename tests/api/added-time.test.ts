@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import { numberEnding, type Session } from '../support/api.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../support/consoles.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -13,11 +13,11 @@ const GIVE_UP = 10 * MINUTE;
 const ms = (moment: string | null) => Date.parse(moment ?? '');
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	let hotspot: RouterOs;
 
 	beforeAll(async () => {
-		hotspot = await connectRouterOs(world());
+		hotspot = await connectRouterOs(fixture());
 	});
 	afterEach(() => hotspot.heal());
 	afterAll(() => hotspot.stop());
@@ -25,10 +25,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 	const becomes = (id: number, status: Session['status']) =>
 		eventually(
 			`session ${id} is ${status}`,
-			async () => (await world().admin.getSession(id)).status === status
+			async () => (await fixture().admin.getSession(id)).status === status
 		);
 	const order = (more: { extends_session_id?: number } = {}) =>
-		world().api.createSession({
+		fixture().api.createSession({
 			router_id: ROUTER_OS_ROUTER,
 			phone: numberEnding('008'),
 			duration: '15m',
@@ -36,7 +36,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	/** Pays an order; the id of its payment. */
 	async function pay(session: Session): Promise<number> {
-		const { api } = world();
+		const { api } = fixture();
 		const payment = await api.getPayment((await api.pay(session)).id, 20);
 		expect(payment).toMatchObject({ status: 'success', applied: true });
 		return payment.id;
@@ -46,7 +46,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const session = await order();
 		await pay(session);
 		await becomes(session.id, 'active');
-		const base = await world().api.getSession(session.id);
+		const base = await fixture().api.getSession(session.id);
 		const mac = newMac();
 		const signIn = () => hotspot.signIn(`s${base.id}`, base.password ?? '', mac);
 		expect(signIn()).toBe('online');
@@ -54,22 +54,22 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}
 	const pass = async (time: number) => {
 		hotspot.pass(time);
-		await world().server.advance(time);
+		await fixture().server.advance(time);
 	};
 	const refunds = (paymentId: number) =>
-		world().sql.count('select count(*) from refunds where payment_id = ?', paymentId);
+		fixture().sql.count('select count(*) from refunds where payment_id = ?', paymentId);
 	const jobsOver = (id: number) =>
 		eventually(
 			'nobody looks for it any more',
 			async () =>
-				(await world().sql.count(
+				(await fixture().sql.count(
 					"select count(*) from jobs where kind = 'access.added' and subject_id = ?",
 					id
 				)) === 0
 		);
 
 	it('the money of what the gateway never heard of goes back once, with that of what follows it', async () => {
-		const { api, events } = world();
+		const { api, events } = fixture();
 		const { base, signIn } = await online();
 		hotspot.fail('down');
 		const first = await order({ extends_session_id: base.id });
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('what the gateway hears of before that is given, to its end', async () => {
-		const { api } = world();
+		const { api } = fixture();
 		const { base, signIn } = await online();
 		hotspot.fail('down');
 		const more = await order({ extends_session_id: base.id });
@@ -130,7 +130,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('what the gateway was told of before it was away is not paid back; what it was not told of is', async () => {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const { base } = await online();
 		const told = await order({ extends_session_id: base.id });
 		const toldPayment = await pay(told);
@@ -156,7 +156,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	/** Two orders upon a pass, paid when it is over while the gateway is away: they wait for it. */
 	async function waitingForGateway() {
-		const { api } = world();
+		const { api } = fixture();
 		const { base } = await online();
 		const orders = [
 			await order({ extends_session_id: base.id }),
@@ -172,7 +172,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}
 
 	it('two that are paid after the end, while the gateway is away, follow each other in one pass', async () => {
-		const { api } = world();
+		const { api } = fixture();
 		const { first, second } = await waitingForGateway();
 		hotspot.heal();
 		await pass(5 * SECOND);
@@ -191,7 +191,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('the money of both goes back where the gateway stays away', async () => {
-		const { api } = world();
+		const { api } = fixture();
 		const { first, second, payments } = await waitingForGateway();
 		await pass(GIVE_UP + SECOND);
 		for (const { id } of [first, second]) {

@@ -6,7 +6,7 @@ import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue } from '../support/browsing.ts';
 import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -25,11 +25,11 @@ function newDevice() {
 type Device = ReturnType<typeof newDevice>;
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 
 	/** The page that the gateway sends a device to. */
 	async function enter(gateway: Registered, device: Device) {
-		const person = browse(world().server.url);
+		const person = browse(fixture().server.url);
 		const items = [
 			`hid=${device.hid}`,
 			'clientip=192.168.8.50',
@@ -46,11 +46,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}
 
 	const newest = async () => {
-		const [row] = await world().sql.all('select * from sessions order by id desc limit 1');
+		const [row] = await fixture().sql.all('select * from sessions order by id desc limit 1');
 		return row ?? {};
 	};
 	const grantOf = async (pass: unknown) => {
-		const [row] = await world().sql.all(`select * from access_grants where pass_id = ${String(pass)}`);
+		const [row] = await fixture().sql.all(`select * from access_grants where pass_id = ${String(pass)}`);
 		return row ?? {};
 	};
 	const inState = (status: string) =>
@@ -66,7 +66,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const rhidOf = (device: Device) => sha256(device.hid + gateway.secret);
 
 		beforeAll(async () => {
-			gateway = await registerGateway(world().server, 'opennds', {
+			gateway = await registerGateway(fixture().server, 'opennds', {
 				loginHost: LOGIN_HOST,
 				more: ['--level', '4']
 			});
@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(ack).toBe('ack');
 			expect(await inState('active')).toMatchObject({ id: waits['id'] });
 			expect(router.online.get(rhidOf(device))).toBe(61);
-			const [row] = await world().sql.all('select * from gateways where name = ?', gateway.name);
+			const [row] = await fixture().sql.all('select * from gateways where name = ?', gateway.name);
 			expect(row?.['seen_at']).not.toBeNull();
 		});
 
@@ -98,7 +98,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await buy(gateway, device);
 			await inState('activating');
 			const seenAt = async () => {
-				const [row] = await world().sql.all('select seen_at from gateways where name = ?', gateway.name);
+				const [row] = await fixture().sql.all('select seen_at from gateways where name = ?', gateway.name);
 				return row?.['seen_at'];
 			};
 			await router.poll();
@@ -106,7 +106,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			known.push(rhidOf(other));
 			await buy(gateway, other);
 			const { pass_id: pass } = await inState('activating');
-			await world().server.advance(MINUTE);
+			await fixture().server.advance(MINUTE);
 			const before = await seenAt();
 			const stranger = { gatewayhash: sha256('of another name') };
 			const ask = (question: Record<string, string>) => router.ask({ ...stranger, ...question });
@@ -136,7 +136,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await router.poll();
 			expect(await newest()).toMatchObject({ status: 'activating' });
 			// After the limit the money goes back, and an acknowledgement comes too late.
-			await world().server.advance(11 * MINUTE);
+			await fixture().server.advance(11 * MINUTE);
 			await eventually('it is given up', async () => (await newest())['status'] !== 'activating');
 			const before = await newest();
 			expect(before['status']).not.toBe('active');
@@ -154,14 +154,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { body } = await router.ask({ auth_get: 'view', payload: base64('none') });
 			expect(decodeURIComponent(body)).toContain(rhidOf(device));
 			const toldUntil = Number((await grantOf(pass))['until_at']);
-			await world().server.advance(11 * MINUTE);
+			await fixture().server.advance(11 * MINUTE);
 			await eventually('it is given up', async () => (await newest())['status'] === 'cancelled');
 			const payment = async () => {
-				const [row] = await world().sql.all('select * from payments where session_id = ?', Number(id));
+				const [row] = await fixture().sql.all('select * from payments where session_id = ?', Number(id));
 				return row ?? {};
 			};
 			await eventually('the money is back', async () => {
-				await world().server.advance(5_000);
+				await fixture().server.advance(5_000);
 				return (await payment())['status'] === 'refunded';
 			});
 			// Late, and more than once: it is heard, so that the router goes on, and nothing is taken back.
@@ -176,11 +176,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 				refund_reason: 'provisioning_failed'
 			});
 			const refunds = 'select count(*) from refunds where payment_id = ?';
-			expect(await world().sql.count(refunds, Number((await payment())['id']))).toBe(1);
+			expect(await fixture().sql.count(refunds, Number((await payment())['id']))).toBe(1);
 			// It is not handed out again; the router was never told of a way to put it out, and does so by itself.
 			expect((await router.poll()).items).toBe('*');
 			expect(await grantOf(pass)).toMatchObject({ state: 'revoking', until_at: toldUntil });
-			await world().server.advance(HOUR);
+			await fixture().server.advance(HOUR);
 			await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
 		});
 
@@ -219,7 +219,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await router.poll();
 			expect(router.online.has(rhidOf(device))).toBe(true);
 			// Not for ever: after that it is not offered any more.
-			await world().server.advance(2 * MINUTE);
+			await fixture().server.advance(2 * MINUTE);
 			expect((await router.poll()).items).toBe('*');
 		});
 
@@ -228,7 +228,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			known = devices.map(rhidOf);
 			for (const device of devices) await buy(gateway, device);
 			await eventually('all wait', async () => {
-				const waiting = await world().sql.all(
+				const waiting = await fixture().sql.all(
 					"select id from access_grants where state = 'granting' and until_at is null"
 				);
 				return waiting.length === devices.length;
@@ -251,9 +251,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await router.poll();
 				return devices.every((device) => router.online.has(rhidOf(device)));
 			});
-			const person = browse(world().server.url);
+			const person = browse(fixture().server.url);
 			const granting = "select count(*) from access_grants where state = 'granting'";
-			const before = await world().sql.count(granting);
+			const before = await fixture().sql.count(granting);
 			for (const path of paths) {
 				const page = await person.get(`${path}?more`);
 				const added = await person.post(`${path}?/extend`, {
@@ -264,7 +264,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 				});
 				expect(added.status, added.text).toBe(200);
 			}
-			await eventually('all have a new end', async () => (await world().sql.count(granting)) === before + 4);
+			await eventually(
+				'all have a new end',
+				async () => (await fixture().sql.count(granting)) === before + 4
+			);
 			await router.poll();
 			// They are in until their old end, whatever else the router has to be told.
 			for (const path of paths) expect((await person.get(path)).text).toContain('You are online.');
@@ -294,10 +297,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 					`hid=${device.hid}`,
 					'clientip=192.168.8.50',
 					`clientmac=${device.mac}`,
-					`originurl=${encodeURIComponent(world().server.url + path)}`
+					`originurl=${encodeURIComponent(fixture().server.url + path)}`
 				].join(', ')
 			);
-			const page = await browse(world().server.url).get(
+			const page = await browse(fixture().server.url).get(
 				`/splash/${gateway.key}?status=authenticated&fas=${encodeURIComponent(list)}`
 			);
 			expect(page.path.startsWith(`${path}`), page.path).toBe(true);
@@ -317,9 +320,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 					`clientmac=${mac}`,
 					'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
 					`gatewayaddress=${LOGIN_HOST}:2050`,
-					`originurl=${encodeURIComponent(world().server.url + path)}`
+					`originurl=${encodeURIComponent(fixture().server.url + path)}`
 				];
-				const person = browse(world().server.url);
+				const person = browse(fixture().server.url);
 				await person.get(`/splash/${gateway.key}?fas=${encodeURIComponent(base64(items.join(', ')))}`);
 				return person.post(`${path}?/move`);
 			};
@@ -333,11 +336,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(refused.text).toContain('It was moved to another device a short time ago.');
 			await router.poll();
 			expect(router.online.has(rhidOf(third))).toBe(false);
-			await world().server.advance(61 * MINUTE);
+			await fixture().server.advance(61 * MINUTE);
 		});
 
 		it('what is no question of it is refused', async () => {
-			const { url } = world().server;
+			const { url } = fixture().server;
 			expect((await router.ask({ auth_get: 'view', gatewayhash: 'x' })).status).toBe(400);
 			expect((await router.ask({ auth_get: 'steal' })).status).toBe(400);
 			expect((await router.ask({ auth_get: 'deauthed', payload: base64('log') })).body).toBe('ack');
@@ -376,13 +379,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 		let token: string;
 
 		beforeAll(async () => {
-			gateway = await registerGateway(world().server, 'opennds', { loginHost: LOGIN_HOST });
+			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
 			token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 			expect(token).not.toBe('');
 		});
 
 		const ask = async (fields: Record<string, string>, shown = token, key = gateway.key) => {
-			const response = await fetch(`${world().server.url}/opennds/${key}/binauth`, {
+			const response = await fetch(`${fixture().server.url}/opennds/${key}/binauth`, {
 				method: 'POST',
 				headers: { authorization: `Bearer ${shown}` },
 				body: new URLSearchParams({ method: 'auth_client', ip: '192.168.8.50', ...fields })
@@ -412,10 +415,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 				expect(await ask(of(device, nobody)), nobody).toBe('403 ');
 			}
 
-			await world().server.advance(30 * MINUTE);
+			await fixture().server.advance(30 * MINUTE);
 			// The end is the one that was paid, however often it signs in.
 			expect(await ask(of(device, user))).toMatch(/^200 1(800|79\d)$/);
-			await world().server.advance(31 * MINUTE);
+			await fixture().server.advance(31 * MINUTE);
 			expect(await ask(of(device, user))).toBe('403 ');
 		});
 
@@ -427,13 +430,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(device, user))).toMatch(/^200 /);
 			// Opened on another device, by its address.
 			const items = [`hid=${second.hid}`, `clientmac=${second.mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
-			const original = encodeURIComponent(world().server.url + path);
+			const original = encodeURIComponent(fixture().server.url + path);
 			const list = base64([...items, `originurl=${original}`].join(', '));
-			await browse(world().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+			await browse(fixture().server.url).get(`/splash/${gateway.key}?fas=${list}`);
 			expect(await ask(of(second, user))).toBe('403 ');
-			await world().server.advance(10 * MINUTE);
+			await fixture().server.advance(10 * MINUTE);
 			expect(await ask(of(second, user))).toBe('403 ');
-			expect((await browse(world().server.url).get(path)).text).toContain('in use on another device');
+			expect((await browse(fixture().server.url).get(path)).text).toContain('in use on another device');
 			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
 			expect(await ask(of(second, user))).toMatch(/^200 /);
 		});
@@ -443,9 +446,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const path = await buy(gateway, device);
 			const { pass_id } = await inState('active');
 			const user = `s${String(pass_id)}`;
-			const person = browse(world().server.url);
+			const person = browse(fixture().server.url);
 			const open = async ({ hid, mac }: Device) => {
-				const original = encodeURIComponent(world().server.url + path);
+				const original = encodeURIComponent(fixture().server.url + path);
 				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
 				const list = base64([...items, `originurl=${original}`].join(', '));
 				return person.get(`/splash/${gateway.key}?fas=${list}`);
@@ -472,13 +475,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const user = `s${String(pass_id)}`;
 			expect(await ask(of(device, user))).toMatch(/^200 /);
 			const open = async ({ hid, mac }: Device) => {
-				const original = encodeURIComponent(world().server.url + path);
+				const original = encodeURIComponent(fixture().server.url + path);
 				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
 				const list = base64([...items, `originurl=${original}`].join(', '));
-				return browse(world().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+				return browse(fixture().server.url).get(`/splash/${gateway.key}?fas=${list}`);
 			};
 			await open(other);
-			const elsewhere = await registerGateway(world().server, 'opennds', {
+			const elsewhere = await registerGateway(fixture().server, 'opennds', {
 				loginHost: LOGIN_HOST,
 				router: 4
 			});
@@ -505,10 +508,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(device, user))).toMatch(/^200 /);
 			const hid = sha256(`${device.token}ff`);
 			for (const come of [{ ...device, hid }, other]) {
-				const original = encodeURIComponent(world().server.url + path);
+				const original = encodeURIComponent(fixture().server.url + path);
 				const items = [`hid=${come.hid}`, `clientmac=${come.mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
 				const list = base64([...items, `originurl=${original}`].join(', '));
-				await browse(world().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+				await browse(fixture().server.url).get(`/splash/${gateway.key}?fas=${list}`);
 			}
 			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
 			expect(await ask(of(other, user))).toMatch(/^200 /);

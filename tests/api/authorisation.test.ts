@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { earnings, ownerUserList } from '../../src/lib/server/api/contract/schemas.ts';
 import { numberEnding, type Answer, type Api, type Payment, type Session } from '../support/api.ts';
 import { PASSWORD } from '../support/wire.ts';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
 
 const CALLERS = ['creator', 'router owner', 'other', 'admin'] as const;
 type CallerName = (typeof CALLERS)[number];
@@ -73,14 +73,14 @@ interface Act {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let session: Session;
 	let payment: Payment;
 	let unpaid: Session;
 
 	beforeEach(async () => {
-		({ session, payment } = await world().buy());
-		unpaid = await world().api.createSession({ phone: numberEnding('003') });
+		({ session, payment } = await fixture().buy());
+		unpaid = await fixture().api.createSession({ phone: numberEnding('003') });
 	});
 
 	const withoutIds = ({ status, body }: Answer) => ({ status, body: { ...Object(body), request_id: null } });
@@ -156,7 +156,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	/** Another account; for the price one that owns routers, too, because without the role it is another refusal. */
 	async function callerOf(name: CallerName, object: ObjectName): Promise<Api> {
-		const { api, owner, other, admin, newKey } = world();
+		const { api, owner, other, admin, newKey } = fixture();
 		if (name === 'other') return object === 'router price' ? (await newKey({ role: 'owner' })).api : other;
 		return { creator: api, 'router owner': owner, admin }[name];
 	}
@@ -169,37 +169,37 @@ describe.each(DATABASES)('on %s', (database) => {
 			granted[object](await caller.send(method, path, request), name);
 			return;
 		}
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		await caller.refused(expected as `${number} ${string}`, method, path, request);
 		if (absent !== null) {
 			const [there, nowhere] = [await caller.send(method, path), await caller.send(method, absent)];
 			expect(withoutIds(there)).toEqual(withoutIds(nowhere));
 		}
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('earnings and users of another owner are those of its own routers: none of this one', async () => {
-		const { api } = await world().newKey({ role: 'owner' });
+		const { api } = await fixture().newKey({ role: 'owner' });
 		expect((await api.send('GET', '/v1/owner/earnings')).body).toMatchObject({ total: { sessions: 0 } });
 		expect((await api.send('GET', '/v1/owner/users')).body).toMatchObject({ data: [] });
 	});
 
 	it('the amount of a session is not told to those who may not pay it', async () => {
 		const body = { amount: unpaid.amount + 1, phone: unpaid.phone, session_id: unpaid.id };
-		for (const caller of [world().owner, world().other, world().admin]) {
+		for (const caller of [fixture().owner, fixture().other, fixture().admin]) {
 			await caller.refused('404 session_not_found', 'POST', '/v1/payments/mobile-money', { body });
 		}
 	});
 
 	it('another key of the same account may do what the first one may', async () => {
-		const { accountId, api: first } = await world().newKey();
-		const { api: second } = await world().newKey({ accountId });
+		const { accountId, api: first } = await fixture().newKey();
+		const { api: second } = await fixture().newKey({ accountId });
 		const { id } = await first.createSession();
 		expect(await second.endSession(id)).toMatchObject({ status_reason: 'client_cancelled' });
 	});
 
 	it('an owner or admin who creates a session has it as its creator', async () => {
-		for (const caller of [world().owner, world().admin]) {
+		for (const caller of [fixture().owner, fixture().admin]) {
 			const own = await caller.createSession({ phone: numberEnding('003') });
 			expect(await caller.pay(own)).toMatchObject({ session_id: own.id });
 			expect(await caller.endSession(own.id)).toMatchObject({ status_reason: 'client_cancelled' });
@@ -212,7 +212,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			{ role: 'app', accountRole: 'admin' },
 			{ role: 'owner', accountRole: 'admin' }
 		] as const) {
-			const { api } = await world().newKey(roles);
+			const { api } = await fixture().newKey(roles);
 			await api.refused('404 session_not_found', 'GET', `/v1/sessions/${session.id}`);
 			await api.refused('404 payment_not_found', 'GET', `/v1/payments/${payment.id}/status`);
 		}

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Api } from '../support/api.ts';
-import { eventually, useWorld } from '../support/world.ts';
+import { eventually, useFixture } from '../support/fixture.ts';
 
 /** Answers come within a few milliseconds; this is for busy machines, and still less than the lock is held. */
 const promptMs = 2_500;
@@ -14,12 +14,12 @@ const promptMs = 2_500;
 const waitMs = 10_000;
 
 describe('on sqlite, while another program holds the write lock', () => {
-	const world = useWorld({ database: 'sqlite' });
+	const fixture = useFixture({ database: 'sqlite' });
 
 	/** Takes the lock. @returns what frees it */
 	function hold(): () => void {
 		// The server may be writing just now.
-		const writer = new DatabaseSync(world().server.databaseUrl.slice('file:'.length), { timeout: waitMs });
+		const writer = new DatabaseSync(fixture().server.databaseUrl.slice('file:'.length), { timeout: waitMs });
 		writer.exec('begin immediate');
 		return () => {
 			writer.exec('rollback');
@@ -29,7 +29,7 @@ describe('on sqlite, while another program holds the write lock', () => {
 
 	/** The slowest of the reads that are made one after the other until `over` is true, in milliseconds. */
 	async function slowestRead(over: () => boolean): Promise<number> {
-		const { api: known, server } = world();
+		const { api: known, server } = fixture();
 		let slowest = 0;
 		while (!over()) {
 			// A new key's first use is noted in the database.
@@ -52,7 +52,7 @@ describe('on sqlite, while another program holds the write lock', () => {
 	const readers: Api[] = [];
 
 	it('reads are answered at once, and what writes is done when the lock is free', async () => {
-		const { api, newKey } = world();
+		const { api, newKey } = fixture();
 		for (let count = 0; count < 20; count += 1) readers.push((await newKey()).api);
 		// Its success comes after a second: jobs fall due while the lock is held.
 		const paying = await api.createSession({ phone: numberEnding('123') });
@@ -75,7 +75,7 @@ describe('on sqlite, while another program holds the write lock', () => {
 	});
 
 	it('a call that must write is a 500 after ten seconds, has done nothing, and held nobody up', async () => {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const before = await sql.count('select count(*) from sessions');
 		const free = hold();
 		try {

@@ -1,16 +1,16 @@
 /** Operators call in: an address that we made wakes the reconciler, and no callback moves money by itself. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment } from '../support/api.ts';
-import { DATABASES, eventually, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, recorded, useFixture } from '../support/fixture.ts';
 
 const kib = 1024;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	/** A payment that is with the operator, and the address at which the operator may call. */
 	async function start(digits: string): Promise<{ payment: Payment; address: string }> {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const payment = await api.pay(await api.createSession({ phone: numberEnding(digits) }));
 		const charge = await eventually('the operator has it', async () => {
 			const [row] = await sql.all(
@@ -29,7 +29,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	const kept = (payment: Payment) =>
-		world().sql.count(
+		fixture().sql.count(
 			"select count(*) from operator_messages where kind = 'callback' and payment_id = ?",
 			payment.id
 		);
@@ -37,7 +37,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('the address holds 256 bits that nobody can guess, and they are not stored with the payment', async () => {
 		const { payment, address } = await start('003');
 		const [, reference, token] = /\/callbacks\/sandbox\/([0-9a-f-]{36})\/([0-9a-f]{64})$/.exec(address) ?? [];
-		const [row] = await world().sql.all('select * from payments where id = ?', payment.id);
+		const [row] = await fixture().sql.all('select * from payments where id = ?', payment.id);
 		expect(row).toMatchObject({ reference });
 		expect(JSON.stringify(row)).not.toContain(token);
 	});
@@ -50,28 +50,31 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 		}
 		expect(await kept(payment)).toBe(3);
-		await recorded(world());
-		expect(await world().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
-		expect(await world().api.getSession(payment.session_id)).toMatchObject({ status: 'pending_payment' });
+		await recorded(fixture());
+		expect(await fixture().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+		expect(await fixture().api.getSession(payment.session_id)).toMatchObject({ status: 'pending_payment' });
 	});
 
 	it('it brings the next look at the operator forward', async () => {
 		const { payment, address } = await start('007');
 		// The result is there after one second; without a callback the first look comes after three.
-		await world().server.advance(1_000);
-		expect(await world().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+		await fixture().server.advance(1_000);
+		expect(await fixture().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 		await call(address, 'POST');
 		const started = performance.now();
-		expect(await world().api.getPayment(payment.id, 20)).toMatchObject({ status: 'success', applied: true });
+		expect(await fixture().api.getPayment(payment.id, 20)).toMatchObject({
+			status: 'success',
+			applied: true
+		});
 		expect(performance.now() - started).toBeLessThan(1_000);
 	});
 
 	it('after the end it is taken again and changes nothing', async () => {
 		const { payment, address } = await start('001');
-		await world().decided(payment);
-		const before = await recorded(world());
+		await fixture().decided(payment);
+		const before = await recorded(fixture());
 		expect(await call(address, 'POST', '{"status":"succeeded"}')).toBe('200 {"received":true}');
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('404 for every address that we did not make, and nothing is noted or changed', async () => {
@@ -85,15 +88,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			address.slice(0, -1),
 			address.replace('/callbacks/sandbox/', '/callbacks/mtn-momo/'),
 			address.replace(/\/[0-9a-f-]{36}\//, '/00000000-0000-4000-8000-000000000000/'),
-			`${world().server.url}/callbacks/sandbox/${payment.id}/${token}`,
-			`${world().server.url}/callbacks/sandbox/%00/${token}`
+			`${fixture().server.url}/callbacks/sandbox/${payment.id}/${token}`,
+			`${fixture().server.url}/callbacks/sandbox/%00/${token}`
 		];
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		for (const url of forged) {
 			for (const method of ['POST', 'PUT']) expect(await call(url, method), url).toMatch(/^404 /);
 		}
 		expect(await kept(payment)).toBe(0);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('takes any body that an operator may come up with', async () => {
@@ -109,7 +112,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		];
 		for (const body of bodies) expect(await call(address, 'POST', body)).toBe('200 {"received":true}');
 		expect(await kept(payment)).toBe(bodies.length);
-		const [{ longest } = {}] = await world().sql.all(
+		const [{ longest } = {}] = await fixture().sql.all(
 			'select max(length(raw)) as longest from operator_messages'
 		);
 		expect(longest).toBeLessThanOrEqual(4 * kib);
@@ -118,7 +121,10 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('keeps no whole number of a payer', async () => {
 		const { payment, address } = await start('003');
 		await call(address, 'POST', `{"msisdn":"${payment.phone.slice(1)}"}`);
-		const rows = await world().sql.all('select raw from operator_messages where payment_id = ?', payment.id);
+		const rows = await fixture().sql.all(
+			'select raw from operator_messages where payment_id = ?',
+			payment.id
+		);
 		expect(JSON.stringify(rows)).not.toContain(payment.phone.slice(4));
 	});
 
@@ -135,7 +141,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const answers = await Promise.all(Array.from({ length: 200 }, () => call(address, 'POST')));
 		expect(new Set(answers)).toEqual(new Set(['200 {"received":true}']));
 		expect(await kept(payment)).toBeLessThanOrEqual(50);
-		expect(await world().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+		expect(await fixture().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 	});
 
 	it('needs no key and no origin of ours, whatever its content type', async () => {
@@ -149,7 +155,7 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('with a list of the operator’s addresses', () => {
-	const listed = useWorld({ env: { CALLBACK_ADDRESSES: 'sandbox=203.0.113.7,2001:db8::/32' } });
+	const listed = useFixture({ env: { CALLBACK_ADDRESSES: 'sandbox=203.0.113.7,2001:db8::/32' } });
 
 	it('a callback from another address is kept, answered, and changes nothing', async () => {
 		const { api, sql, asked, server } = listed();
@@ -172,7 +178,7 @@ describe('with a list of the operator’s addresses', () => {
 });
 
 describe('behind a proxy that names addresses', () => {
-	const behind = useWorld({ env: { ADDRESS_HEADER: 'x-client-address' } });
+	const behind = useFixture({ env: { ADDRESS_HEADER: 'x-client-address' } });
 
 	it('a callback that comes around it is taken all the same', async () => {
 		const { api, sql, asked } = behind();

@@ -8,7 +8,7 @@ import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
 import { browse } from '../support/browsing.ts';
 import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LOGIN_HOST = '192.168.8.1';
@@ -17,13 +17,13 @@ const HOUR_SECONDS = 3_600;
 const ADDRESS = '127.0.0.1';
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let gateway: Registered;
 	let router: Authmon;
 	const hid = sha256('a stay');
 
 	beforeAll(async () => {
-		gateway = await registerGateway(world().server, 'opennds', {
+		gateway = await registerGateway(fixture().server, 'opennds', {
 			loginHost: LOGIN_HOST,
 			more: ['--level', '4']
 		});
@@ -32,13 +32,13 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	async function told(): Promise<unknown> {
 		const headers = { accept: 'application/captive+json' };
-		const answer = await fetch(`${world().server.url}/captive-portal/${gateway.key}`, { headers });
+		const answer = await fetch(`${fixture().server.url}/captive-portal/${gateway.key}`, { headers });
 		expect(answer.headers.get('content-type')).toBe('application/captive+json');
 		return answer.json();
 	}
 	const becomes = (status: string) =>
 		eventually(`the session is ${status}`, async () => {
-			const [row] = await world().sql.all('select status from sessions order by id desc limit 1');
+			const [row] = await fixture().sql.all('select status from sessions order by id desc limit 1');
 			return row?.['status'] === status;
 		});
 	const entry = () => {
@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	};
 
 	it('a device is captive until the gateway has let it in, and from its end on', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const person = browse(server.url);
 		expect(await told()).toEqual({ captive: true });
 		const page = await person.get(entry());

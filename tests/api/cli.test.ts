@@ -11,7 +11,7 @@ import { createApi } from '../support/api.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
 import { cli, type CliResult } from '../support/server.ts';
 import { openSql, type Sql } from '../support/sql.ts';
-import { DATABASES, SECRET, eventually, insertKey, useWorld } from '../support/world.ts';
+import { DATABASES, SECRET, eventually, insertKey, useFixture } from '../support/fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const hotspots = path.join(root, '../shared/data/nyc-wifi-hotspots.csv');
@@ -529,10 +529,10 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	describe('beside a server', () => {
-		const world = useWorld({ database });
+		const fixture = useFixture({ database });
 
 		it('a key opens the API until it is revoked, and imported routers are for sale', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			await cli(['accounts', 'create', '--email', 'app2@cli.example', '--role', 'app'], server);
 			const { stdout } = await cli(['keys', 'create', '--account', 'app2@cli.example'], server);
 			const api = createApi(server.url, stdout.trim());
@@ -557,7 +557,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('doctor finds everything well, and a secret that cannot open the stored passwords', async () => {
-			const { server, buy } = world();
+			const { server, buy } = fixture();
 			await buy();
 			const well = await cli(['doctor'], server);
 			expect(well.stdout).toMatch(/^ok secret: opens stored passwords$/m);

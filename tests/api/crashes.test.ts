@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Payment, type Session } from '../support/api.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { DATABASES, eventually, startWorld, useWorld, type World } from '../support/world.ts';
+import { BOTH_DATABASES, eventually, startFixture, useFixture, type Fixture } from '../support/fixture.ts';
 
 /** A dead process keeps its jobs for so long. */
 const leaseMs = 15_000;
@@ -11,13 +11,13 @@ const leaseMs = 15_000;
 const roundsLimitMs = 3 * 60_000;
 
 /** Kills the server, starts it again, and lets the dead one's leases run out. */
-async function crash(world: World): Promise<void> {
-	await world.server.kill('SIGKILL');
-	await world.server.restart();
-	await world.server.advance(leaseMs + 1_000);
+async function crash(fixture: Fixture): Promise<void> {
+	await fixture.server.kill('SIGKILL');
+	await fixture.server.restart();
+	await fixture.server.advance(leaseMs + 1_000);
 }
 
-async function expectSettled({ api, server }: World, payment: Payment): Promise<void> {
+async function expectSettled({ api, server }: Fixture, payment: Payment): Promise<void> {
 	const settled = await eventually(`payment ${payment.id} settles`, async () => {
 		const found = await api.getPayment(payment.id);
 		if (found.status === 'pending') await server.advance(3_000);
@@ -27,21 +27,25 @@ async function expectSettled({ api, server }: World, payment: Payment): Promise<
 }
 
 /** The session runs, and everything that it took happened once. */
-async function expectBoughtOnce(world: World, session: Session, payment: Payment): Promise<void> {
-	const { api, sql } = world;
-	await expectSettled(world, payment);
+async function expectBoughtOnce(fixture: Fixture, session: Session, payment: Payment): Promise<void> {
+	const { api, sql } = fixture;
+	await expectSettled(fixture, payment);
 	expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: payment.id });
-	expect(await world.events(session.id)).toEqual(['payment.success', 'session.activated', 'session.created']);
+	expect(await fixture.events(session.id)).toEqual([
+		'payment.success',
+		'session.activated',
+		'session.created'
+	]);
 	expect(await sql.count('select count(*) from sandbox_charges where phone = ?', payment.phone)).toBe(1);
 	expect(await sql.count('select count(*) from payments where session_id = ?', session.id)).toBe(1);
 }
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 
 	const start = async (digits: string) => {
-		const session = await world().api.createSession({ phone: numberEnding(digits) });
-		return { session, payment: await world().api.pay(session) };
+		const session = await fixture().api.createSession({ phone: numberEnding(digits) });
+		return { session, payment: await fixture().api.pay(session) };
 	};
 
 	it.each(['007', '005', '123', '006'])(
@@ -49,10 +53,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		async (digits) => {
 			const { session, payment } = await start(digits);
 			await eventually('the operator is asked', () =>
-				world().sql.count('select count(*) from sandbox_charges where phone = ?', payment.phone)
+				fixture().sql.count('select count(*) from sandbox_charges where phone = ?', payment.phone)
 			);
-			await crash(world());
-			await expectBoughtOnce(world(), session, payment);
+			await crash(fixture());
+			await expectBoughtOnce(fixture(), session, payment);
 		}
 	);
 
@@ -63,11 +67,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (const delayMs of [0, 2, 5, 9, 14, 20, 30, 1_000, 1_030]) {
 				const { session, payment } = await start(delayMs < 1_000 ? '008' : '123');
 				await sleep(delayMs);
-				await world().server.kill('SIGKILL');
-				await world().server.restart();
-				expect(await world().api.getPayment(payment.id)).toMatchObject({ id: payment.id, amount: 500 });
-				await world().server.advance(leaseMs + 1_000);
-				await expectBoughtOnce(world(), session, payment);
+				await fixture().server.kill('SIGKILL');
+				await fixture().server.restart();
+				expect(await fixture().api.getPayment(payment.id)).toMatchObject({ id: payment.id, amount: 500 });
+				await fixture().server.advance(leaseMs + 1_000);
+				await expectBoughtOnce(fixture(), session, payment);
 			}
 		},
 		roundsLimitMs
@@ -76,72 +80,76 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('kill -9 while money goes back: it goes back once', async () => {
 		const { session, payment } = await start('009');
 		await eventually('the payment settles', async () => {
-			const { status } = await world().api.getPayment(payment.id);
-			if (status === 'pending') await world().server.advance(1_000);
+			const { status } = await fixture().api.getPayment(payment.id);
+			if (status === 'pending') await fixture().server.advance(1_000);
 			return status !== 'pending';
 		});
-		await crash(world());
+		await crash(fixture());
 		const refunded = await eventually('the refund', async () => {
-			const found = await world().api.getPayment(payment.id);
-			if (found.status !== 'refunded') await world().server.advance(3_000);
+			const found = await fixture().api.getPayment(payment.id);
+			if (found.status !== 'refunded') await fixture().server.advance(3_000);
 			return found.status === 'refunded' && found;
 		});
 		expect(refunded).toMatchObject({ applied: false, refund_reason: 'amount_mismatch' });
-		const refunds = await world().sql.all(
+		const refunds = await fixture().sql.all(
 			`select f.amount_minor from sandbox_refunds f join payments p on p.reference = f.charge_reference
 				where p.id = ?`,
 			payment.id
 		);
 		expect(refunds).toEqual([{ amount_minor: 1000 }]);
-		expect((await world().events(session.id)).filter((type) => type === 'payment.refunded')).toHaveLength(1);
+		expect((await fixture().events(session.id)).filter((type) => type === 'payment.refunded')).toHaveLength(
+			1
+		);
 	});
 
 	it('kill -9 while paid time runs: the same password afterwards, and it ends on time', async () => {
-		const { session } = await world().buy();
-		await crash(world());
-		expect(await world().api.getSession(session.id)).toMatchObject({
+		const { session } = await fixture().buy();
+		await crash(fixture());
+		expect(await fixture().api.getSession(session.id)).toMatchObject({
 			status: 'active',
 			password: session.password,
 			expires_at: session.expires_at
 		});
-		await world().server.kill('SIGKILL');
-		await world().server.advance(60 * 60_000);
-		await world().server.restart();
-		expect(await world().api.getSession(session.id)).toMatchObject({ status: 'expired', password: null });
-		expect((await world().events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+		await fixture().server.kill('SIGKILL');
+		await fixture().server.advance(60 * 60_000);
+		await fixture().server.restart();
+		expect(await fixture().api.getSession(session.id)).toMatchObject({ status: 'expired', password: null });
+		expect((await fixture().events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
 	});
 
 	it('SIGTERM answers held requests and ends within three seconds; nothing is lost', async () => {
 		const { session, payment } = await start('007');
-		const held = Promise.allSettled(Array.from({ length: 5 }, () => world().api.getPayment(payment.id, 20)));
+		const held = Promise.allSettled(
+			Array.from({ length: 5 }, () => fixture().api.getPayment(payment.id, 20))
+		);
 		// A request that is answered was accepted after these.
-		await world().api.getRouter(1);
+		await fixture().api.getRouter(1);
 		const started = performance.now();
-		await world().server.kill('SIGTERM');
+		await fixture().server.kill('SIGTERM');
 		expect(performance.now() - started).toBeLessThan(3_000);
 		for (const answer of await held) expect(answer).toMatchObject({ value: { id: payment.id } });
-		await world().server.restart();
-		await expectBoughtOnce(world(), session, payment);
+		await fixture().server.restart();
+		await expectBoughtOnce(fixture(), session, payment);
 	});
 });
 
 describe('a PostgreSQL that dies under the service', () => {
 	let postgres: TestPostgres;
-	let world: World;
+	let fixture: Fixture;
 	beforeAll(async () => {
 		postgres = await startPostgres();
-		world = await startWorld({
+		fixture = await startFixture({
 			database: await postgres.createDatabase(),
 			env: { AIRTILL_LOG_LEVEL: 'silent' }
 		});
 	});
 	afterAll(async () => {
-		await world?.stop();
+		await fixture?.stop();
 		await postgres?.stop();
 	});
 
 	it('gives 500 internal_error and an unready service, then goes on by itself where it was', async () => {
-		const { api, server } = world;
+		const { api, server } = fixture;
 		const session = await api.createSession({ phone: numberEnding('007') });
 		const payment = await api.pay(session);
 		// Queries are on their way when it happens.
@@ -159,6 +167,6 @@ describe('a PostgreSQL that dies under the service', () => {
 		await postgres.restart();
 		await eventually('the service is ready again', async () => (await fetch(`${server.url}/readyz`)).ok);
 		await server.advance(leaseMs + 1_000);
-		await expectSettled(world, payment);
+		await expectSettled(fixture, payment);
 	});
 });

@@ -14,7 +14,7 @@ import {
 } from '../support/browsing.ts';
 import { cli, startServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
-import { DATABASES, eventually, insertKey, SECRET, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, insertKey, SECRET, useFixture } from '../support/fixture.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -42,10 +42,10 @@ function keyIn(page: Page): string {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
-	const server = () => world().server;
+	const fixture = useFixture({ database });
+	const server = () => fixture().server;
 	const person = async () => {
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		return signUp(server(), someone());
 	};
 	const statusWith = async (key: string, path = '/v1/routers?lat=0.3476&lon=32.5825') => {
@@ -54,8 +54,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		return response.status;
 	};
 	const idOf = (key: string) =>
-		world().sql.count('select id from api_keys where hint = ?', `${key.slice(0, 9)}…${key.slice(-4)}`);
-	const countOf = (name: string) => world().sql.count('select count(*) from api_keys where name = ?', name);
+		fixture().sql.count('select id from api_keys where hint = ?', `${key.slice(0, 9)}…${key.slice(-4)}`);
+	const countOf = (name: string) => fixture().sql.count('select count(*) from api_keys where name = ?', name);
 
 	describe('a new key', () => {
 		it('is shown once, works at once, and is known by its hint afterwards', async () => {
@@ -70,7 +70,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(list.text).toContain(`atl_test_…${key.slice(-4)}`);
 			expect(list.html).not.toContain(key);
 			expect((await maker.get('/developer/keys/new')).html).not.toMatch(KEY);
-			const rows = await world().sql.all('select * from api_keys');
+			const rows = await fixture().sql.all('select * from api_keys');
 			expect(JSON.stringify(rows)).not.toContain(key);
 		});
 
@@ -117,7 +117,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const now = Date.now() + Number(server().env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 			const date = new Date(now + 3 * dayMs).toISOString().slice(0, 10);
 			const key = keyIn(await make(maker, { lifetime: 'date', date }));
-			const expiresAt = await world().sql.count(
+			const expiresAt = await fixture().sql.count(
 				'select expires_at from api_keys where id = ?',
 				await idOf(key)
 			);
@@ -139,16 +139,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			['another form', { form: 'x' }, 'This form is broken.']
 		])('is refused with %s', async (_what, fields, words) => {
 			const maker = await person();
-			const before = await world().sql.count('select count(*) from api_keys');
+			const before = await fixture().sql.count('select count(*) from api_keys');
 			const page = await make(maker, fields);
 			expect(page.status).toBe(400);
 			expect(page.text).toContain(words);
 			expect(page.html).not.toMatch(KEY);
-			expect(await world().sql.count('select count(*) from api_keys')).toBe(before);
+			expect(await fixture().sql.count('select count(*) from api_keys')).toBe(before);
 		});
 
 		it('of an owner may be of role app, and then cannot have an owner’s scopes', async () => {
-			await triesForgotten(world());
+			await triesForgotten(fixture());
 			const owner = await signInAs(server(), 'owner');
 			const page = await make(owner, { role: 'app', scope: 'owner:read' });
 			expect(page.text).toContain('A key of role app cannot use these scopes.');
@@ -159,11 +159,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('is the twentieth at most', async () => {
 			const maker = await person();
 			const first = keyIn(await make(maker));
-			const accountId = await world().sql.count(
+			const accountId = await fixture().sql.count(
 				'select account_id from api_keys where id = ?',
 				await idOf(first)
 			);
-			for (let count = 1; count < 20; count += 1) await insertKey(world().sql, { accountId });
+			for (let count = 1; count < 20; count += 1) await insertKey(fixture().sql, { accountId });
 			const page = await make(maker);
 			expect(page.status).toBe(400);
 			expect(page.text).toContain('An account may have 20 live keys; revoke one first.');
@@ -171,9 +171,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('is not given to a suspended account, which sees why', async () => {
 			const email = someone();
-			await triesForgotten(world());
+			await triesForgotten(fixture());
 			const maker = await signUp(server(), email);
-			await world().sql.run(`update accounts set status = 'suspended' where email = ?`, email);
+			await fixture().sql.run(`update accounts set status = 'suspended' where email = ?`, email);
 			expect((await maker.get('/developer/keys')).text).toContain('This account is suspended.');
 			const page = await make(maker);
 			expect(page.status).toBe(403);
@@ -206,13 +206,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await thief.get(`/developer/keys/${id}/revoke`)).status).toBe(404);
 			expect((await thief.post(`/developer/keys/${id}/revoke`)).status).toBe(404);
 			expect(await statusWith(key)).toBe(200);
-			await triesForgotten(world());
+			await triesForgotten(fixture());
 			const demo = await signInAs(server(), 'app');
-			const own = await world().sql.count(`select id from api_keys where name = 'airtill:demo app'`);
+			const own = await fixture().sql.count(`select id from api_keys where name = 'airtill:demo app'`);
 			expect((await demo.post(`/developer/keys/${own}/revoke`)).status).toBe(404);
 			expect((await demo.get('/developer/keys')).text).not.toContain('airtill:');
 			expect(
-				await world().sql.count('select count(*) from api_keys where id = ? and revoked_at is null', own)
+				await fixture().sql.count('select count(*) from api_keys where id = ? and revoked_at is null', own)
 			).toBe(1);
 		});
 

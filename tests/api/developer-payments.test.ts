@@ -2,17 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api, type Payment } from '../support/api.ts';
 import { browse, signInAs, signUp, triesForgotten, type Browsing } from '../support/browsing.ts';
-import { DATABASES, demoKey, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, demoKey, eventually, useFixture } from '../support/fixture.ts';
 
 const minuteMs = 60_000;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
-	const server = () => world().server;
+	const fixture = useFixture({ database });
+	const server = () => fixture().server;
 	let signedIn: Browsing | null = null;
 	/** The demo account of role app, in the browser and with its key. */
 	async function person(): Promise<{ browser: Browsing; api: Api }> {
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		signedIn ??= await signInAs(server(), 'app');
 		return { browser: signedIn, api: createApi(server().url, demoKey(server(), 'app')) };
 	}
@@ -22,7 +22,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const session = await api.createSession({ phone: numberEnding('003') });
 		const payment = await api.pay(session);
 		await eventually('the operator has it', () =>
-			world().sql.count(
+			fixture().sql.count(
 				`select count(*) from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?`,
 				payment.id
 			)
@@ -46,7 +46,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(page.path).toBe(`/developer/payments?settled=${payment.id}`);
 		expect(page.text).toContain(`Payment ${payment.id} is ${expected.status}`);
 		expect(await api.getPayment(payment.id)).toMatchObject(expected);
-		const callbacks = await world().sql.count(
+		const callbacks = await fixture().sql.count(
 			`select count(*) from operator_messages where payment_id = ? and kind = 'callback'`,
 			payment.id
 		);
@@ -96,7 +96,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { api } = await person();
 		const payment = await waiting(api);
 		for (const role of ['admin', 'owner'] as const) {
-			await triesForgotten(world());
+			await triesForgotten(fixture());
 			const other = await signInAs(server(), role);
 			expect((await other.get('/developer/payments')).text).not.toContain(`Payment ${payment.id},`);
 			expect((await settle(other, payment, 'success')).status).toBe(409);
@@ -117,7 +117,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('one is started by a button and waits', async () => {
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		const browser = await signUp(server(), `starter-${database}@people.example`);
 		expect((await browser.get('/developer/payments')).text).toContain('None. A payment waits here when');
 		const page = await browser.post('/developer/payments?/start');

@@ -9,7 +9,7 @@ import {
 	signUp,
 	triesForgotten
 } from '../support/browsing.ts';
-import { DATABASES, useWorld } from '../support/world.ts';
+import { DATABASES, useFixture } from '../support/fixture.ts';
 
 const hourMs = 60 * 60_000;
 
@@ -18,10 +18,10 @@ let lastPerson = 0;
 const someone = () => `person${(lastPerson += 1)}@people.example`;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
-	const server = () => world().server;
+	const fixture = useFixture({ database });
+	const server = () => fixture().server;
 	/** Tries of one test must not count in the next. */
-	const aMinuteLater = () => triesForgotten(world());
+	const aMinuteLater = () => triesForgotten(fixture());
 
 	describe('a link by mail', () => {
 		it('signs up: its reader chooses a password, is signed in, and has an account of role app', async () => {
@@ -36,14 +36,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			const first = await person.post(link, { password: PASSWORD });
 			expect(first).toMatchObject({ status: 200, path: '/developer/keys' });
 			expect(
-				await world().sql.all('select email, role, plan, status from accounts where email = ?', email)
+				await fixture().sql.all('select email, role, plan, status from accounts where email = ?', email)
 			).toEqual([{ email, role: 'app', plan: 'default', status: 'active' }]);
 		});
 
 		it('leads to the account that was made on the command line, with its role', async () => {
 			await aMinuteLater();
 			const email = someone();
-			await world().sql.run(
+			await fixture().sql.run(
 				`insert into accounts (email, role, plan, status, created_at) values (?, 'owner', 'enterprise', 'active', 1)`,
 				email
 			);
@@ -62,7 +62,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await mailedLink(server(), email);
 			const refused = await stranger.post('/developer/sign-in', { email, password: PASSWORD });
 			expect(refused.status).toBe(400);
-			expect(await world().sql.count('select count(*) from accounts where email = ?', email)).toBe(0);
+			expect(await fixture().sql.count('select count(*) from accounts where email = ?', email)).toBe(0);
 			// The owner of the address comes later and alone decides on the password.
 			const owner = browse(server().url);
 			await owner.post(await mailedLink(server(), email), { password: 'the owner has this one' });
@@ -322,7 +322,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('of other people cannot be ended', async () => {
 			await aMinuteLater();
 			const [one, other] = [await signUp(server(), someone()), await signUp(server(), someone())];
-			const rows = await world().sql.all('select id from sign_in_sessions');
+			const rows = await fixture().sql.all('select id from sign_in_sessions');
 			for (const { id } of rows) {
 				const before = await one.get('/developer/account');
 				if (before.html.includes(String(id))) continue;

@@ -12,7 +12,7 @@ import {
 } from '../support/browsing.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { arrived, INSECURE, verified } from '../support/webhooks.ts';
-import { DATABASES, demoKey, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, demoKey, eventually, useFixture } from '../support/fixture.ts';
 
 const SECRET_TEXT = /whsec_[A-Za-z0-9+/=]+/;
 
@@ -20,8 +20,8 @@ let count = 0;
 const fresh = () => `/hook${(count += 1)}`;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: INSECURE });
-	const server = () => world().server;
+	const fixture = useFixture({ database, env: INSECURE });
+	const server = () => fixture().server;
 	let receiver: Receiver;
 	beforeAll(async () => {
 		receiver = await startReceiver();
@@ -30,7 +30,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	let app: Browsing | null = null;
 	async function person(): Promise<Browsing> {
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		return (app ??= await signInAs(server(), 'app'));
 	}
 
@@ -174,7 +174,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { here } = await add(browser, path);
 		const { path: delivery } = await test(browser, here);
 		const version = fieldValue(await browser.get(here), 'version');
-		await triesForgotten(world());
+		await triesForgotten(fixture());
 		const thief = await signUp(server(), `thief-${database}@people.example`);
 		const own = await add(thief, fresh());
 		for (const wanted of [

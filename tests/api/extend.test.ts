@@ -2,21 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Session } from '../support/api.ts';
 import { buyAt, untilTitled } from '../support/purchase.ts';
-import { DATABASES, eventually, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, recorded, useFixture } from '../support/fixture.ts';
 
 const minute = 60_000;
 const quarter = 15 * minute;
 const ms = (moment: string | null) => Date.parse(moment ?? '');
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	const orderMore = (of: Pick<Session, 'id'>, duration = '15m'): Promise<Session> =>
-		world().api.createSession({ duration, phone: numberEnding('008'), extends_session_id: of.id });
+		fixture().api.createSession({ duration, phone: numberEnding('008'), extends_session_id: of.id });
 
 	/** Pays an order; its session as it is then, when nothing is on its way any more. */
 	async function paid(order: Session): Promise<Session> {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const payment = await api.getPayment((await api.pay(order)).id, 20);
 		expect(payment).toMatchObject({ status: 'success', applied: true });
 		await eventually(`payment ${payment.id} is quiet`, () =>
@@ -25,7 +25,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		return api.getSession(order.id);
 	}
 
-	const buy = async (duration = '15m') => (await world().buy({ duration })).session;
+	const buy = async (duration = '15m') => (await fixture().buy({ duration })).session;
 
 	it('an order to lengthen a pass names it, costs the usual price and changes nothing before it is paid', async () => {
 		const base = await buy();
@@ -39,7 +39,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			starts_at: null,
 			remaining_seconds: null
 		});
-		expect(await world().api.getSession(base.id)).toMatchObject({ expires_at: base.expires_at });
+		expect(await fixture().api.getSession(base.id)).toMatchObject({ expires_at: base.expires_at });
 		expect(base).toMatchObject({ extends_session_id: null, pass_id: base.id });
 	});
 
@@ -55,7 +55,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		expect(ms(added.expires_at) - ms(added.starts_at)).toBe(60 * minute);
 		const { remaining_seconds, updated_at, ...before } = base;
-		expect(await world().api.getSession(base.id)).toMatchObject(before);
+		expect(await fixture().api.getSession(base.id)).toMatchObject(before);
 		expect(updated_at).toBeDefined();
 		expect(remaining_seconds).toBeLessThanOrEqual(900);
 		// What was added can be added to.
@@ -74,7 +74,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('each session of a pass expires once, at its own end; the password lives until the last one', async () => {
-		const { api, server, events } = world();
+		const { api, server, events } = fixture();
 		const base = await buy();
 		const added = await paid(await orderMore(base));
 		await server.advance(quarter + 1_000);
@@ -92,7 +92,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('time that is paid when the pass is over starts at once, as a pass with a password of its own', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const base = await buy();
 		const [late, later] = [await orderMore(base), await orderMore(base, '30m')];
 		await server.advance(quarter + 1_000);
@@ -109,7 +109,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('DELETE ends a session and what follows it in its pass; what runs before it goes on', async () => {
-		const { api, events } = world();
+		const { api, events } = fixture();
 		const base = await buy();
 		const first = await paid(await orderMore(base));
 		const second = await paid(await orderMore(base));
@@ -125,7 +125,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a page ends what runs, however often time was added to it', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const page = await buyAt(server.url, '/r/3', numberEnding('008'));
 		await untilTitled(server.url, page, /^You are paid until/);
 		const [base] = await sql.all('select max(id) as id from sessions');
@@ -156,7 +156,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('an owner sees a person once: added time shows when its turn comes', async () => {
-		const { owner, server } = world();
+		const { owner, server } = fixture();
 		const list = async () => (await owner.send('GET', '/v1/owner/users?status=active&limit=100')).body;
 		const shown = async () => {
 			const { data, counts } = (await list()) as {
@@ -176,12 +176,12 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('400 session_not_extendable for what is not active, or on another router; nothing is ordered', async () => {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const unpaid = await api.createSession();
 		const over = await buy();
 		await server.advance(quarter + 1_000);
 		const elsewhere = await buy();
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		const refused = (id: number, order = {}) =>
 			api.refused('400 session_not_extendable', 'POST', '/v1/sessions', {
 				body: orderOf({ extends_session_id: id, ...order })
@@ -189,11 +189,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await refused(unpaid.id)).session_status).toBe('pending_payment');
 		expect((await refused(over.id)).session_status).toBe('expired');
 		expect((await refused(elsewhere.id, { router_id: 4 })).session_status).toBe('active');
-		expect((await recorded(world()))['sessions']).toHaveLength((before['sessions'] as unknown[]).length);
+		expect((await recorded(fixture()))['sessions']).toHaveLength((before['sessions'] as unknown[]).length);
 	});
 
 	it('404 session_not_found for a session of another account, for its router’s owner and for an admin', async () => {
-		const { other, owner, admin } = world();
+		const { other, owner, admin } = fixture();
 		const { id } = await buy();
 		for (const [caller, wanted] of [
 			[other, id],

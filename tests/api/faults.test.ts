@@ -10,7 +10,7 @@ import type { Payment, Session } from '../support/api.ts';
 import { smallDisk, type SmallDisk } from '../support/full-disk.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { openSql } from '../support/sql.ts';
-import { DATABASES, eventually, startWorld, type World } from '../support/world.ts';
+import { BOTH_DATABASES, eventually, startFixture, type Fixture } from '../support/fixture.ts';
 import { OPERATORS, type TorturedOperator } from '../torture/operators.ts';
 import { advance, letTimePass, untilQuiet } from '../torture/time.ts';
 import { compare } from '../torture/verdict.ts';
@@ -20,8 +20,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const LOOK_MS = 300;
 
-interface Scene {
-	world: World;
+interface Setup {
+	fixture: Fixture;
 	simulator: Simulator;
 	operator: TorturedOperator;
 	/** Orders an hour and starts to pay it, as the script says. */
@@ -37,19 +37,19 @@ interface Scene {
 	stop(): Promise<void>;
 }
 
-async function startScene(options: { database: string; dataDir?: string }): Promise<Scene> {
+async function startSetup(options: { database: string; dataDir?: string }): Promise<Setup> {
 	const operator = OPERATORS['mtn'];
 	if (!operator) throw new Error('no operator');
 	const simulator = await startSimulator(operator.protocol());
-	const world = await startWorld({
+	const fixture = await startFixture({
 		...options,
 		env: { ...simulator.environment, AIRTILL_LOG_LEVEL: 'silent', OPERATOR_TIMEOUT_SECONDS: '1' }
 	});
-	const { api, server, sql } = world;
+	const { api, server, sql } = fixture;
 	const clocks = { server, simulator };
 	let buyers = 0;
 	return {
-		world,
+		fixture,
 		simulator,
 		operator,
 		async start(script = {}) {
@@ -78,31 +78,31 @@ async function startScene(options: { database: string; dataDir?: string }): Prom
 			expect(await compare(simulator, operator, sql)).toEqual({ lost: [], doubled: [], wrong: [] });
 		},
 		async stop() {
-			await world.stop();
+			await fixture.stop();
 			await simulator.stop();
 		}
 	};
 }
 
-function useScene(options: () => Promise<{ database: string; dataDir?: string }>): () => Scene {
-	let scene: Scene | null = null;
+function useSetup(options: () => Promise<{ database: string; dataDir?: string }>): () => Setup {
+	let setup: Setup | null = null;
 	beforeAll(async () => {
-		scene = await startScene(await options());
+		setup = await startSetup(await options());
 	});
-	afterAll(() => scene?.stop());
+	afterAll(() => setup?.stop());
 	return () => {
-		if (!scene) throw new Error('The scene starts before the tests');
-		return scene;
+		if (!setup) throw new Error('The setup starts before the tests');
+		return setup;
 	};
 }
 
-describe.each(DATABASES)('on %s', (database) => {
-	const scene = useScene(async () => ({ database }));
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const setup = useSetup(async () => ({ database }));
 
 	it.each(['refuse', 'error'] as const)(
 		'the operator is gone for ten minutes (%s): nobody hears "failed", and who paid or still wants to pay gets the time',
 		async (kind) => {
-			const { start, accepted, becomes, simulator, world, ready } = scene();
+			const { start, accepted, becomes, simulator, fixture, ready } = setup();
 			// It was asked before, and the payer enters the PIN while the operator does not answer us.
 			const before = await start({ afterMs: 2 * MINUTE, callbacks: [] });
 			await accepted(before.payment);
@@ -110,70 +110,70 @@ describe.each(DATABASES)('on %s', (database) => {
 			const during: (typeof before)[] = [];
 			for (let minute = 0; minute < 10; minute += 1) {
 				if (minute === 4) during.push(await start());
-				await scene().advance(MINUTE);
+				await setup().advance(MINUTE);
 				for (const { payment } of [before, ...during]) {
-					expect(['pending', 'expired']).toContain((await world.api.getPayment(payment.id)).status);
+					expect(['pending', 'expired']).toContain((await fixture.api.getPayment(payment.id)).status);
 				}
 				expect(await ready()).toBe(200);
 			}
 			simulator.outage(null);
 			for (const { session, payment } of [before, ...during]) {
 				await eventually(`session ${session.id} runs`, async () => {
-					await scene().advance(30 * SECOND);
-					return (await world.api.getSession(session.id)).status === 'active';
+					await setup().advance(30 * SECOND);
+					return (await fixture.api.getSession(session.id)).status === 'active';
 				});
 				expect(await becomes(payment, 'success')).toMatchObject({ applied: true });
 			}
-			await scene().expectNothingLost();
+			await setup().expectNothingLost();
 		}
 	);
 
 	it('the clock is set back one hour: what was begun goes on at once, and time that runs is neither cut nor given twice', async () => {
-		const { start, accepted, becomes, world, simulator } = scene();
+		const { start, accepted, becomes, fixture, simulator } = setup();
 		const bought = await start({ afterMs: 0 });
 		await accepted(bought.payment);
-		await scene().advance(4 * SECOND);
+		await setup().advance(4 * SECOND);
 		await becomes(bought.payment, 'success');
-		const running = await world.api.getSession(bought.session.id);
+		const running = await fixture.api.getSession(bought.session.id);
 		// One has been asked for, of one the answer was lost, one never arrived.
 		const open = [
 			await start({ afterMs: 3 * SECOND, callbacks: [] }),
 			await start({ submit: 'drop_after', callbacks: [] }),
 			await start({ submit: 'drop_before' })
 		];
-		await world.server.advance(-HOUR);
+		await fixture.server.advance(-HOUR);
 		simulator.advance(10 * SECOND);
 		for (const { session, payment } of open) {
 			await eventually(`payment ${payment.id} succeeds`, async () => {
-				await scene().advance(5 * SECOND);
-				return (await world.api.getPayment(payment.id)).status === 'success';
+				await setup().advance(5 * SECOND);
+				return (await fixture.api.getPayment(payment.id)).status === 'success';
 			});
-			expect(await world.api.getSession(session.id)).toMatchObject({
+			expect(await fixture.api.getSession(session.id)).toMatchObject({
 				status: 'active',
 				payment_id: payment.id
 			});
 		}
-		expect(await world.api.getSession(running.id)).toMatchObject({
+		expect(await fixture.api.getSession(running.id)).toMatchObject({
 			status: 'active',
 			expires_at: running.expires_at,
 			password: running.password
 		});
-		await world.server.advance(HOUR);
-		expect(await scene().ready()).toBe(200);
-		await scene().expectNothingLost();
+		await fixture.server.advance(HOUR);
+		expect(await setup().ready()).toBe(200);
+		await setup().expectNothingLost();
 	});
 });
 
 describe('a PostgreSQL that is gone for 60 seconds', () => {
 	let postgres: TestPostgres;
-	const scene = useScene(async () => {
+	const setup = useSetup(async () => {
 		postgres = await startPostgres();
 		return { database: await postgres.createDatabase() };
 	});
 	afterAll(() => postgres?.stop());
 
 	it('/readyz says 503 and calls 500; who paid meanwhile has the time soon after, by itself', async () => {
-		const { start, accepted, simulator, world, ready } = scene();
+		const { start, accepted, simulator, fixture, ready } = setup();
 		const paying = await start({ outcome: 'pending' });
 		await accepted(paying.payment);
 		const asked = await start({ submit: 'slow', slowMs: 900, afterMs: 0 });
@@ -181,13 +181,13 @@ describe('a PostgreSQL that is gone for 60 seconds', () => {
 		const charge = simulator.books.payments.find(({ callbackUrl }) => callbackUrl !== null);
 		for (const one of simulator.books.payments) await simulator.settle(one, 'success');
 		expect(await eventually('it says that it is not ready', async () => (await ready()) === 503)).toBe(true);
-		await world.api.refused('500 internal_error', 'GET', `/v1/sessions/${paying.session.id}`);
-		await world.api.refused('500 internal_error', 'POST', '/v1/sessions', {
+		await fixture.api.refused('500 internal_error', 'GET', `/v1/sessions/${paying.session.id}`);
+		await fixture.api.refused('500 internal_error', 'POST', '/v1/sessions', {
 			body: { router_id: 3, duration: '1h', payment_method: 'mtn_momo', phone: '+256770000999' }
 		});
 		// The operator hears that it was not heard.
 		if (charge) expect(await simulator.callBack(charge)).toBeGreaterThanOrEqual(500);
-		await world.server.advance(MINUTE);
+		await fixture.server.advance(MINUTE);
 		simulator.advance(MINUTE);
 		expect(await ready()).toBe(503);
 		await postgres.restart();
@@ -195,61 +195,61 @@ describe('a PostgreSQL that is gone for 60 seconds', () => {
 		for (const { session } of [paying, asked]) {
 			await eventually(`session ${session.id} runs`, async () => {
 				simulator.advance(10 * SECOND);
-				await world.server.advance(10 * SECOND);
+				await fixture.server.advance(10 * SECOND);
 				await sleep(LOOK_MS);
-				return (await world.api.getSession(session.id)).status === 'active';
+				return (await fixture.api.getSession(session.id)).status === 'active';
 			});
 		}
 		// The tests' own connection died with the database.
-		const sql = await openSql(world.server.databaseUrl);
-		expect(await letTimePass({ server: world.server, simulator }, sql)).toBe(0);
-		expect(await compare(simulator, scene().operator, sql)).toEqual({ lost: [], doubled: [], wrong: [] });
+		const sql = await openSql(fixture.server.databaseUrl);
+		expect(await letTimePass({ server: fixture.server, simulator }, sql)).toBe(0);
+		expect(await compare(simulator, setup().operator, sql)).toEqual({ lost: [], doubled: [], wrong: [] });
 		await sql.close();
 	});
 });
 
 describe('on sqlite, a disk without space', () => {
 	let disk: SmallDisk;
-	const scene = useScene(async () => {
+	const setup = useSetup(async () => {
 		disk = smallDisk(24);
 		return { database: 'sqlite', dataDir: disk.folder };
 	});
 	afterAll(() => disk?.remove());
 
 	it('/readyz says 503, reads go on, nothing is promised that is not stored; with space all goes on by itself', async () => {
-		const { start, accepted, becomes, simulator, world, ready } = scene();
+		const { start, accepted, becomes, simulator, fixture, ready } = setup();
 		const bought = await start({ afterMs: 0 });
 		await accepted(bought.payment);
-		await scene().advance(4 * SECOND);
+		await setup().advance(4 * SECOND);
 		await becomes(bought.payment, 'success');
 		const paying = await start({ outcome: 'pending' });
 		await accepted(paying.payment);
 
-		disk.fill(world.server.pid);
+		disk.fill(fixture.server.pid);
 		// What is left of the write-ahead log is used up first.
 		const promised: number[] = [];
 		await eventually('orders are refused', async () => {
 			const body = { router_id: 3, duration: '1h', payment_method: 'mtn_momo', phone: '+256770000999' };
-			const { status, body: answer } = await world.api.send('POST', '/v1/sessions', { body });
+			const { status, body: answer } = await fixture.api.send('POST', '/v1/sessions', { body });
 			if (status === 201) promised.push(Number(Object(answer).id));
 			return status === 500;
 		});
 		expect(await eventually('it says that it is not ready', async () => (await ready()) === 503)).toBe(true);
-		expect((await fetch(`${world.server.url}/healthz`)).status).toBe(200);
-		expect(await world.api.getSession(bought.session.id)).toMatchObject({ status: 'active' });
+		expect((await fetch(`${fixture.server.url}/healthz`)).status).toBe(200);
+		expect(await fixture.api.getSession(bought.session.id)).toMatchObject({ status: 'active' });
 		for (const charge of simulator.books.payments) await simulator.settle(charge, 'success');
 		simulator.advance(20 * SECOND);
-		await world.server.advance(20 * SECOND);
+		await fixture.server.advance(20 * SECOND);
 		await sleep(LOOK_MS);
-		expect((await world.api.getPayment(paying.payment.id)).status).toBe('pending');
+		expect((await fixture.api.getPayment(paying.payment.id)).status).toBe('pending');
 
-		disk.free(world.server.pid);
+		disk.free(fixture.server.pid);
 		await eventually('it is ready again', async () => (await ready()) === 200);
 		await eventually('the paid session runs', async () => {
-			await scene().advance(20 * SECOND);
-			return (await world.api.getSession(paying.session.id)).status === 'active';
+			await setup().advance(20 * SECOND);
+			return (await fixture.api.getSession(paying.session.id)).status === 'active';
 		});
-		for (const id of promised) expect(await world.api.getSession(id)).toMatchObject({ id });
-		await scene().expectNothingLost();
+		for (const id of promised) expect(await fixture.api.getSession(id)).toMatchObject({ id });
+		await setup().expectNothingLost();
 	});
 });

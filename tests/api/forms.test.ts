@@ -1,16 +1,16 @@
 /** Forms of other sites: page forms refuse them; the API knows no forms at all. */
 import { describe, expect, it } from 'vitest';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
 
 const urlEncoded = 'application/x-www-form-urlencoded';
 const evil = 'https://evil.example';
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	/** Sends the form of a router's page. Too little is filled in to buy, so nothing depends on its fields. */
 	async function post(headers: Record<string, string>, body: BodyInit = 'phone=') {
-		const { url } = world().server;
+		const { url } = fixture().server;
 		const sent = { accept: 'text/html', ...headers };
 		const response = await fetch(`${url}/r/3`, { method: 'POST', redirect: 'manual', headers: sent, body });
 		await response.arrayBuffer();
@@ -26,8 +26,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		['a browser that says cross-site', { origin: 'SELF', 'sec-fetch-site': 'cross-site' }],
 		['a browser that says same-site', { origin: 'SELF', 'sec-fetch-site': 'same-site' }]
 	])('a page refuses a form with %s', async (_what, headers: Record<string, string>) => {
-		const before = await recorded(world());
-		const own = { ...headers, ...(headers['origin'] === 'SELF' ? { origin: world().server.url } : {}) };
+		const before = await recorded(fixture());
+		const own = { ...headers, ...(headers['origin'] === 'SELF' ? { origin: fixture().server.url } : {}) };
 		for (const type of [
 			urlEncoded,
 			'text/plain',
@@ -40,11 +40,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		data.set('phone', '');
 		expect(await post(own, data)).toBe(403);
 		expect(await post(own, new Blob(['phone=']))).toBe(403);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('a page takes its own form, by Origin or by Referer', async () => {
-		const { url } = world().server;
+		const { url } = fixture().server;
 		const headers = { 'content-type': urlEncoded };
 		for (const proof of [
 			{ origin: url },
@@ -57,8 +57,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('the API answers a form 400 unsupported_media_type, whoever sends it', async () => {
-		const { api, nobody } = world();
-		for (const headers of [{ origin: evil }, { origin: world().server.url }, {}]) {
+		const { api, nobody } = fixture();
+		for (const headers of [{ origin: evil }, { origin: fixture().server.url }, {}]) {
 			for (const type of [urlEncoded, 'multipart/form-data; boundary=x', 'text/plain']) {
 				const request = { body: 'router_id=3', headers: { ...headers, 'content-type': type } };
 				await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', request);

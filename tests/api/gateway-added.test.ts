@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { connectRouterOs, ROUTER_OS_ROUTER } from '../support/consoles.ts';
-import { DATABASES, eventually, startWorld, type World } from '../support/world.ts';
+import { DATABASES, eventually, startFixture, type Fixture } from '../support/fixture.ts';
 
 /** Nothing can be noted of any grant: as if the process that tries died. */
 const BREAK = {
@@ -20,46 +20,48 @@ const MEND = {
 };
 
 describe.each(DATABASES)('on %s', (database) => {
-	let world: World;
+	let fixture: Fixture;
 
 	beforeEach(async () => {
-		world = await startWorld({ database });
+		fixture = await startFixture({ database });
 	});
-	afterEach(() => world.stop());
+	afterEach(() => fixture.stop());
 
-	const gateways = () => world.sql.count('select count(*) from gateways');
+	const gateways = () => fixture.sql.count('select count(*) from gateways');
 
 	it('hears of those whose time runs, whatever happens after it was added', async () => {
-		const { session } = await world.buy({ router_id: ROUTER_OS_ROUTER });
+		const { session } = await fixture.buy({ router_id: ROUTER_OS_ROUTER });
 		const user = loginUser(session.id);
-		for (const statement of BREAK[database]) await world.sql.run(statement);
-		const hotspot = await connectRouterOs(world);
+		for (const statement of BREAK[database]) await fixture.sql.run(statement);
+		const hotspot = await connectRouterOs(fixture);
 		try {
 			expect(await gateways()).toBe(1);
 			await eventually('the job has failed', () =>
-				world.sql.count("select count(*) from jobs where kind = 'access.gateway' and last_error is not null")
+				fixture.sql.count(
+					"select count(*) from jobs where kind = 'access.gateway' and last_error is not null"
+				)
 			);
 			expect(hotspot.user(user)).toBeNull();
-			await world.server.kill();
-			await world.sql.run(MEND[database]);
-			await world.server.restart();
+			await fixture.server.kill();
+			await fixture.sql.run(MEND[database]);
+			await fixture.server.restart();
 			await eventually('the hotspot knows the user', async () => {
-				await world.server.advance(20_000);
+				await fixture.server.advance(20_000);
 				return hotspot.user(user) !== null;
 			});
 			expect(hotspot.signIn(user, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
-			expect(await world.sql.count("select count(*) from jobs where kind = 'access.gateway'")).toBe(0);
+			expect(await fixture.sql.count("select count(*) from jobs where kind = 'access.gateway'")).toBe(0);
 		} finally {
 			await hotspot.stop();
 		}
 	});
 
 	it('is not added where the job cannot be noted', async () => {
-		await world.sql.run('alter table jobs rename to jobs_away');
+		await fixture.sql.run('alter table jobs rename to jobs_away');
 		try {
-			await expect(connectRouterOs(world)).rejects.toThrow();
+			await expect(connectRouterOs(fixture)).rejects.toThrow();
 		} finally {
-			await world.sql.run('alter table jobs_away rename to jobs');
+			await fixture.sql.run('alter table jobs_away rename to jobs');
 		}
 		expect(await gateways()).toBe(0);
 	});

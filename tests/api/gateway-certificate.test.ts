@@ -7,17 +7,17 @@ import { selfSigned } from '../support/certificates.ts';
 import { buyAtUniFi, newMac, UNIFI_KEY, UNIFI_ROUTER } from '../support/consoles.ts';
 import { cli } from '../support/server.ts';
 import { startTlsFront, type TlsFront } from '../support/tls-front.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const [OWN, OTHER] = [selfSigned('unifi.local'), selfSigned('unifi.local')];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let unifi: UniFiConsole;
 	let front: TlsFront;
 
 	const written = (name: string, text: string) => {
-		const file = path.join(world().server.dataDir, name);
+		const file = path.join(fixture().server.dataDir, name);
 		writeFileSync(file, text, { mode: 0o600 });
 		return file;
 	};
@@ -37,13 +37,13 @@ describe.each(DATABASES)('on %s', (database) => {
 				],
 				...['--api', front.url, '--api-key-file', written('api.key', `${UNIFI_KEY}\n`), ...more]
 			],
-			world().server
+			fixture().server
 		);
-	const test = (name: string) => cli(['gateways', 'test', name], world().server);
+	const test = (name: string) => cli(['gateways', 'test', name], fixture().server);
 	const refusal = (reason: string) => `${new URL(front.url).host} shows ${reason}`;
 	const NOT_OURS = 'another certificate than the one of --api-certificate-file, or one that is out of date';
 	const statusOf = async (id: number) =>
-		(await world().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
+		(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
 
 	beforeAll(async () => {
 		unifi = await startUniFi(UNIFI_KEY);
@@ -61,7 +61,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const reason = 'a certificate that this machine does not trust: give it with --api-certificate-file';
 		expect(stdout).toContain(`FAIL gateway: ${refusal(reason)}`);
 		expect(unifi.asked).toEqual([]);
-		expect((await cli(['gateways', 'remove', 'unpinned'], world().server)).code).toBe(0);
+		expect((await cli(['gateways', 'remove', 'unpinned'], fixture().server)).code).toBe(0);
 	});
 
 	it('is reached when its certificate is pinned, by our commands and by the grant of a purchase', async () => {
@@ -71,7 +71,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(tested.code).toBe(0);
 		const mac = newMac();
 		unifi.join(mac);
-		const bought = await buyAtUniFi(world(), mac);
+		const bought = await buyAtUniFi(fixture(), mac);
 		await eventually('the device is in', async () => (await statusOf(bought.sessionId)) === 'active');
 		expect(unifi.isIn(mac)).toBe(true);
 	});
@@ -84,9 +84,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(stdout).toContain(`FAIL gateway: ${refusal(NOT_OURS)}`);
 		const mac = newMac();
 		unifi.join(mac);
-		const bought = await buyAtUniFi(world(), mac);
+		const bought = await buyAtUniFi(fixture(), mac);
 		await eventually('the reason is noted', async () => {
-			const [grant] = await world().sql.all(
+			const [grant] = await fixture().sql.all(
 				'select last_error from access_grants where pass_id = ?',
 				bought.sessionId
 			);

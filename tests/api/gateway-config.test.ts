@@ -8,19 +8,19 @@ import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { browse } from '../support/browsing.ts';
 import { connectRouterOs, connectUniFi, ROUTER_OS, UNIFI_KEY } from '../support/consoles.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, useWorld } from '../support/world.ts';
+import { DATABASES, useFixture } from '../support/fixture.ts';
 
 const ORIGIN = 'https://wifi.example';
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	const running: { unifi?: UniFiConsole; hotspot?: RouterOs } = {};
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
 
 	beforeAll(async () => {
-		running.unifi = await connectUniFi(world());
-		running.hotspot = await connectRouterOs(world());
-		await world().sql.run("update routers set access_kind = 'portal_login' where id in (3, 4)");
+		running.unifi = await connectUniFi(fixture());
+		running.hotspot = await connectRouterOs(fixture());
+		await fixture().sql.run("update routers set access_kind = 'portal_login' where id in (3, 4)");
 	});
 	afterEach(() => {
 		running.unifi?.heal();
@@ -32,12 +32,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	const run = (args: string[], origin = ORIGIN) =>
-		cli(['gateways', ...args], { env: { ...world().server.env, ORIGIN: origin } });
+		cli(['gateways', ...args], { env: { ...fixture().server.env, ORIGIN: origin } });
 	const keyOf = async (name: string) =>
 		/\/captive-portal\/([\w-]{24})/.exec((await run(['show', name])).stdout)?.[1] ?? '';
 
 	it('prints a script with the values of that very hotspot, and its page, which the portal takes', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const key = await keyOf('hotspot');
 		const { code, stdout } = await run(['config', 'hotspot']);
 		expect(code).toBe(0);
@@ -125,7 +125,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}, 60_000);
 
 	it('names nothing of two gateways alike, whatever they are called', async () => {
-		await world().sql.run("update routers set access_kind = 'wpa_enterprise' where id = 5");
+		await fixture().sql.run("update routers set access_kind = 'wpa_enterprise' where id = 5");
 		const names = ['lobby', 'lobby-inner', 'lobby-eap'];
 		for (const [index, name] of names.entries()) {
 			const args = ['add', name, '--router', '5', '--kind', 'hostapd', '--nas', `10.9.0.${index + 1}`];
@@ -138,11 +138,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(called).toHaveLength(15);
 		expect(called.filter((one, index) => called.indexOf(one) !== index)).toEqual([]);
 		for (const name of names) expect((await run(['remove', name])).code).toBe(0);
-		await world().sql.run("update routers set access_kind = 'portal_login' where id = 5");
+		await fixture().sql.run("update routers set access_kind = 'portal_login' where id = 5");
 	});
 
 	it('an access point takes Disconnect-Requests, whichever passwords it asks for', async () => {
-		const access = (kind: string) => world().sql.run('update routers set access_kind = ? where id = 5', kind);
+		const access = (kind: string) =>
+			fixture().sql.run('update routers set access_kind = ? where id = 5', kind);
 		await access('wpa_personal_per_client');
 		const add = ['add', 'point', '--router', '5', '--kind', 'hostapd'];
 		const secret = /^RADIUS secret, .*:\n(\w+)$/m.exec((await run(add)).stdout)?.[1] ?? '';
@@ -189,7 +190,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('says what is wrong, and ends with 1', async () => {
-		const { sql } = world();
+		const { sql } = fixture();
 		running.unifi?.fail('unauthorised');
 		const refused = await run(['test', 'console']);
 		expect(refused).toMatchObject({ code: 1 });

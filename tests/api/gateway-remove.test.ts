@@ -5,7 +5,7 @@ import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { numberEnding, type Session } from '../support/api.ts';
 import { buyAtUniFi, connectRouterOs, connectUniFi, newMac, ROUTER_OS_ROUTER } from '../support/consoles.ts';
 import { cli, startCli } from '../support/server.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 /** Nobody else buys there. */
 const OTHER_ROUTER = 5;
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const ACTIONS = /^POST .*\/actions$/;
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	const running: { unifi?: UniFiConsole; hotspot?: RouterOs; dead?: RouterOs; halfWay?: RouterOs } = {};
 
 	afterEach(() => {
@@ -23,13 +23,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 		for (const gateway of Object.values(running)) await gateway.stop();
 	});
 
-	const remove = (...args: string[]) => cli(['gateways', 'remove', ...args], world().server);
+	const remove = (...args: string[]) => cli(['gateways', 'remove', ...args], fixture().server);
 	const isThere = async (name: string) =>
-		(await world().sql.count('select count(*) from gateways where name = ?', name)) === 1;
+		(await fixture().sql.count('select count(*) from gateways where name = ?', name)) === 1;
 	/** Waits until a gateway has so many guests, and nothing else is to be done there. */
 	const allGranted = (name: string, guests: number) =>
 		eventually(`${guests} are in at ${name}`, async () => {
-			const open = await world().sql.all(
+			const open = await fixture().sql.all(
 				`select state, released_at from access_grants join gateways on gateways.id = gateway_id
 					where name = ? and state in ('granting', 'granted', 'revoking')`,
 				name
@@ -38,25 +38,25 @@ describe.each(DATABASES)('on %s', (kind) => {
 			return open.length === guests && isGranted;
 		});
 	/** Nothing that a gateway was asked for without an answer can still be done: the next command need not wait for it. */
-	const forgetAsked = () => world().server.advance(MINUTE);
+	const forgetAsked = () => fixture().server.advance(MINUTE);
 	/** A console of which nobody is a guest, registered. */
 	async function theConsole(): Promise<UniFiConsole> {
 		if (running.unifi && (await isThere('console'))) return running.unifi;
 		await running.unifi?.stop();
-		running.unifi = await connectUniFi(world());
+		running.unifi = await connectUniFi(fixture());
 		return running.unifi;
 	}
 	/** A device of the console that has bought, and is in. */
 	async function inside(mac: string): Promise<void> {
 		const console = await theConsole();
 		console.join(mac);
-		const { sessionId } = await buyAtUniFi(world(), mac);
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
 		await eventually('its time runs', async () =>
-			world().sql.count("select count(*) from sessions where id = ? and status = 'active'", sessionId)
+			fixture().sql.count("select count(*) from sessions where id = ? and status = 'active'", sessionId)
 		);
 	}
 	async function buyAt(hotspot: RouterOs, routerId = ROUTER_OS_ROUTER) {
-		const { api } = world();
+		const { api } = fixture();
 		const session = await api.createSession({ router_id: routerId, phone: numberEnding('008') });
 		await api.getPayment((await api.pay(session)).id, 20);
 		await eventually('it is active', async () => (await api.getSession(session.id)).status === 'active');
@@ -65,7 +65,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}
 
 	it('a hotspot that does not answer keeps its gateway; one that does has no users of ours left', async () => {
-		const hotspot = await connectRouterOs(world());
+		const hotspot = await connectRouterOs(fixture());
 		running.hotspot = hotspot;
 		const session = await buyAt(hotspot);
 		const signIn = () => hotspot.signIn(`s${session.id}`, session.password ?? '', newMac());
@@ -88,7 +88,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a hotspot that is gone for good is removed by force, and it is said what stays there', async () => {
-		const dead = await connectRouterOs(world(), 'dead');
+		const dead = await connectRouterOs(fixture(), 'dead');
 		running.dead = dead;
 		const { id } = await buyAt(dead);
 		dead.fail('down');
@@ -101,7 +101,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	describe('a gateway that stops answering while its guests are put out', () => {
 		it('keeps its users, and those that it has lost already are added to it again', async () => {
-			const hotspot = await connectRouterOs(world(), 'half-way', OTHER_ROUTER);
+			const hotspot = await connectRouterOs(fixture(), 'half-way', OTHER_ROUTER);
 			running.halfWay = hotspot;
 			const guests: Session[] = [];
 			for (let count = 0; count < 5; count += 1) guests.push(await buyAt(hotspot, OTHER_ROUTER));
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const [, , third] = guests;
 			const id = third ? hotspot.user(user(third))?.['.id']?.replace('*', '') : '';
 			hotspot.fail('held', { match: new RegExp(`^DELETE .*/user/.${id}$`), times: 1 });
-			const removal = startCli(['gateways', 'remove', 'half-way'], world().server);
+			const removal = startCli(['gateways', 'remove', 'half-way'], fixture().server);
 			await eventually('the third is being put out', async () => hotspot.held === 1);
 			hotspot.fail('down');
 			await hotspot.release();
@@ -141,7 +141,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				match: new RegExp(`/clients/c1${second.replaceAll(':', '')}-client/`),
 				times: 1
 			});
-			const removal = startCli(['gateways', 'remove', 'console'], world().server);
+			const removal = startCli(['gateways', 'remove', 'console'], fixture().server);
 			await eventually('the second is being put out', async () => console.held === 1);
 			expect(console.isIn(first)).toBe(false);
 			console.fail('down');
@@ -169,12 +169,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const mac = newMac();
 			console.join(mac);
 			console.fail('held', { match: ACTIONS, times: 1 });
-			await buyAtUniFi(world(), mac);
+			await buyAtUniFi(fixture(), mac);
 			await eventually('the grant is on its way', async () => console.held === 1);
 			return mac;
 		}
 		async function removal() {
-			const command = startCli(['gateways', 'remove', 'console'], world().server);
+			const command = startCli(['gateways', 'remove', 'console'], fixture().server);
 			const isWaiting = () => command.stderr().includes('Waiting until');
 			await Promise.race([eventually('it waits', async () => isWaiting()), command.ended]);
 			return command;
@@ -192,7 +192,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('is put out by the command alone where the server has died meanwhile', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			const mac = await halfIn();
 			const console = await theConsole();
 			await server.kill();

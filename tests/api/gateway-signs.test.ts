@@ -4,50 +4,50 @@ import { startNas } from '../simulators/radius-nas.ts';
 import { connectRouterOs, connectUniFi, ROUTER_OS_ROUTER, UNIFI_ROUTER } from '../support/consoles.ts';
 import { registerGateway, registerRadius } from '../support/gateways.ts';
 import { connect, hear, later, minute, minutes } from '../support/watch.ts';
-import { DATABASES, useNewWorlds } from '../support/world.ts';
+import { DATABASES, useNewFixtures } from '../support/fixture.ts';
 
 const ROUTER = 3;
 const hour = 60 * minute;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useNewWorlds({ database });
+	const fixture = useNewFixtures({ database });
 
 	/** CoovaChilli, which reports connections. */
 	const reporting = async () =>
-		(await registerGateway(world().server, 'coova', { loginHost: '10.1.0.1', router: ROUTER })).name;
+		(await registerGateway(fixture().server, 'coova', { loginHost: '10.1.0.1', router: ROUTER })).name;
 
-	const status = async (router = ROUTER) => (await world().api.getRouter(router)).status;
+	const status = async (router = ROUTER) => (await fixture().api.getRouter(router)).status;
 
 	describe('a gateway that reports connections', () => {
 		it('is silent when reports of a connection that goes on stop coming', async () => {
 			const name = await reporting();
-			await connect(world(), { gateway: name });
-			await minutes(world(), 2, [name]);
-			await minutes(world(), 3);
+			await connect(fixture(), { gateway: name });
+			await minutes(fixture(), 2, [name]);
+			await minutes(fixture(), 3);
 			expect(await status()).toBe('offline');
 			// Nobody knows that it is well, until it says something.
-			await minutes(world(), 2);
+			await minutes(fixture(), 2);
 			expect(await status()).toBe('offline');
-			await hear(world(), [name]);
+			await hear(fixture(), [name]);
 			expect(await status()).toBe('online');
 		});
 
 		it('is sold again when its connections are as good as over: a Stop that was lost costs minutes', async () => {
 			const name = await reporting();
-			const connection = await connect(world(), { gateway: name, endsInMs: 7 * 24 * hour });
-			await minutes(world(), 2, [name]);
-			await minutes(world(), 3);
+			const connection = await connect(fixture(), { gateway: name, endsInMs: 7 * 24 * hour });
+			await minutes(fixture(), 2, [name]);
+			await minutes(fixture(), 3);
 			expect(await status()).toBe('offline');
 			// Of the fifteen minutes after its last report five are over.
-			await world().sql.run(
+			await fixture().sql.run(
 				'update network_sessions set seen_at = seen_at - ?, started_at = started_at - ? where id = ?',
 				...[8 * minute, 8 * minute, connection]
 			);
-			await minutes(world(), 1);
+			await minutes(fixture(), 1);
 			expect(await status()).toBe('offline');
-			await minutes(world(), 2);
+			await minutes(fixture(), 2);
 			expect(await status()).toBe('online');
-			await minutes(world(), 4);
+			await minutes(fixture(), 4);
 			expect(await status()).toBe('online');
 		});
 
@@ -55,39 +55,39 @@ describe.each(DATABASES)('on %s', (database) => {
 			const secret = 'stand-in-nas-secret-0123456789';
 			const nas = await startNas(secret);
 			try {
-				const { name } = await registerRadius(world(), {
+				const { name } = await registerRadius(fixture(), {
 					kind: 'mikrotik',
 					access: 'portal_login',
 					router: ROUTER,
 					nas: `127.0.0.1:${nas.port}`,
 					radiusSecret: secret
 				});
-				await connect(world(), { gateway: name, endsInMs: 7 * 24 * hour });
-				await minutes(world(), 1, [name]);
+				await connect(fixture(), { gateway: name, endsInMs: 7 * 24 * hour });
+				await minutes(fixture(), 1, [name]);
 				nas.manner = 'silent';
-				await minutes(world(), 4);
+				await minutes(fixture(), 4);
 				expect(await status()).toBe('offline');
 				expect(nas.asked.length).toBeGreaterThan(0);
 				// It knows no such connection: it is there.
 				nas.manner = 503;
-				await minutes(world(), 1);
+				await minutes(fixture(), 1);
 				expect(await status()).toBe('online');
 				// One that has ended connections for us and does not answer is gone, however long nobody reports.
 				nas.manner = 'silent';
-				await minutes(world(), 4);
+				await minutes(fixture(), 4);
 				expect(await status()).toBe('offline');
-				await world().sql.run(
+				await fixture().sql.run(
 					`update network_sessions set disconnect_state = 'done', seen_at = started_at + 60000`
 				);
-				await world().sql.run(
+				await fixture().sql.run(
 					'update network_sessions set started_at = started_at - ?, seen_at = seen_at - ?',
 					hour,
 					hour
 				);
-				await minutes(world(), 2);
+				await minutes(fixture(), 2);
 				expect(await status()).toBe('offline');
 				nas.manner = 503;
-				await minutes(world(), 1);
+				await minutes(fixture(), 1);
 				expect(await status()).toBe('online');
 			} finally {
 				await nas.stop();
@@ -96,15 +96,15 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('has nothing to say when nobody is online', async () => {
 			const name = await reporting();
-			await connect(world(), { gateway: name, stoppedAgoMs: 0 });
+			await connect(fixture(), { gateway: name, stoppedAgoMs: 0 });
 			// Its end was told and is over, though the gateway’s last word of it was lost.
-			await connect(world(), { gateway: name, endsInMs: 0 });
+			await connect(fixture(), { gateway: name, endsInMs: 0 });
 			// It was told no end.
-			await connect(world(), { gateway: name, endsInMs: null });
+			await connect(fixture(), { gateway: name, endsInMs: null });
 			// It was never reported on after its start: the gateway sends no reports in between.
-			await connect(world(), { gateway: name, startedAgoMs: 0 });
-			await minutes(world(), 1, [name]);
-			await minutes(world(), 5);
+			await connect(fixture(), { gateway: name, startedAgoMs: 0 });
+			await minutes(fixture(), 1, [name]);
+			await minutes(fixture(), 5);
 			expect(await status()).toBe('online');
 		});
 	});
@@ -115,35 +115,38 @@ describe.each(DATABASES)('on %s', (database) => {
 	] as const)(
 		'%s, which is told of guests, is asked each minute how it is',
 		async (_, start, router, name) => {
-			const api = await start(world());
+			const api = await start(fixture());
 			const noted = async () => {
-				const [row] = await world().sql.all('select * from gateways where name = ?', name);
+				const [row] = await fixture().sql.all('select * from gateways where name = ?', name);
 				return row ?? {};
 			};
 			try {
 				// One that has never answered lets nobody in either.
 				api.fail('down');
-				await later(world(), minute);
-				await minutes(world(), 4);
+				await later(fixture(), minute);
+				await minutes(fixture(), 4);
 				expect(await status(router)).toBe('offline');
-				expect(await noted()).toMatchObject({ seen_at: null, silent_since: expect.any(Number) as unknown });
+				expect(await noted()).toMatchObject({
+					seen_at: null,
+					unresponsive_since: expect.any(Number) as unknown
+				});
 				expect((await noted())['trouble']).not.toBeNull();
 
 				api.heal();
-				await minutes(world(), 1);
+				await minutes(fixture(), 1);
 				expect(await status(router)).toBe('online');
-				expect(await noted()).toMatchObject({ silent_since: null, trouble: null });
+				expect(await noted()).toMatchObject({ unresponsive_since: null, trouble: null });
 				expect((await noted())['seen_at']).not.toBeNull();
 				// Its clock stands still here while ours was moved on by six minutes.
 				expect(Math.abs(Number((await noted())['clock_offset_ms']) + 6 * minute)).toBeLessThan(30_000);
 
 				api.fail('down');
-				await minutes(world(), 2);
+				await minutes(fixture(), 2);
 				expect(await status(router)).toBe('online');
-				await minutes(world(), 1);
+				await minutes(fixture(), 1);
 				expect(await status(router)).toBe('offline');
 				api.heal();
-				await minutes(world(), 1);
+				await minutes(fixture(), 1);
 				expect(await status(router)).toBe('online');
 			} finally {
 				await api.stop();

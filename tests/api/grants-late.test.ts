@@ -18,7 +18,7 @@ import {
 	unifiEntry,
 	visitOf
 } from '../support/consoles.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -26,17 +26,17 @@ const HOUR = 60 * MINUTE;
 const LEASE = 16_000;
 const ACTIONS = /^POST .*\/actions$/;
 
-describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
+	const fixture = useFixture({ database: kind });
 	let unifi: UniFiConsole;
 	let hotspot: RouterOs;
 	let other: RouterOs;
 
 	beforeAll(async () => {
-		unifi = await connectUniFi(world());
+		unifi = await connectUniFi(fixture());
 		// The same router has another gateway, whose users are told.
-		other = await connectRouterOs(world(), 'beside', UNIFI_ROUTER);
-		hotspot = await connectRouterOs(world());
+		other = await connectRouterOs(fixture(), 'beside', UNIFI_ROUTER);
+		hotspot = await connectRouterOs(fixture());
 	});
 	afterEach(() => {
 		for (const gateway of [unifi, other, hotspot]) gateway.heal();
@@ -44,25 +44,25 @@ describe.each(DATABASES)('on %s', (kind) => {
 	afterAll(() => Promise.all([unifi.stop(), other.stop(), hotspot.stop()]));
 
 	const statusOf = async (id: number) =>
-		(await world().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
+		(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
 	const becomes = (id: number, status: Session['status']) =>
 		eventually(`session ${id} is ${status}`, async () => (await statusOf(id)) === status);
 	const grantOf = async (id: number, macs: 'device' | 'user') => {
 		const is = macs === 'device' ? 'is not null' : 'is null';
-		const [row] = await world().sql.all(
+		const [row] = await fixture().sql.all(
 			`select * from access_grants where pass_id = ? and mac ${is} order by id`,
 			id
 		);
 		return row ?? {};
 	};
 	const end = async (id: number) =>
-		expect((await world().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
+		expect((await fixture().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
 
 	it('time begins where the buyer’s device is, not where nobody waits, and else the money goes back', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		unifi.fail('down');
-		const { sessionId } = await buyAtUniFi(world(), mac);
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
 		await eventually('the other gateway has the user', async () => other.user(`s${sessionId}`) !== null);
 		await eventually('that is noted', async () => (await grantOf(sessionId, 'user'))['state'] === 'granted');
 		expect(await statusOf(sessionId)).toBe('activating');
@@ -73,42 +73,42 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const late = newMac();
 		unifi.join(late);
 		unifi.fail('down');
-		const lost = await buyAtUniFi(world(), late);
+		const lost = await buyAtUniFi(fixture(), late);
 		await eventually('that user is there', async () => other.user(`s${lost.sessionId}`) !== null);
-		await world().server.advance(11 * MINUTE);
+		await fixture().server.advance(11 * MINUTE);
 		await becomes(lost.sessionId, 'cancelled');
 		await eventually('the user is gone', async () => other.user(`s${lost.sessionId}`) === null);
-		const [payment] = await world().sql.all('select * from payments where session_id = ?', lost.sessionId);
+		const [payment] = await fixture().sql.all('select * from payments where session_id = ?', lost.sessionId);
 		expect(payment).toMatchObject({ refund_reason: 'provisioning_failed' });
 	});
 
 	it('nothing is sold at a gateway that is silent, though its router has another one', async () => {
-		const page = await browse(world().server.url).get(unifiEntry(newMac()));
+		const page = await browse(fixture().server.url).get(unifiEntry(newMac()));
 		const { action, fields } = hourOn(page);
 		const silence = (at: number | null) =>
-			world().sql.run(`update gateways set silent_since = ? where name = 'console'`, at);
-		await silence(world().server.now());
-		const before = await world().sql.count('select count(*) from sessions');
-		const person = browse(world().server.url);
+			fixture().sql.run(`update gateways set unresponsive_since = ? where name = 'console'`, at);
+		await silence(fixture().server.now());
+		const before = await fixture().sql.count('select count(*) from sessions');
+		const person = browse(fixture().server.url);
 		expect((await person.get(action)).html).toContain('This Wi‑Fi is offline');
 		expect((await person.post(action, fields)).html).toContain('This Wi‑Fi is offline');
-		expect(await world().sql.count('select count(*) from sessions')).toBe(before);
+		expect(await fixture().sql.count('select count(*) from sessions')).toBe(before);
 
 		await silence(null);
 		const bought = await person.post(action, fields);
 		expect(bought.path).toMatch(/^\/s\//);
 		// The same form again leads to what it bought, also when the gateway is silent by then.
-		await silence(world().server.now());
+		await silence(fixture().server.now());
 		expect((await person.post(action, fields)).path).toBe(bought.path);
 		await silence(null);
 	});
 
 	it('a grant that was on its way when our process died, and is done after the end, is taken back', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const mac = newMac();
 		unifi.join(mac);
 		unifi.fail('held', { match: ACTIONS, times: 1 });
-		const { sessionId } = await buyAtUniFi(world(), mac);
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
 		await eventually('the grant is on its way', async () => unifi.held === 1);
 		await server.kill('SIGKILL');
 		await server.restart();
@@ -127,7 +127,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const mac = newMac();
 		unifi.join(mac);
 		unifi.fail('held', { match: ACTIONS, times: 1 });
-		const { sessionId } = await buyAtUniFi(world(), mac);
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
 		await eventually('the grant is on its way', async () => unifi.held === 1);
 		// Nobody heard an answer, so it is asked for again.
 		await becomes(sessionId, 'active');
@@ -136,7 +136,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await eventually('it was put out', async () => !unifi.isIn(mac));
 		await unifi.release();
 		expect(unifi.isIn(mac)).toBe(true);
-		await world().server.advance(MINUTE);
+		await fixture().server.advance(MINUTE);
 		await eventually('it is put out again', async () => !unifi.isIn(mac));
 		await eventually(
 			'that is noted',
@@ -145,10 +145,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a guest that was about to be told anew when it ended, and has left, is put out when it comes back', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const mac = newMac();
 		unifi.join(mac);
-		const { path, person, sessionId } = await buyAtUniFi(world(), mac);
+		const { path, person, sessionId } = await buyAtUniFi(fixture(), mac);
 		await becomes(sessionId, 'active');
 		unifi.fail('held', { match: ACTIONS, times: 1 });
 		const again = async () => person.get(`${path}?visit=${await visitOf(person, mac)}`);
@@ -165,7 +165,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			eventually('nothing is done about it now', async () => {
 				const busy = `select count(*) from jobs where kind = 'access.grant' and subject_id = ?
 					and (lease_until > 0 or run_at <= ?)`;
-				return (await world().sql.count(busy, Number(id), server.now() + 1_000)) === 0;
+				return (await fixture().sql.count(busy, Number(id), server.now() + 1_000)) === 0;
 			});
 		await isDone();
 		await server.advance(5 * MINUTE);
@@ -177,7 +177,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a user that a router could not be told to forget for days is forgotten when it is back', async () => {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const session = await api.createSession({ router_id: 4, phone: numberEnding('008') });
 		await api.getPayment((await api.pay(session)).id, 20);
 		await becomes(session.id, 'active');

@@ -17,7 +17,7 @@ import {
 	type Bought
 } from '../support/consoles.ts';
 import { startCli } from '../support/server.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -27,13 +27,13 @@ const LEASE = 16 * SECOND;
 const ACTIONS = /^POST .*\/actions$/;
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	let unifi: UniFiConsole;
 	let hotspot: RouterOs;
 
 	beforeAll(async () => {
-		unifi = await connectUniFi(world());
-		hotspot = await connectRouterOs(world());
+		unifi = await connectUniFi(fixture());
+		hotspot = await connectRouterOs(fixture());
 	});
 	afterEach(() => {
 		unifi.heal();
@@ -43,13 +43,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 	afterAll(() => Promise.all([unifi.stop(), hotspot.stop()]));
 
 	async function row(id: number): Promise<Record<string, unknown>> {
-		const [found] = await world().sql.all('select * from sessions where id = ?', id);
+		const [found] = await fixture().sql.all('select * from sessions where id = ?', id);
 		return found ?? {};
 	}
 	const becomes = (id: number, status: Session['status']) =>
 		eventually(`session ${id} is ${status}`, async () => (await row(id))['status'] === status);
 	const grants = (id: number) =>
-		world().sql.all('select * from access_grants where pass_id = ? order by id', id);
+		fixture().sql.all('select * from access_grants where pass_id = ? order by id', id);
 	const noted = (id: number, state: string) =>
 		eventually(`the grant is ${state}`, async () => (await grants(id))[0]?.['state'] === state);
 	const isIn = ({ mac }: Pick<Bought, 'mac'>) => eventually(`${mac} is in`, async () => unifi.isIn(mac));
@@ -62,24 +62,24 @@ describe.each(DATABASES)('on %s', (kind) => {
 		);
 	};
 	const payment = async (sessionId: number) => {
-		const [found] = await world().sql.all('select * from payments where session_id = ?', sessionId);
+		const [found] = await fixture().sql.all('select * from payments where session_id = ?', sessionId);
 		return found ?? {};
 	};
-	const serverNow = () => Date.now() + Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	const serverNow = () => Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 	/** A device on the Wi-Fi of the console that has bought, and is in. */
 	async function inside(): Promise<Bought> {
 		const mac = newMac();
 		unifi.join(mac);
-		const bought = await buyAtUniFi(world(), mac);
+		const bought = await buyAtUniFi(fixture(), mac);
 		await becomes(bought.sessionId, 'active');
 		return bought;
 	}
 	const end = async (sessionId: number) => {
-		expect((await world().admin.send('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(200);
+		expect((await fixture().admin.send('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(200);
 	};
 	/** Pays at the hotspot, whose users are told. */
 	async function buyAtHotspot(more: { extends_session_id?: number } = {}): Promise<Session> {
-		const { api } = world();
+		const { api } = fixture();
 		const session = await api.createSession({
 			router_id: ROUTER_OS_ROUTER,
 			phone: numberEnding('008'),
@@ -95,7 +95,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const mac = newMac();
 			unifi.join(mac);
 			unifi.fail('down');
-			const bought = await buyAtUniFi(world(), mac);
+			const bought = await buyAtUniFi(fixture(), mac);
 			expect(await row(bought.sessionId)).toMatchObject({ status: 'activating', starts_at: null });
 			await tried(/sites/, 2);
 			const healedAt = serverNow();
@@ -123,26 +123,26 @@ describe.each(DATABASES)('on %s', (kind) => {
 				const mac = newMac();
 				unifi.join(mac);
 				unifi.fail(fault);
-				const bought = await buyAtUniFi(world(), mac);
+				const bought = await buyAtUniFi(fixture(), mac);
 				await eventually('the reason is noted', async () => {
 					const [grant] = await grants(bought.sessionId);
 					return grant?.['last_error'] === reason;
 				});
-				expect(await world().sql.count('select count(*) from gateways where trouble = ?', reason)).toBe(1);
-				expect(world().server.stdout()).not.toContain(UNIFI_KEY);
+				expect(await fixture().sql.count('select count(*) from gateways where trouble = ?', reason)).toBe(1);
+				expect(fixture().server.stdout()).not.toContain(UNIFI_KEY);
 				unifi.heal();
 				await becomes(bought.sessionId, 'active');
 				await eventually(
 					'the trouble is over',
 					async () =>
-						(await world().sql.count('select count(*) from gateways where trouble is not null')) === 0
+						(await fixture().sql.count('select count(*) from gateways where trouble is not null')) === 0
 				);
 			}
 		);
 
 		it('a device that is not on the Wi-Fi is let in as soon as it is', async () => {
 			const mac = newMac();
-			const bought = await buyAtUniFi(world(), mac);
+			const bought = await buyAtUniFi(fixture(), mac);
 			await tried(/clients/, 1);
 			expect((await row(bought.sessionId))['status']).toBe('activating');
 			unifi.join(mac);
@@ -151,13 +151,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('after ten minutes the money goes back, and what a lost answer let in is put out', async () => {
-			const { server, sql, owner } = world();
+			const { server, sql, owner } = fixture();
 			const earned = async () => (await owner.send('GET', '/v1/owner/earnings')).text;
 			const before = await earned();
 			const mac = newMac();
 			unifi.join(mac);
 			unifi.fail('lost', { match: ACTIONS });
-			const bought = await buyAtUniFi(world(), mac);
+			const bought = await buyAtUniFi(fixture(), mac);
 			await isIn(bought);
 			await server.advance(9 * MINUTE);
 			await tried(ACTIONS);
@@ -192,7 +192,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		it('is out within five seconds of its end', async () => {
 			const bought = await inside();
 			const left = Number((await row(bought.sessionId))['expires_at']) - serverNow();
-			await world().server.advance(left - 2 * SECOND);
+			await fixture().server.advance(left - 2 * SECOND);
 			expect(unifi.isIn(bought.mac)).toBe(true);
 			await isOut(bought);
 			const late = serverNow() - Number((await row(bought.sessionId))['expires_at']);
@@ -216,7 +216,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await end(bought.sessionId);
 			await tried(/clients/);
 			unifi.join(bought.mac);
-			await world().server.advance(MINUTE + SECOND);
+			await fixture().server.advance(MINUTE + SECOND);
 			await isOut(bought);
 		});
 
@@ -230,7 +230,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('a second device stays out, unless the router allows two', async () => {
-			const { sql } = world();
+			const { sql } = fixture();
 			const first = await inside();
 			const other = newMac();
 			unifi.join(other);
@@ -251,7 +251,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('that two passes hold in stays in until the last is over', async () => {
 			const first = await inside();
-			const second = await buyAtUniFi(world(), first.mac);
+			const second = await buyAtUniFi(fixture(), first.mac);
 			await becomes(second.sessionId, 'active');
 			await end(first.sessionId);
 			await noted(first.sessionId, 'revoked');
@@ -265,7 +265,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			unifi.clockOffsetMs = 10 * MINUTE;
 			const bought = await inside();
 			expect(unifi.minutesOf(bought.mac)).toBe(61);
-			const [gateway] = await world().sql.all("select clock_offset_ms from gateways where name = 'console'");
+			const [gateway] = await fixture().sql.all(
+				"select clock_offset_ms from gateways where name = 'console'"
+			);
 			const expected = unifi.clockOffsetMs + Date.now() - serverNow();
 			expect(Math.abs(Number(gateway?.['clock_offset_ms']) - expected)).toBeLessThan(5 * SECOND);
 		});
@@ -273,11 +275,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	describe('nothing is lost when the process dies', () => {
 		it('between the payment and the grant', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			const mac = newMac();
 			unifi.join(mac);
 			unifi.fail('down');
-			const bought = await buyAtUniFi(world(), mac);
+			const bought = await buyAtUniFi(fixture(), mac);
 			await server.kill();
 			unifi.heal();
 			await server.restart();
@@ -288,11 +290,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('between the grant and its note', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			const mac = newMac();
 			unifi.join(mac);
 			unifi.fail('held', { match: ACTIONS, times: 1 });
-			const bought = await buyAtUniFi(world(), mac);
+			const bought = await buyAtUniFi(fixture(), mac);
 			await eventually('the grant is on its way', async () => unifi.held === 1);
 			await server.kill();
 			await unifi.release();
@@ -307,7 +309,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('before the revoke', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			const bought = await inside();
 			unifi.fail('down');
 			await end(bought.sessionId);
@@ -333,7 +335,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		);
 		await unifi.release();
 		expect(unifi.isIn(bought.mac)).toBe(true);
-		await world().server.advance(MINUTE);
+		await fixture().server.advance(MINUTE);
 		await isOut(bought);
 		await noted(bought.sessionId, 'revoked');
 	});
@@ -359,7 +361,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(hotspot.signIn(user, 'wrong', '02:00:00:00:00:01')).toBe('invalid username or password');
 			expect(hotspot.signIn(user, password, '02:00:00:00:00:01')).toBe('online');
 			expect(hotspot.signIn(user, password, '02:00:00:00:00:02')).toContain('no more sessions');
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await eventually(
 				'the user is gone',
 				async () => hotspot.user(user) === null && !hotspot.isOnline(user)
@@ -373,14 +375,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const user = `s${session.id}`;
 			expect(hotspot.signIn(user, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
 			hotspot.pass(30 * MINUTE);
-			await world().server.advance(30 * MINUTE);
+			await fixture().server.advance(30 * MINUTE);
 			const added = await buyAtHotspot({ extends_session_id: session.id });
 			expect(added.password).toBe(session.password);
 			const limit = () => Number(hotspot.user(user)?.['limit-uptime']?.replace('s', ''));
 			await eventually('the hotspot knows', async () => limit() >= 2 * 3_600);
 			hotspot.pass(85 * MINUTE);
 			expect(hotspot.isOnline(user)).toBe(true);
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await eventually('the user is gone', async () => hotspot.user(user) === null);
 		});
 
@@ -388,7 +390,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			hotspot.fail('lost', { match: /^PUT .*user$/, times: 1 });
 			const session = await buyAtHotspot();
 			expect(hotspot.signIn(`s${session.id}`, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await eventually('the user is gone', async () => hotspot.user(`s${session.id}`) === null);
 		});
 	});
@@ -409,9 +411,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a gateway that is known to be silent is asked once a minute to put a guest out', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const bought = await inside();
-		await sql.run("update gateways set silent_since = 1 where name = 'console'");
+		await sql.run("update gateways set unresponsive_since = 1 where name = 'console'");
 		unifi.fail('down');
 		await end(bought.sessionId);
 		const attempts = async () => Number((await grants(bought.sessionId))[0]?.['attempts']);
@@ -423,16 +425,16 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await server.advance(11 * SECOND);
 		await isOut(bought);
 		await eventually('it is heard of, and sells again', async () => {
-			const [console] = await sql.all("select silent_since from gateways where name = 'console'");
-			return console?.['silent_since'] === null;
+			const [console] = await sql.all("select unresponsive_since from gateways where name = 'console'");
+			return console?.['unresponsive_since'] === null;
 		});
 	});
 
 	it('a gateway that is removed keeps nobody waiting for ever', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const granted = await inside();
 		const mac = newMac();
-		const waiting = await buyAtUniFi(world(), mac);
+		const waiting = await buyAtUniFi(fixture(), mac);
 		expect((await row(waiting.sessionId))['status']).toBe('activating');
 		const removal = startCli(['gateways', 'remove', 'console'], server);
 		// The console was just asked to let the second one in.

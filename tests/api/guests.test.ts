@@ -7,7 +7,7 @@ import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { browse, type Browsing, type Page } from '../support/browsing.ts';
 import { connectUniFi, newMac, UNIFI_ROUTER, unifiEntry } from '../support/consoles.ts';
 import { registerGateway } from '../support/gateways.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 /** On one visit in a minute. */
 const TRIES = 10;
@@ -16,24 +16,24 @@ const SHARED_ROUTER = 16;
 const PASS = /^\/pass\/[\w-]{24}$/;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let unifi: UniFiConsole;
 
 	beforeAll(async () => {
-		unifi = await connectUniFi(world());
+		unifi = await connectUniFi(fixture());
 	});
 	afterEach(() => unifi.heal());
 	afterAll(() => unifi.stop());
 
 	/** An hour, bought and paid through the API. */
 	async function bought(routerId = UNIFI_ROUTER, more: { extends_session_id?: number } = {}) {
-		const { session } = await world().buy({ router_id: routerId, ...more });
+		const { session } = await fixture().buy({ router_id: routerId, ...more });
 		return { session, login: { user: session.access.username ?? '', password: session.password ?? '' } };
 	}
 
 	/** The page to which a device is sent, and the sign-in behind it. */
 	async function arrive(path: string): Promise<{ person: Browsing; signIn: string }> {
-		const person = browse(world().server.url);
+		const person = browse(fixture().server.url);
 		const page = await person.get(path);
 		const signIn = /href="([^"]+\/sign-in)"/.exec(page.html)?.[1] ?? '';
 		expect(signIn).not.toBe('');
@@ -75,7 +75,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await bought(UNIFI_ROUTER, { extends_session_id: session.id });
 		await eventually('the new end is told', () => Promise.resolve((unifi.minutesOf(mac) ?? 0) > 90));
 
-		await world().api.send('DELETE', `/v1/sessions/${session.id}`);
+		await fixture().api.send('DELETE', `/v1/sessions/${session.id}`);
 		await eventually(`${mac} is out`, () => Promise.resolve(!unifi.isIn(mac)));
 		expect((await person.get(page.path)).status).toBe(404);
 		expect((await person.post(signIn, login)).status).toBe(404);
@@ -84,7 +84,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('who signs in when added time runs has it; the pass has no page but that of its devices', async () => {
 		const { session, login } = await bought();
 		await bought(UNIFI_ROUTER, { extends_session_id: session.id });
-		await world().server.advance(61 * 60_000);
+		await fixture().server.advance(61 * 60_000);
 		const { mac, person, signIn } = await deviceAt();
 		const { path } = await person.post(signIn, login);
 		await says(person, path, 'You are online.');
@@ -108,7 +108,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a hotspot is handed user name and password, and its browser comes back to the page of the pass', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-pap', {
 			loginHost: '10.5.50.1',
 			router: HOTSPOT_ROUTER
@@ -133,12 +133,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { person, signIn } = await deviceAt();
 		expect((await person.post(signIn, login)).status).toBe(404);
 		const shared = await bought(SHARED_ROUTER);
-		await world().sql.run('update sessions set router_id = ? where id = ?', UNIFI_ROUTER, shared.session.id);
+		await fixture().sql.run(
+			'update sessions set router_id = ? where id = ?',
+			UNIFI_ROUTER,
+			shared.session.id
+		);
 		const known = { user: `s${shared.session.id}`, password: shared.login.password };
 		expect((await person.post(signIn, known)).status).toBe(404);
 		expect((await person.post(signIn, { user: '', password: '' })).status).toBe(404);
 		expect(
-			await world().sql.count(
+			await fixture().sql.count(
 				'select count(*) from gateway_visits where bound_at is not null and client_mac is null'
 			)
 		).toBe(0);
@@ -146,15 +150,15 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('guesses', () => {
-	const world = useWorld({ database: 'sqlite' });
+	const fixture = useFixture({ database: 'sqlite' });
 
 	it('are stopped on their visit alone, and the right password opens there a minute later', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-pap', {
 			loginHost: '10.5.50.1',
 			router: HOTSPOT_ROUTER
 		});
-		const { session } = await world().buy({ router_id: HOTSPOT_ROUTER });
+		const { session } = await fixture().buy({ router_id: HOTSPOT_ROUTER });
 		const login = { user: session.access.username ?? '', password: session.password ?? '' };
 		const person = browse(server.url);
 		const visit = async () => {

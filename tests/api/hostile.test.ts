@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { startAttack, type Attack } from '../fuzz/attack.ts';
 import { wildRequest } from '../fuzz/requests.ts';
-import { DATABASES, useWorld } from '../support/world.ts';
+import { DATABASES, useFixture } from '../support/fixture.ts';
 
 const requests = Number(process.env['AIRTILL_FUZZ_REQUESTS'] ?? 1500);
 const seed = Number(process.env['AIRTILL_FUZZ_SEED'] ?? Date.now() % 2 ** 31);
@@ -16,10 +16,10 @@ const wanted = process.env['AIRTILL_FUZZ_DATABASE'];
 const msPerRequest = 50;
 
 describe.each(DATABASES.filter((name) => wanted === undefined || wanted === name))('on %s', (database) => {
-	const world = useWorld({ database, env: { PAYER_PROMPTS: '1000' } });
+	const fixture = useFixture({ database, env: { PAYER_PROMPTS: '1000' } });
 	let attack: Attack;
 	beforeAll(async () => {
-		attack = await startAttack(world());
+		attack = await startAttack(fixture());
 	});
 	afterAll(() => attack.stop());
 

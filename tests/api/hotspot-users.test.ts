@@ -9,7 +9,7 @@ import { numberEnding, type Session } from '../support/api.ts';
 import { browse, fieldValue, type Browsing } from '../support/browsing.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../support/consoles.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
 /** A user is told again once in ten seconds. */
@@ -27,14 +27,14 @@ interface Bought {
 }
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	let hotspot: RouterOs;
 	/** In the address that it sends browsers to. */
 	let key: string;
 
 	async function connect(): Promise<void> {
-		hotspot = await connectRouterOs(world());
-		const { stdout } = await cli(['gateways', 'config', 'hotspot'], world().server);
+		hotspot = await connectRouterOs(fixture());
+		const { stdout } = await cli(['gateways', 'config', 'hotspot'], fixture().server);
 		key = /\/(?:splash|captive-portal)\/([\w-]{24})/.exec(stdout)?.[1] ?? '';
 	}
 
@@ -45,13 +45,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 	const becomes = (id: number, status: Session['status']) =>
 		eventually(
 			`session ${id} is ${status}`,
-			async () => (await world().api.getSession(id)).status === status
+			async () => (await fixture().api.getSession(id)).status === status
 		);
 	const grants = (passId: number) =>
-		world().sql.all('select * from access_grants where pass_id = ? order by id', passId);
-	const order = () => world().api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
+		fixture().sql.all('select * from access_grants where pass_id = ? order by id', passId);
+	const order = () =>
+		fixture().api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
 	async function buy(): Promise<Session> {
-		const { api } = world();
+		const { api } = fixture();
 		const session = await order();
 		await api.getPayment((await api.pay(session)).id, 20);
 		await becomes(session.id, 'active');
@@ -78,7 +79,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	/** A device of the hotspot that has bought an hour on its page, and is online. */
 	async function inside(): Promise<Bought> {
-		const person = browse(world().server.url);
+		const person = browse(fixture().server.url);
 		const mac = newMac();
 		const { page } = await enter(person, mac);
 		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
@@ -89,7 +90,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 		const token = /^\/s\/([\w-]{24})/.exec(bought.path)?.[1] ?? '';
 		const id = await eventually('the purchase has its time', async () => {
-			const [row] = await world().sql.all(
+			const [row] = await fixture().sql.all(
 				`select s.id from purchases p join sessions s on s.id = p.session_id
 					where p.token_hash = ? and s.status = 'active'`,
 				sha256(token)
@@ -99,7 +100,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const password = new URL(
 			(await person.raw(`/s/${token}/online`)).headers.get('location') ?? ''
 		).searchParams.get('password');
-		const session = { ...(await world().admin.getSession(id)), password };
+		const session = { ...(await fixture().admin.getSession(id)), password };
 		expect(signIn(session, mac)).toBe('online');
 		return { person, path: `/s/${token}`, mac, user: `s${id}`, session };
 	}
@@ -107,7 +108,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	describe('a user that the hotspot has forgotten', () => {
 		it('is told again when its page is opened on a visit there', async () => {
 			const { person, path, mac, session } = await inside();
-			await world().server.advance(AGAIN);
+			await fixture().server.advance(AGAIN);
 			hotspot.reset();
 			expect(signIn(session, mac)).toBe(UNKNOWN_USER);
 			const { visit } = await enter(person, mac);
@@ -119,9 +120,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('is told again when its sign-in was refused', async () => {
 			const { person, path, mac, session } = await inside();
-			await world().server.advance(AGAIN);
+			await fixture().server.advance(AGAIN);
 			hotspot.reset();
-			const back = `${world().server.url}${path}?online`;
+			const back = `${fixture().server.url}${path}?online`;
 			const { page } = await enter(person, mac, { error: signIn(session, mac), 'link-orig': back });
 			expect(page.path).toBe(path);
 			await known(session);
@@ -131,13 +132,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 		it('is told once in ten seconds, however often its page is opened, and never while it is online', async () => {
 			const { person, path, mac, session } = await inside();
 			const open = async (change: Record<string, string> = {}) => {
-				const back = { 'link-orig': `${world().server.url}${path}?online`, ...change };
+				const back = { 'link-orig': `${fixture().server.url}${path}?online`, ...change };
 				expect((await enter(person, mac, back)).page.path.startsWith(path)).toBe(true);
 			};
 			const before = timesTold();
 			const revision = Number((await grants(session.id))[0]?.['revision']);
 			await open();
-			await world().server.advance(AGAIN);
+			await fixture().server.advance(AGAIN);
 			await open({ 'logged-in': 'yes' });
 			await open();
 			await eventually('it was told', async () => timesTold() === before + 1);
@@ -150,7 +151,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('is told of a hotspot that is registered while its time runs, and removed there at its end', async () => {
 			const session = await buy();
-			const { server } = world();
+			const { server } = fixture();
 			hotspot.reset();
 			expect((await cli(['gateways', 'remove', 'hotspot'], server)).code).toBe(0);
 			expect(await grants(session.id)).toHaveLength(0);
@@ -158,14 +159,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await connect();
 			await known(session);
 			expect(signIn(session, newMac())).toBe('online');
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await eventually('it is out', async () => !hotspot.isOnline(`s${session.id}`));
 			expect(hotspot.user(`s${session.id}`)).toBeNull();
 		});
 	});
 
 	it('who moves to a new device stays online there, though the first telling of the user failed', async () => {
-		const { server, admin } = world();
+		const { server, admin } = fixture();
 		hotspot.fail('error', { match: /^PUT \/rest\/ip\/hotspot\/user$/, times: 1 });
 		const { path, mac: old, session, user } = await inside();
 		const phone = newMac();
@@ -188,7 +189,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('each of two devices that a pass has room for is online till its end', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		await sql.run('update routers set max_devices = 2 where id = ?', ROUTER_OS_ROUTER);
 		const session = await buy();
 		await sql.run('update routers set max_devices = 1 where id = ?', ROUTER_OS_ROUTER);
@@ -206,7 +207,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const OTHER = 'Airtill 0badcafe';
 
 		it('leave each other’s users as they are: who would get the name of one has the money back', async () => {
-			const { api, server } = world();
+			const { api, server } = fixture();
 			const mine = await buy();
 			expect(hotspot.user(`s${mine.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
 			const session = await order();
@@ -229,7 +230,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('an older one does not say which it is: its user is not taken for a new one of ours', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const session = await order();
 			const user = `s${session.id}`;
 			hotspot.byHand(user, { password: 'of-another', comment: 'Airtill' });
@@ -245,11 +246,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a user that the version before made without a mark is told of added time, and ended', async () => {
 		const [told, ended] = [await buy(), await buy()];
 		for (const { id } of [told, ended]) {
-			await world().sql.run('update access_grants set is_marked = 0 where pass_id = ?', id);
+			await fixture().sql.run('update access_grants set is_marked = 0 where pass_id = ?', id);
 			hotspot.byHand(`s${id}`, { comment: 'Airtill' });
 			expect(hotspot.user(`s${id}`)?.['comment']).toBe('Airtill');
 		}
-		const { api } = world();
+		const { api } = fixture();
 		const more = await api.createSession({
 			router_id: ROUTER_OS_ROUTER,
 			phone: numberEnding('008'),
@@ -266,7 +267,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it("an owner's own user of the same name stays as it is, and the grant says why nobody is let in", async () => {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const session = await order();
 		const user = `s${session.id}`;
 		const own = { password: 'staff', comment: 'of the reception' };

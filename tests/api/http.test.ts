@@ -2,8 +2,8 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { orderOf } from '../support/api.ts';
-import { judge } from '../support/judge.ts';
-import { DATABASES, demoKey, eventually, recorded, useWorld } from '../support/world.ts';
+import { assertContract } from '../support/contract-assertions.ts';
+import { DATABASES, demoKey, eventually, recorded, useFixture } from '../support/fixture.ts';
 
 const limitMs = 5_000;
 
@@ -45,11 +45,11 @@ function parseAnswer(raw: string): RawAnswer {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	/** One request; `head` is its first line and any headers before those that every request has. */
 	async function raw(head: string[], { host = 'Host: airtill.test' as string | null, body = '' } = {}) {
-		const { server } = world();
+		const { server } = fixture();
 		const lines = [
 			...head,
 			...(host === null ? [] : [host]),
@@ -61,7 +61,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	const codeOf = ({ status, body }: RawAnswer) => `${status} ${(body as { code?: string }).code}`;
 
-	const read = async () => (await world().api.send('GET', '/v1/routers/1')).body;
+	const read = async () => (await fixture().api.send('GET', '/v1/routers/1')).body;
 
 	it('the address may be absolute, as for a proxy, and its host is the one that counts', async () => {
 		const answer = await raw(['GET http://shop.test:81/v1/routers/1?x=1 HTTP/1.1']);
@@ -80,7 +80,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['//v1/nothing?lang=fr', 401],
 			['/r/3?lang=fr', 303]
 		] as const) {
-			const page = await fetch(world().server.url + path, { redirect: 'manual' });
+			const page = await fetch(fixture().server.url + path, { redirect: 'manual' });
 			expect([path, page.status]).toEqual([path, status]);
 			await page.arrayBuffer();
 		}
@@ -104,7 +104,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(codeOf(await raw(['GET /%76%31/%FF HTTP/1.1']))).toBe('400 validation_failed');
 		// What means something stays as it is.
 		for (const path of ['/v1%2Frouters/1', '/v1/routers%2F1', '/v1/routers/1%2Fx', '/V1/routers/1']) {
-			expect((await fetch(world().server.url + path)).status, path).not.toBe(200);
+			expect((await fetch(fixture().server.url + path)).status, path).not.toBe(200);
 		}
 	});
 
@@ -112,7 +112,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await raw(['GET /v1/routers/1 HTTP/1.0'], { host: null })).toMatchObject({ status: 200 });
 		for (const host of [null, 'Host: [::zz', 'Host: airtill.test:99999', 'Host: evil.test/x?y']) {
 			const line = ['GET /v1/routers/1 HTTP/1.1', ...(host === null ? [] : [host]), 'Connection: close'];
-			const answer = await exchange(world().server.port, `${line.join('\r\n')}\r\n\r\n`);
+			const answer = await exchange(fixture().server.port, `${line.join('\r\n')}\r\n\r\n`);
 			expect([host, answer.slice(0, 12)]).toEqual([host, 'HTTP/1.1 400']);
 		}
 	});
@@ -122,8 +122,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a body that breaks off does nothing, and is no error of ours', async () => {
-		const { server } = world();
-		const before = await recorded(world());
+		const { server } = fixture();
+		const before = await recorded(fixture());
 		const head = [
 			'POST /v1/sessions HTTP/1.1',
 			'Host: airtill.test',
@@ -138,12 +138,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		const broken = [...head, 'Transfer-Encoding: chunked', 'Connection: close', '', 'zz', text].join('\r\n');
 		expect(await exchange(server.port, broken)).toMatch(/^(HTTP\/1\.1 400 |$)/);
 		await eventually('both are over', async () => socket.destroyed);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 		expect(server.stderr()).toBe('');
 	});
 
 	it('two requests on one connection get two answers, in their order', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const head = (path: string, last: boolean) =>
 			[
 				`GET ${path} HTTP/1.1`,
@@ -172,7 +172,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'connection'
 			];
 			const headersOf = async (method: string) => {
-				const { status, headers } = await world().api.send(method, path);
+				const { status, headers } = await fixture().api.send(method, path);
 				const kept = [...headers].filter(([name]) => !named.includes(name) && !/ratelimit/.test(name));
 				return { status, kept };
 			};
@@ -186,7 +186,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['GET', '/v1/routers/x'],
 			['DELETE', '/v1/sessions/999999']
 		] as const) {
-			judge({ method, path, ...(await raw([`${method} ${path} HTTP/1.1`])) });
+			assertContract({ method, path, ...(await raw([`${method} ${path} HTTP/1.1`])) });
 		}
 	});
 });

@@ -5,7 +5,14 @@ import { createApi, numberEnding, orderOf, type Answer, type Api, type Session }
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
 import { REGISTER } from '../support/webhooks.ts';
-import { DATABASES, eventually, recorded, SECRET, useWorld, type World } from '../support/world.ts';
+import {
+	BOTH_DATABASES,
+	eventually,
+	recorded,
+	SECRET,
+	useFixture,
+	type Fixture
+} from '../support/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -51,7 +58,7 @@ const variants = <T extends object>(body: T) => ({
 const REQUESTS = [
 	[
 		SESSIONS,
-		async ({ sql }: World) => {
+		async ({ sql }: Fixture) => {
 			const body = orderOf();
 			const made = () => sql.count('select count(*) from sessions where phone = ?', body.phone);
 			return { body, made, ...variants(body) };
@@ -59,7 +66,7 @@ const REQUESTS = [
 	],
 	[
 		PAYMENTS,
-		async ({ api, sql }: World) => {
+		async ({ api, sql }: Fixture) => {
 			const body = paymentFor(await api.createSession({ phone: numberEnding('003') }));
 			const made = () => sql.count('select count(*) from payments where phone = ?', body.phone);
 			return { body, made, ...variants(body) };
@@ -67,7 +74,7 @@ const REQUESTS = [
 	],
 	[
 		REGISTER,
-		async ({ sql }: World) => {
+		async ({ sql }: Fixture) => {
 			// An account may have 16.
 			await sql.run('delete from webhook_endpoints');
 			const body = { url: `https://app.example.com/${newKey()}`, events: ['payment.success'] };
@@ -115,16 +122,16 @@ async function race(apis: Api[], path: string, key: string, body: unknown): Prom
 	return answers;
 }
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 
 	const stored = (key: string) =>
-		world().sql.count('select count(*) from idempotent_answers where key = ?', key);
+		fixture().sql.count('select count(*) from idempotent_answers where key = ?', key);
 
 	describe.each(REQUESTS)('POST %s', (path, prepare) => {
 		it('with the same key and body gives the same answer, and has one effect', async () => {
-			const { api } = world();
-			const { body, made } = await prepare(world());
+			const { api } = fixture();
+			const { body, made } = await prepare(fixture());
 			const key = newKey();
 			const first = await post(api, key, path, body);
 			expect([first.status, isReplayed(first)]).toEqual([201, false]);
@@ -138,8 +145,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('gives the answer of then, whatever has become of its object', async () => {
-			const { api, server } = world();
-			const { body } = await prepare(world());
+			const { api, server } = fixture();
+			const { body } = await prepare(fixture());
 			const key = newKey();
 			const first = await post(api, key, path, body);
 			await server.advance(hour);
@@ -147,8 +154,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('gives the same answer after a restart', async () => {
-			const { api, server } = world();
-			const { body, made } = await prepare(world());
+			const { api, server } = fixture();
+			const { body, made } = await prepare(fixture());
 			const key = newKey();
 			const first = await post(api, key, path, body);
 			await server.restart();
@@ -160,16 +167,16 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('of ten at once has one effect; the others get the same answer or are told to come back', async () => {
 			for (let round = 0; round < 5; round += 1) {
-				const { body, made } = await prepare(world());
+				const { body, made } = await prepare(fixture());
 				const key = newKey();
-				await race([world().api], path, key, body);
+				await race([fixture().api], path, key, body);
 				expect([await made(), await stored(key)]).toEqual([1, 1]);
 			}
 		});
 
 		it('of ten at once with a key and ten bodies carries out one', async () => {
-			const { api } = world();
-			const { body, made } = await prepare(world());
+			const { api } = fixture();
+			const { body, made } = await prepare(fixture());
 			const key = newKey();
 			const answers = await Promise.all(
 				Array.from({ length: atOnce }, (_, index) =>
@@ -184,8 +191,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('that was answered long ago is repeated by ten at once without any of them waiting', async () => {
-			const { api } = world();
-			const { body } = await prepare(world());
+			const { api } = fixture();
+			const { body } = await prepare(fixture());
 			const key = newKey();
 			const first = await post(api, key, path, body);
 			const answers = await Promise.all(Array.from({ length: atOnce }, () => post(api, key, path, body)));
@@ -193,11 +200,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('refuses a key with another body, and changes nothing', async () => {
-			const { api } = world();
-			const { body, other } = await prepare(world());
+			const { api } = fixture();
+			const { body, other } = await prepare(fixture());
 			const key = newKey();
 			await post(api, key, path, body);
-			const before = await recorded(world());
+			const before = await recorded(fixture());
 			const headers = { 'idempotency-key': key };
 			for (const changed of [
 				other,
@@ -207,12 +214,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			]) {
 				await api.refused('400 idempotency_key_reused', 'POST', path, { body: changed, headers });
 			}
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('checks key and body before it looks anything up', async () => {
-			const { api } = world();
-			const { body, bad } = await prepare(world());
+			const { api } = fixture();
+			const { body, bad } = await prepare(fixture());
 			const key = newKey();
 			await post(api, key, path, body);
 			const headers = { 'idempotency-key': key };
@@ -222,7 +229,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a quoted key is the bare one', async () => {
-		const { api } = world();
+		const { api } = fixture();
 		const body = orderOf();
 		const key = newKey();
 		const first = await post(api, `"${key}"`, SESSIONS, body);
@@ -237,9 +244,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		'takes the key %s',
 		async (key) => {
 			const body = orderOf();
-			const first = await post(world().api, key, SESSIONS, body);
+			const first = await post(fixture().api, key, SESSIONS, body);
 			expect(first.status).toBe(201);
-			expect(isReplayed(await post(world().api, key, SESSIONS, body))).toBe(true);
+			expect(isReplayed(await post(fixture().api, key, SESSIONS, body))).toBe(true);
 		}
 	);
 
@@ -247,8 +254,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		...['', '""', '"', 'a b', 'a,b', 'a, b', 'a/b', 'a"b', '"a', 'a"', '""a""', "'a'", 'a;q=1', 'a=b', 'ä'],
 		...['a%20b', '{a}', 'x'.repeat(256), `"${'x'.repeat(256)}"`, 'a\tb']
 	])('refuses the key %j, and does nothing', async (key) => {
-		const { api } = world();
-		const before = await recorded(world());
+		const { api } = fixture();
+		const before = await recorded(fixture());
 		for (const [path, body] of [
 			[SESSIONS, orderOf()],
 			[PAYMENTS, { amount: 500, phone: '0772123456', session_id: 1 }]
@@ -257,11 +264,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { errors } = await api.refused('400 validation_failed', 'POST', path, request);
 			expect(errors).toMatchObject([{ in: 'header', pointer: '/Idempotency-Key', code: 'invalid_format' }]);
 		}
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('no other request has a use for a key, not even for a bad one', async () => {
-		const { api } = world();
+		const { api } = fixture();
 		const headers = { 'idempotency-key': 'not a key' };
 		const { id } = await api.createSession();
 		for (const [method, path] of [
@@ -275,7 +282,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('a refusal is not kept', () => {
 		it('an order at an offline router succeeds under the same key when the router is back', async () => {
-			const { api, sql } = world();
+			const { api, sql } = fixture();
 			const body = orderOf();
 			const key = newKey();
 			const headers = { 'idempotency-key': key };
@@ -292,11 +299,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('a payment succeeds under the same key when the one before it has ended', async () => {
-			const { api, server } = world();
+			const { api, server } = fixture();
 			const session = await api.createSession({ phone: numberEnding('003') });
 			const payment = await api.pay(session);
 			const { id } = payment;
-			await world().asked(payment);
+			await fixture().asked(payment);
 			const key = newKey();
 			const request = { body: paymentFor(session), headers: { 'idempotency-key': key } };
 			await api.refused('400 payment_in_progress', 'POST', PAYMENTS, request);
@@ -308,7 +315,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('a body that was wrong may be put right under the same key', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const key = newKey();
 			const body = orderOf();
 			const headers = { 'idempotency-key': key };
@@ -321,7 +328,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('nor is a failure of ours', async () => {
-			const { api, sql } = world();
+			const { api, sql } = fixture();
 			const key = newKey();
 			const body = orderOf();
 			await api.getRouter(1);
@@ -339,7 +346,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('a key belongs', () => {
 		it('to its account: another one has its own effect, and does not see this one’s answer', async () => {
-			const { api, other } = world();
+			const { api, other } = fixture();
 			const key = newKey();
 			const body = orderOf();
 			const mine = await post(api, key, SESSIONS, body);
@@ -351,8 +358,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('to all API keys of the account', async () => {
-			const { accountId, api: one } = await world().newKey();
-			const { api: two } = await world().newKey({ accountId });
+			const { accountId, api: one } = await fixture().newKey();
+			const { api: two } = await fixture().newKey({ accountId });
 			const key = newKey();
 			const body = orderOf();
 			const first = await post(one, key, SESSIONS, body);
@@ -361,7 +368,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('to its path, however that is written', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const key = newKey();
 			const order = orderOf({ phone: numberEnding('003') });
 			const created = await post(api, key, SESSIONS, order);
@@ -373,19 +380,19 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('to who may call: a key without the scope gets 403, not the answer', async () => {
-			const { accountId, api: full } = await world().newKey();
-			const { api: narrow } = await world().newKey({ accountId, scopes: ['sessions:read'] });
+			const { accountId, api: full } = await fixture().newKey();
+			const { api: narrow } = await fixture().newKey({ accountId, scopes: ['sessions:read'] });
 			const key = newKey();
 			const body = orderOf();
 			await post(full, key, SESSIONS, body);
 			const headers = { 'idempotency-key': key };
 			await narrow.refused('403 insufficient_scope', 'POST', SESSIONS, { body, headers });
-			await world().nobody.refused('401 missing_api_key', 'POST', SESSIONS, { body, headers });
+			await fixture().nobody.refused('401 missing_api_key', 'POST', SESSIONS, { body, headers });
 		});
 	});
 
 	it('is known for 24 hours, then forgotten and removed', async () => {
-		const { api, server, sql } = world();
+		const { api, server, sql } = fixture();
 		const [key, unused] = [newKey(), newKey()];
 		const body = orderOf();
 		const first = await post(api, key, SESSIONS, body);
@@ -407,7 +414,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('lies sealed in the database, and cannot be moved to another key', async () => {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const [mine, theirs] = [newKey(), newKey()];
 		const [body, otherBody] = [orderOf(), orderOf()];
 		const { body: session } = await post(api, mine, SESSIONS, body);
@@ -430,24 +437,24 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('effect and answer stand in one transaction: when the answer cannot be kept, nothing was done', async () => {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const body = orderOf();
 		const key = newKey();
 		const headers = { 'idempotency-key': key };
 		const [refuse, allow] = database === 'sqlite' ? SQLITE_REFUSAL : POSTGRES_REFUSAL;
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		for (const statement of refuse) await sql.run(statement);
 		try {
 			await api.refused('500 internal_error', 'POST', SESSIONS, { body, headers });
 		} finally {
 			for (const statement of allow) await sql.run(statement);
 		}
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 		expect((await post(api, key, SESSIONS, body)).status).toBe(201);
 	});
 
 	it('kill -9 at any moment: effect and answer are both there, or neither', async () => {
-		const { api, server, sql } = world();
+		const { api, server, sql } = fixture();
 		for (const delayMs of [0, 1, 2, 3, 5, 8, 13]) {
 			const body = orderOf();
 			const key = newKey();
@@ -468,16 +475,16 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('two processes on one PostgreSQL', () => {
-	const world = useWorld({ database: 'postgres' });
+	const fixture = useFixture({ database: 'postgres' });
 	let second: TestServer;
 	let apis: Api[];
 	beforeAll(async () => {
 		second = await startServer({
-			database: world().server.databaseUrl,
+			database: fixture().server.databaseUrl,
 			env: { AIRTILL_SECRET: SECRET, AIRTILL_DEMO: 'off' }
 		});
-		const { key } = await world().newKey();
-		apis = [createApi(world().server.url, key), createApi(second.url, key)];
+		const { key } = await fixture().newKey();
+		apis = [createApi(fixture().server.url, key), createApi(second.url, key)];
 	});
 	afterAll(() => second?.stop());
 
@@ -485,7 +492,7 @@ describe('two processes on one PostgreSQL', () => {
 
 	it('of ten equal orders at once make one session', async () => {
 		for (let round = 0; round < 10; round += 1) {
-			const { body, made } = await prepareSession(world());
+			const { body, made } = await prepareSession(fixture());
 			await race(apis, SESSIONS, newKey(), body);
 			expect(await made()).toBe(1);
 		}
@@ -497,18 +504,18 @@ describe('two processes on one PostgreSQL', () => {
 		for (let round = 0; round < 10; round += 1) {
 			const session = await one.createSession({ phone: numberEnding(round % 2 === 0 ? '003' : '008') });
 			await race(apis, PAYMENTS, newKey(), paymentFor(session));
-			expect(await world().sql.count('select count(*) from payments where session_id = ?', session.id)).toBe(
-				1
-			);
+			expect(
+				await fixture().sql.count('select count(*) from payments where session_id = ?', session.id)
+			).toBe(1);
 		}
 	});
 
 	it('a request whose first one is still at work is told so in its process, and waits in another', async () => {
 		const [one, two] = apis;
 		if (!one || !two) throw new Error('no callers');
-		const { body, made } = await prepareSession(world());
+		const { body, made } = await prepareSession(fixture());
 		const key = newKey();
-		const holder = await openSql(world().server.databaseUrl);
+		const holder = await openSql(fixture().server.databaseUrl);
 		await holder.run('begin');
 		await holder.run('lock table sessions in exclusive mode');
 		const first = post(one, key, SESSIONS, body);
@@ -531,7 +538,7 @@ describe('two processes on one PostgreSQL', () => {
 	it('one answers from memory what the other has done', async () => {
 		const [one, two] = apis;
 		if (!one || !two) throw new Error('no callers');
-		const { body } = await prepareSession(world());
+		const { body } = await prepareSession(fixture());
 		const key = newKey();
 		const first = await post(one, key, SESSIONS, body);
 		const again = await post(two, key, SESSIONS, body);
@@ -543,14 +550,14 @@ describe('two processes on one PostgreSQL', () => {
 	});
 
 	it('nothing of this was logged as an error', () => {
-		expect(world().server.stderr() + second.stderr()).toBe('');
+		expect(fixture().server.stderr() + second.stderr()).toBe('');
 	});
 
 	it('an answer is not kept when its effect fails in the last moment', async () => {
 		const [one] = apis;
 		if (!one) throw new Error('no callers');
-		const { sql } = world();
-		const { body, made } = await prepareSession(world());
+		const { sql } = fixture();
+		const { body, made } = await prepareSession(fixture());
 		const key = newKey();
 		const headers = { 'idempotency-key': key };
 		await sql.run(REFUSE);

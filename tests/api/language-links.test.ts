@@ -4,17 +4,17 @@ import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import { browse, type Page } from '../support/browsing.ts';
 import { registerGateway } from '../support/gateways.ts';
 import { buyHourOn } from '../support/splash.ts';
-import { useWorld } from '../support/world.ts';
+import { useFixture } from '../support/fixture.ts';
 
 const linksOf = ({ html }: Page): string[] =>
 	[...html.matchAll(/<a href="([^"]*)" lang="\w\w"/g)].map(([, href = '']) => href);
 const inEach = (path: string) => LOCALES.map((locale) => `/${locale}${path}`);
 
 describe('the links to other languages', () => {
-	const world = useWorld({ database: 'sqlite' });
+	const fixture = useFixture({ database: 'sqlite' });
 
 	it('lead to the page itself: a purchase, its receipt, a visit, a poster, a kiosk’s set-up', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
 		const person = browse(server.url);
 		const entry = new URLSearchParams({

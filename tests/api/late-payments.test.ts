@@ -1,23 +1,23 @@
 /** Money that comes when nobody expects it any more: it buys the time that is still owed, or goes back. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment, type Session } from '../support/api.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const minute = 60_000;
 /** After ten minutes the operator is asked every five, more or less. */
 const askedAgainMs = 6 * minute;
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 
 	/** Its state is reached, and the look that found it has put the next one on the list: now the clock may move. */
 	async function settledAs(payment: Payment, status: string): Promise<Payment> {
 		const settled = await eventually(`payment ${payment.id} is ${status}`, async () => {
-			const found = await world().api.getPayment(payment.id);
+			const found = await fixture().api.getPayment(payment.id);
 			return found.status === status && found;
 		});
 		await eventually('nobody is looking', async () => {
-			const looking = await world().sql.count(
+			const looking = await fixture().sql.count(
 				"select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ? and lease_owner is not null",
 				payment.id
 			);
@@ -27,9 +27,9 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	async function start(session: Session, digits: string): Promise<Payment> {
-		const payment = await world().api.pay(session, numberEnding(digits));
+		const payment = await fixture().api.pay(session, numberEnding(digits));
 		await eventually('the operator has it', () =>
-			world().sql.count(
+			fixture().sql.count(
 				"select count(*) from payments where id = ? and submit_state = 'accepted'",
 				payment.id
 			)
@@ -39,20 +39,20 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	async function refundedBecause(payment: Payment, reason: string): Promise<void> {
 		await eventually('the operator has the refund', () =>
-			world().sql.count(
+			fixture().sql.count(
 				"select count(*) from refunds where payment_id = ? and submit_state = 'accepted'",
 				payment.id
 			)
 		);
-		await world().server.advance(5_000);
+		await fixture().server.advance(5_000);
 		expect(await settledAs(payment, 'refunded')).toMatchObject({ applied: false, refund_reason: reason });
-		const { sql } = world();
+		const { sql } = fixture();
 		expect(await sql.count('select count(*) from refunds where payment_id = ?', payment.id)).toBe(1);
 	}
 
 	/** An order whose last payment was started so late that the order is cancelled before it expires. */
 	async function cancelledWithLatePayment(routerId = 3): Promise<{ session: Session; payment: Payment }> {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const session = await api.createSession({ router_id: routerId });
 		await server.advance(25 * minute);
 		const payment = await start(session, '004');
@@ -64,7 +64,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	it('within 30 minutes after the cancellation it still buys the time, from then on', async () => {
-		const { api, events, server } = world();
+		const { api, events, server } = fixture();
 		const { session, payment } = await cancelledWithLatePayment();
 		await server.advance(28 * minute);
 		expect(await settledAs(payment, 'success')).toMatchObject({ applied: true });
@@ -84,7 +84,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('when another order took its place meanwhile it goes back: session_cancelled', async () => {
-		const { api, events, server } = world();
+		const { api, events, server } = fixture();
 		const { session, payment } = await cancelledWithLatePayment();
 		const giveUp = () => api.endSession(session.id, 'pending_payment');
 		expect(await giveUp()).toMatchObject({ status: 'cancelled', status_reason: 'client_cancelled' });
@@ -96,9 +96,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('later it goes back: late_payment', async () => {
 		const { session, payment } = await cancelledWithLatePayment();
-		await world().server.advance(30 * minute + 1_000);
+		await fixture().server.advance(30 * minute + 1_000);
 		await refundedBecause(payment, 'late_payment');
-		expect(await world().api.getSession(session.id)).toEqual(session);
+		expect(await fixture().api.getSession(session.id)).toEqual(session);
 	});
 
 	it.each([
@@ -106,14 +106,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		['disabled', 2, 'update routers set disabled_at = 1 where id = 2']
 	])('it goes back when the router is %s by then', async (_what, routerId, statement) => {
 		const { session, payment } = await cancelledWithLatePayment(routerId);
-		await world().sql.run(statement);
-		await world().server.advance(askedAgainMs);
+		await fixture().sql.run(statement);
+		await fixture().server.advance(askedAgainMs);
 		await refundedBecause(payment, 'late_payment');
-		expect(await world().api.getSession(session.id)).toEqual(session);
+		expect(await fixture().api.getSession(session.id)).toEqual(session);
 	});
 
 	it('it goes back hours after the time limits, even if no process was there to cancel the order', async () => {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '004');
 		await server.kill();
@@ -124,7 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a success after the DELETE of an unpaid session goes back: session_cancelled', async () => {
-		const { api, decided } = world();
+		const { api, decided } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '007');
 		const cancelled = await api.endSession(session.id);
@@ -135,11 +135,11 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a DELETE before the operator was asked stops the prompt, and nothing is taken', async () => {
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await api.pay(session, numberEnding('008'));
 		await api.endSession(session.id);
-		const { status } = await world().api.getPayment(payment.id, 20);
+		const { status } = await fixture().api.getPayment(payment.id, 20);
 		const prompts = await sql.count(
 			'select count(*) from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
 			payment.id
@@ -149,7 +149,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a DELETE while the operator is down means that the payer is never asked', async () => {
-		const { api, server, sql } = world();
+		const { api, server, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await api.pay(session, numberEnding('006'));
 		const state = async (wanted: string) =>
@@ -170,7 +170,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a request that went back to the outbox is still watched: the operator may have had it all the same', async () => {
-		const { api, server, sql } = world();
+		const { api, server, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '007');
 		await api.endSession(session.id);
@@ -188,7 +188,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('of two successes the first buys the time and the second goes back: duplicate_payment', async () => {
-		const { api, events, server } = world();
+		const { api, events, server } = fixture();
 		const session = await api.createSession();
 		const first = await start(session, '004');
 		await server.advance(10 * minute);
@@ -203,7 +203,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('an expired payment that succeeds while a new one is open buys the time; the new one goes back', async () => {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const session = await api.createSession();
 		const first = await start(session, '004');
 		await server.advance(10 * minute);
@@ -224,7 +224,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a success after the session was paid otherwise, used and ended goes back: duplicate_payment', async () => {
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const session = await api.createSession();
 		const first = await start(session, '004');
 		await server.advance(10 * minute);
@@ -239,7 +239,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	/** From now on the operator, whatever it said before, says that the payer has paid. */
 	const paidAfterAll = (payment: Payment) =>
-		world().sql.run(
+		fixture().sql.run(
 			`update sandbox_charges set phone = ?
 				where reference = (select reference from payments where id = ?)`,
 			numberEnding('123'),
@@ -247,7 +247,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 
 	it('a payment that failed and then is paid after all still buys the time', async () => {
-		const { api, decided, events, server } = world();
+		const { api, decided, events, server } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '001');
 		expect(await decided(payment)).toMatchObject({ status: 'failed', failure_code: 'payer_rejected' });
@@ -266,7 +266,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	const asked = (payment: Payment) =>
-		world().sql.count(
+		fixture().sql.count(
 			"select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?",
 			payment.id
 		);
@@ -275,8 +275,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	const longestPauseMs = 6.7 * 60 * minute;
 
 	it('a payment without an answer is asked for through RECONCILE_HOURS, then a person must look', async () => {
-		const { server, sql } = world();
-		const payment = await start(await world().api.createSession(), '003');
+		const { server, sql } = fixture();
+		const payment = await start(await fixture().api.createSession(), '003');
 		const review = async () => {
 			const [row] = await sql.all('select reason from reviews where payment_id = ?', payment.id);
 			return row?.['reason'] ?? null;
@@ -294,8 +294,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a payment that failed is asked for through 24 hours', async () => {
-		const { server } = world();
-		const payment = await start(await world().api.createSession(), '001');
+		const { server } = fixture();
+		const payment = await start(await fixture().api.createSession(), '001');
 		await server.advance(5_000);
 		await settledAs(payment, 'failed');
 		await server.advance(17 * 60 * minute);
@@ -307,8 +307,8 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	/** Whether the next look is still to come: the one that was due is done. */
 	async function isLookedAt({ id }: Payment): Promise<boolean> {
-		const now = Date.now() + Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
-		const due = await world().sql.count(
+		const now = Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		const due = await fixture().sql.count(
 			`select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?
 				and (run_at <= ? or lease_until is not null)`,
 			id,
@@ -318,8 +318,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	it('a payment without an answer is asked for through 24 hours', async () => {
-		const { server } = world();
-		const payment = await start(await world().api.createSession(), '003');
+		const { server } = fixture();
+		const payment = await start(await fixture().api.createSession(), '003');
 		await server.advance(10 * minute);
 		await settledAs(payment, 'expired');
 		await server.advance(17 * 60 * minute);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql, type Sql } from '../support/sql.ts';
-import { DATABASES, insertKey, SECRET } from '../support/world.ts';
+import { DATABASES, insertKey, SECRET } from '../support/fixture.ts';
 
 describe.each(DATABASES)('on %s', (database) => {
 	let server: TestServer;

@@ -1,7 +1,7 @@
 /** What the map asks for its places: a page of the portal that reads the public API, within a share of its limit. */
 import { describe, expect, it } from 'vitest';
 import { areaOf } from '../../src/lib/map/area.ts';
-import { useWorld } from '../support/world.ts';
+import { useFixture } from '../support/fixture.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
 const AREA = areaOf(KAMPALA, { lat: 0.38, lon: 32.61 });
@@ -16,9 +16,9 @@ interface Page {
 }
 
 describe('places for the map', () => {
-	const world = useWorld({ env: { RATE_LIMIT_PORTAL: '12' } });
+	const fixture = useFixture({ env: { RATE_LIMIT_PORTAL: '12' } });
 	const ask = (search: string, headers: Record<string, string> = {}) =>
-		fetch(`${world().server.url}/places?${search}`, { headers });
+		fetch(`${fixture().server.url}/places?${search}`, { headers });
 
 	it('are those of an area, nearest first, as short as can be', async () => {
 		const response = await ask(query());
@@ -58,11 +58,11 @@ describe('places for the map', () => {
 		const last = answers.at(-1);
 		expect(last?.status).toBe(503);
 		expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
-		expect((await fetch(`${world().server.url}/r/3`)).status).toBe(200);
+		expect((await fetch(`${fixture().server.url}/r/3`)).status).toBe(200);
 	});
 
 	it('and those of the list leave half of the limit to buyers, however much is searched', async () => {
-		const { url } = world().server;
+		const { url } = fixture().server;
 		const calm: Response[] = [];
 		// A name that nothing has costs several calls each time.
 		for (let at = 0; at < 8; at += 1) calm.push(await fetch(`${url}/?place=nowhere${at}`));

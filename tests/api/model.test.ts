@@ -1,5 +1,5 @@
 /**
- * Random histories of buyers, operators, networks and clocks against a small model of what each person is owed
+ * Random histories of buyers, operators, networks and clocks against a small model of what each buyer is owed
  * (tests/model). AIRTILL_MODEL_RUNS sets how many, AIRTILL_MODEL_OPERATOR with whom (mtn), AIRTILL_MODEL_SEED plays one again, AIRTILL_MODEL_SHRINK=1 looks for
  * the shortest history that shows the same.
  */
@@ -8,11 +8,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { histories, PlaceOrder } from '../model/commands.ts';
 import { judgeHistory, startOf } from '../model/owed.ts';
-import { newPeople, PEOPLE, type Real } from '../model/people.ts';
+import { newBuyers, BUYERS, type Real } from '../model/buyers.ts';
 import { KEPT_SEEDS } from '../model/seeds.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { DATABASES, startWorld, type World } from '../support/world.ts';
+import { BOTH_DATABASES, startFixture, type Fixture } from '../support/fixture.ts';
 import { judgeEarnings } from '../torture/earnings.ts';
 import { OPERATORS } from '../torture/operators.ts';
 import { serverNow } from '../torture/time.ts';
@@ -26,10 +26,10 @@ const FREE_LIMIT_MS = 45_000;
 const MAX_RUNS = Number(runs ?? 12);
 const SECONDS_PER_RUN = 90;
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	let simulator: Simulator;
 	let receiver: Receiver;
-	let world: World;
+	let fixture: Fixture;
 	let real: Real;
 	let from: number;
 	beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		if (!operator) throw new Error('no operator');
 		simulator = await startSimulator(operator.protocol());
 		receiver = await startReceiver();
-		world = await startWorld({
+		fixture = await startFixture({
 			database,
 			env: {
 				...simulator.environment,
@@ -48,16 +48,16 @@ describe.each(DATABASES)('on %s', (database) => {
 				WEBHOOK_ALLOW_INSECURE: '1'
 			}
 		});
-		const { server } = world;
-		real = { world, server, simulator, receiver, operator, behindMs: 0, born: 0 };
+		const { server } = fixture;
+		real = { fixture, server, simulator, receiver, operator, behindMs: 0, born: 0 };
 		from = serverNow(server);
 		await operator.enterAddress(simulator, server);
-		await world.api.send('POST', '/v1/webhooks/register', {
+		await fixture.api.send('POST', '/v1/webhooks/register', {
 			body: { url: receiver.url + HOOK, events: EVENTS }
 		});
 	});
 	afterAll(async () => {
-		await world?.stop();
+		await fixture?.stop();
 		await receiver?.stop();
 		await simulator?.stop();
 	});
@@ -65,8 +65,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	async function play(one: number): Promise<void> {
 		const property = fc.asyncProperty(histories(STEPS), async (history) => {
 			const since = await startOf(real);
-			const model = newPeople(real);
-			for (let who = 0; who < PEOPLE; who += 1) await new PlaceOrder(who).run(model, real);
+			const model = newBuyers(real);
+			for (let who = 0; who < BUYERS; who += 1) await new PlaceOrder(who).run(model, real);
 			await fc.asyncModelRun(() => ({ model, real }), history);
 			const { lost, doubled, wrong } = await judgeHistory(real, model, since);
 			expect({ lost, doubled, wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
@@ -87,14 +87,14 @@ describe.each(DATABASES)('on %s', (database) => {
 				await play(one);
 				played += 1;
 			}
-			const sent = await judgeWebhooks(receiver, real, world.sql);
+			const sent = await judgeWebhooks(receiver, real, fixture.sql);
 			const owner = {
 				send: async (method: string, path: string) => {
-					const { status, body } = await world.owner.send(method, path);
+					const { status, body } = await fixture.owner.send(method, path);
 					return { status, body: Object(body) as Record<string, unknown> };
 				}
 			};
-			const earned = await judgeEarnings(owner, world.sql, { from, until: serverNow(world.server) });
+			const earned = await judgeEarnings(owner, fixture.sql, { from, until: serverNow(fixture.server) });
 			expect([...sent, ...earned]).toEqual([]);
 			const { payments } = simulator.ledger();
 			console.log(

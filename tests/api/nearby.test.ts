@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sequence } from '../support/random.ts';
-import { DATABASES, useWorld } from '../support/world.ts';
+import { BOTH_DATABASES, useFixture } from '../support/fixture.ts';
 
 interface Place {
 	id: number;
@@ -71,12 +71,12 @@ function metres(a: Omit<Place, 'id'>, b: Omit<Place, 'id'>): number {
 	return 2 * earthRadiusMetres * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 	let places: Place[];
 
 	beforeAll(async () => {
-		const { sql } = world();
+		const { sql } = fixture();
 		const rows = randomPlaces().map(
 			({ lat, lon }) => `(1, 'r', 'r', 'wpa', ${lat}, ${lon}, 500, 'UGX', 'online', '[]', '15m', '30d', 0, 0)`
 		);
@@ -92,7 +92,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		let query: string | null = `lat=${lat}&lon=${lon}&radius=${radius}&limit=${limit}`;
 		let pages = 0;
 		while (query !== null) {
-			const page = await world().api.listRouters(query);
+			const page = await fixture().api.listRouters(query);
 			found.push(...page.data.map(({ id, distance }) => ({ id, distance })));
 			expect(page.data.length === limit || !page.has_more).toBe(true);
 			expect(page.next_cursor !== null).toBe(page.has_more);
@@ -141,11 +141,11 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('links to the next page (RFC 8288), until there is none', async () => {
-		let url = new URL(`${world().server.url}/v1/routers?lat=0&lon=0&radius=12000&limit=40`);
+		let url = new URL(`${fixture().server.url}/v1/routers?lat=0&lon=0&radius=12000&limit=40`);
 		const ids: number[] = [];
 		for (;;) {
-			const { headers } = await world().api.send('GET', url.pathname + url.search);
-			ids.push(...(await world().api.listRouters(url.search.slice(1))).data.map(({ id }) => id));
+			const { headers } = await fixture().api.send('GET', url.pathname + url.search);
+			ids.push(...(await fixture().api.listRouters(url.search.slice(1))).data.map(({ id }) => id));
 			const link = /^<([^>]*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
 			if (link === undefined) break;
 			url = new URL(link, url);
@@ -158,11 +158,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		const query = 'lat=0&lon=0&radius=12000&limit=5';
 
 		async function cursor(): Promise<string> {
-			return (await world().api.listRouters(query)).next_cursor ?? '';
+			return (await fixture().api.listRouters(query)).next_cursor ?? '';
 		}
 
 		const refused = (of: string, text: string) =>
-			world().api.refused(
+			fixture().api.refused(
 				'400 invalid_cursor',
 				'GET',
 				`/v1/routers?${of}&cursor=${encodeURIComponent(text)}`
@@ -179,7 +179,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('but not for another page size', async () => {
-			const next = await world().api.listRouters(`lat=0&lon=0&radius=12000&limit=9&cursor=${await cursor()}`);
+			const next = await fixture().api.listRouters(
+				`lat=0&lon=0&radius=12000&limit=9&cursor=${await cursor()}`
+			);
 			expect(next.data).toHaveLength(9);
 		});
 
@@ -206,7 +208,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('passes over routers that are disabled, however many lie nearer', async () => {
-		await world().sql.run('update routers set disabled_at = 1 where lat = 0.0001');
+		await fixture().sql.run('update routers set disabled_at = 1 where lat = 0.0001');
 		places = places.filter(({ lat }) => lat !== 0.0001);
 		for (const limit of [1, 7]) {
 			const { found, expected } = await search(0, 0, 12_000, limit);

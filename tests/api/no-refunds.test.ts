@@ -8,10 +8,10 @@ import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import type { Session } from '../support/api.ts';
 import { browse } from '../support/browsing.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../support/consoles.ts';
-import { startOperated, type OperatedWorld } from '../support/operators.ts';
+import { startOperated, type OperatedFixture } from '../support/operators.ts';
 import { buyAt } from '../support/purchase.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, eventually } from '../support/world.ts';
+import { DATABASES, eventually } from '../support/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -21,14 +21,14 @@ const GIVE_UP = 10 * MINUTE;
 const ms = (moment: string | null) => Date.parse(moment ?? '');
 
 describe.each(DATABASES)('on %s', (database) => {
-	let operated: OperatedWorld;
+	let operated: OperatedFixture;
 	let hotspot: RouterOs;
 
 	beforeAll(async () => {
 		const [mtn] = OPERATORS.filter(({ name }) => name === 'mtn');
 		if (!mtn) throw new Error('There is no MTN');
 		operated = await startOperated(mtn, database, { MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '' });
-		hotspot = await connectRouterOs(operated.world);
+		hotspot = await connectRouterOs(operated.fixture);
 	});
 	afterEach(() => hotspot.heal());
 	afterAll(async () => {
@@ -43,11 +43,11 @@ describe.each(DATABASES)('on %s', (database) => {
 	const becomes = (id: number, status: Session['status']) =>
 		eventually(
 			`session ${id} is ${status}`,
-			async () => (await operated.world.api.getSession(id)).status === status
+			async () => (await operated.fixture.api.getSession(id)).status === status
 		);
 	/** Orders a quarter of an hour and pays it. */
 	async function bought(more: { extends_session_id?: number } = {}) {
-		const { api } = operated.world;
+		const { api } = operated.fixture;
 		const session = await api.createSession({
 			router_id: ROUTER_OS_ROUTER,
 			payment_method: 'mtn_momo',
@@ -66,18 +66,18 @@ describe.each(DATABASES)('on %s', (database) => {
 	async function online() {
 		const { id } = await bought();
 		await becomes(id, 'active');
-		const base = await operated.world.api.getSession(id);
+		const base = await operated.fixture.api.getSession(id);
 		const mac = newMac();
 		const signIn = () => hotspot.signIn(`s${base.id}`, base.password ?? '', mac);
 		expect(signIn()).toBe('online');
 		return { base, signIn };
 	}
-	const now = () => operated.world.server.now();
+	const now = () => operated.fixture.server.now();
 	const refunds = (payment: number) =>
-		operated.world.sql.count('select count(*) from refunds where payment_id = ?', payment);
+		operated.fixture.sql.count('select count(*) from refunds where payment_id = ?', payment);
 	const questions = async (payment: number) =>
 		(
-			await operated.world.sql.all(
+			await operated.fixture.sql.all(
 				'select reason from reviews where payment_id = ? and resolved_at is null',
 				payment
 			)
@@ -85,14 +85,14 @@ describe.each(DATABASES)('on %s', (database) => {
 	const isNotBack = async (payment: number) => {
 		await eventually('it cannot be sent back', async () => {
 			await pass(5 * SECOND);
-			const [row] = await operated.world.sql.all('select status from payments where id = ?', payment);
+			const [row] = await operated.fixture.sql.all('select status from payments where id = ?', payment);
 			return row?.['status'] === 'refund_failed';
 		});
 		expect(await questions(payment)).toEqual(['refund_not_supported']);
 	};
 
 	it('added time goes on until its end, and is given when the gateway is there again', async () => {
-		const { api } = operated.world;
+		const { api } = operated.fixture;
 		const { base, signIn } = await online();
 		hotspot.fail('down');
 		const more = await bought({ extends_session_id: base.id });
@@ -112,7 +112,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('what was never told by its end is a question to a person; what follows it goes on', async () => {
-		const { api } = operated.world;
+		const { api } = operated.fixture;
 		const { base, signIn } = await online();
 		hotspot.fail('down');
 		const first = await bought({ extends_session_id: base.id });
@@ -123,7 +123,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		await becomes(first.id, 'cancelled');
 		expect(await api.getSession(first.id)).toMatchObject({ status_reason: 'provisioning_failed' });
 		await isNotBack(first.payment);
-		expect((await operated.world.events(first.id)).filter((type) => type === 'session.expired')).toEqual([]);
+		expect((await operated.fixture.events(first.id)).filter((type) => type === 'session.expired')).toEqual(
+			[]
+		);
 		expect((await api.getSession(second.id)).status).toBe('active');
 		expect(await refunds(second.payment)).toBe(0);
 		hotspot.heal();
@@ -138,7 +140,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	// The rule of the state machine: a buyer does not wait for longer, and can buy again.
 	it('who was never let in reads that the money is not back, and the operator is asked to send it', async () => {
-		const { server, sql } = operated.world;
+		const { server, sql } = operated.fixture;
 		hotspot.fail('down');
 		const path = await buyAt(server.url, `/r/${ROUTER_OS_ROUTER}`, operated.newPhone());
 		const newest = async () =>

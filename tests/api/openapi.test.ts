@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/lib/server/api/contract/openapi.ts';
 import { EXAMPLE_ORIGIN } from '../../src/lib/server/api/contract/problem-examples.ts';
-import { useWorld } from '../support/world.ts';
+import { useFixture } from '../support/fixture.ts';
 
 describe('GET /openapi.json', () => {
-	const world = useWorld({ database: 'sqlite' });
+	const fixture = useFixture({ database: 'sqlite' });
 	const get = (headers: Record<string, string> = {}) =>
-		fetch(`${world().server.url}/openapi.json`, { headers: { 'accept-encoding': 'identity', ...headers } });
+		fetch(`${fixture().server.url}/openapi.json`, { headers: { 'accept-encoding': 'identity', ...headers } });
 
 	it('is the document of the contract with the address of this installation, and needs no key', async () => {
 		const response = await get();
 		expect(response.status).toBe(200);
 		expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-		const { url } = world().server;
+		const { url } = fixture().server;
 		const text = JSON.stringify(openApiDocument(`${EXAMPLE_ORIGIN}/v1`)).replaceAll(EXAMPLE_ORIGIN, url);
 		expect(await response.json()).toEqual(JSON.parse(text));
 		expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `${url}/v1` }] });

@@ -5,23 +5,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment, Session } from '../support/api.ts';
 import { OPERATORS } from '../simulators/facts.ts';
-import { startOperated, type OperatedWorld } from '../support/operators.ts';
+import { startOperated, type OperatedFixture } from '../support/operators.ts';
 import { portalAddress } from '../support/portal-address.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, eventually } from '../support/world.ts';
+import { DATABASES, eventually } from '../support/fixture.ts';
 import type { Script } from '../simulators/script.ts';
 
 const minute = 60_000;
 
 describe.each(OPERATORS)('$name', (facts) => {
 	describe.each(DATABASES)('on %s', (database) => {
-		let operated: OperatedWorld;
+		let operated: OperatedFixture;
 		beforeAll(async () => {
 			operated = await startOperated(facts, database);
 		});
 		afterAll(() => operated.stop());
 
-		const api = () => operated.world.api;
+		const api = () => operated.fixture.api;
 
 		async function order(): Promise<Session> {
 			return api().createSession({ payment_method: facts.method, phone: operated.newPhone() });
@@ -55,14 +55,14 @@ describe.each(OPERATORS)('$name', (facts) => {
 
 		const accepted = (payment: Payment) =>
 			eventually('the operator has taken it on', () =>
-				operated.world.sql.count(
+				operated.fixture.sql.count(
 					"select count(*) from payments where id = ? and submit_state = 'accepted'",
 					payment.id
 				)
 			);
 
 		const contradictions = (payment: Payment) =>
-			operated.world.sql.count(
+			operated.fixture.sql.count(
 				"select count(*) from reviews where payment_id = ? and reason = 'contradiction'",
 				payment.id
 			);
@@ -121,11 +121,11 @@ describe.each(OPERATORS)('$name', (facts) => {
 
 		it('row 13: callbacks with more, less or nothing that we know are answered with success', async () => {
 			const payment = await pay({ outcome: 'pending', callbacks: [] });
-			const [row] = await operated.world.sql.all('select reference from payments where id = ?', payment.id);
+			const [row] = await operated.fixture.sql.all('select reference from payments where id = ?', payment.id);
 			const held = await eventually('the operator has it', async () =>
 				operated.simulator.books.payments.at(-1)
 			);
-			const address = held.callbackUrl ?? (await portalAddress(operated.world.server, facts.id));
+			const address = held.callbackUrl ?? (await portalAddress(operated.fixture.server, facts.id));
 			for (const body of [
 				'',
 				'null',
@@ -200,7 +200,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 			await operated.advance(6 * minute);
 			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: 0 });
-			expect(await operated.world.events(session.id)).toEqual([
+			expect(await operated.fixture.events(session.id)).toEqual([
 				'payment.success',
 				'session.activated',
 				'session.created'
@@ -283,7 +283,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 				const { taken, back } = books(session);
 				expect([taken, back]).toEqual([2 * session.amount, 2 * session.amount]);
 				expect(
-					await operated.world.sql.count(
+					await operated.fixture.sql.count(
 						"select count(*) from reviews where payment_id = ? and reason = 'amount_mismatch'",
 						payment.id
 					)
@@ -319,7 +319,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 		it('doctor says that the operator answers, and moves no money', async () => {
 			const { payments } = operated.simulator.books;
 			const before = payments.length;
-			const { stdout } = await cli(['doctor'], operated.world.server);
+			const { stdout } = await cli(['doctor'], operated.fixture.server);
 			expect(stdout).toContain(`ok operator: ${facts.id} answers`);
 			expect(payments).toHaveLength(before);
 		});

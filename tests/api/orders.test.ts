@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../support/api.ts';
 import { INSTANT } from '../support/wire.ts';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { BOTH_DATABASES, recorded, useFixture } from '../support/fixture.ts';
 
 /** [field, value, code of the item] */
 const BAD_FIELDS = [
@@ -47,13 +47,13 @@ const BAD_FIELDS = [
 	['a/b~c', 1, 'unknown_field']
 ] as const;
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 
 	describe('POST /sessions', () => {
 		it('201 with exactly the documented object; nothing is charged', async () => {
 			const phone = numberEnding('123');
-			const { sql, api } = world();
+			const { sql, api } = fixture();
 			const earlier = await sql.count('select count(*) from payments');
 			const session = await api.createSession({ duration: '2h', payment_method: 'mtn_momo', phone });
 			expect(session).toEqual({
@@ -90,7 +90,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				updated_at: session.created_at
 			});
 			expect(Date.parse(session.payment_due_at) - Date.parse(session.created_at)).toBe(30 * 60_000);
-			expect(await world().events(session.id)).toEqual(['session.created']);
+			expect(await fixture().events(session.id)).toEqual(['session.created']);
 			expect(await sql.count('select count(*) from payments')).toBe(earlier);
 		});
 
@@ -103,7 +103,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['43200m', 2_592_000],
 			['720h', 2_592_000]
 		])('counts %s as %i seconds, and echoes it as it was sent', async (duration, seconds) => {
-			const session = await world().api.createSession({ duration });
+			const session = await fixture().api.createSession({ duration });
 			expect(session).toMatchObject({ duration, duration_seconds: seconds, amount: (500 * seconds) / 3600 });
 		});
 
@@ -113,11 +113,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			['256772123456', '+256772123456'],
 			['+254712345678', '+254712345678']
 		])('takes %s for %s', async (phone, e164) => {
-			expect(await world().api.createSession({ phone })).toMatchObject({ phone: e164 });
+			expect(await fixture().api.createSession({ phone })).toMatchObject({ phone: e164 });
 		});
 
 		it('takes a number of one network with the payment method of another: numbers move', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			for (const phone of ['+256772123456', '+256752123456', '+256702123456']) {
 				for (const payment_method of ['mtn_momo', 'airtel_money', 'mobile_money']) {
 					expect(await api.createSession({ phone, payment_method })).toMatchObject({ phone, payment_method });
@@ -126,7 +126,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('rounds the price half up, to at least one minor unit', async () => {
-			const { api, sql } = world();
+			const { api, sql } = fixture();
 			for (const [priceMinor, duration, amount] of [
 				[1, '15m', 1],
 				[1, '30m', 1],
@@ -141,7 +141,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('keeps the price of the moment of the order', async () => {
-			const { api, sql } = world();
+			const { api, sql } = fixture();
 			const session = await api.createSession({ router_id: 4, phone: numberEnding('003') });
 			await sql.run('update routers set price_minor = 9000 where id = 4');
 			expect(await api.getSession(session.id)).toMatchObject({ amount: 700 });
@@ -149,18 +149,20 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it.each(BAD_FIELDS)('400 validation_failed for %s: %j', async (field, value, code) => {
-			const { api } = world();
-			const before = await recorded(world());
+			const { api } = fixture();
+			const before = await recorded(fixture());
 			const body = { ...orderOf(), [field]: value };
 			const problem = await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body });
 			const pointer = `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 			expect(problem.errors).toEqual([{ in: 'body', pointer, code, detail: expect.any(String) }]);
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('400 validation_failed names every wrong field at once', async () => {
 			const body = { router_id: 'x', duration: 1, extra: true };
-			const { errors } = await world().api.refused('400 validation_failed', 'POST', '/v1/sessions', { body });
+			const { errors } = await fixture().api.refused('400 validation_failed', 'POST', '/v1/sessions', {
+				body
+			});
 			expect(errors?.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
 				'/duration invalid_type',
 				'/extra unknown_field',
@@ -171,11 +173,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		const refused = async (expected: `${number} ${string}`, order: object) => {
-			const { api } = world();
-			const before = await recorded(world());
+			const { api } = fixture();
+			const before = await recorded(fixture());
 			const body = { ...orderOf(), ...order };
 			const problem = await api.refused(expected, 'POST', '/v1/sessions', { body });
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 			return problem;
 		};
 
@@ -184,10 +186,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('404 router_not_found for a disabled router; 400 router_unavailable for its owner', async () => {
-			await world().sql.run('update routers set disabled_at = 1 where id = 5');
+			await fixture().sql.run('update routers set disabled_at = 1 where id = 5');
 			await refused('404 router_not_found', { router_id: 5 });
 			const body = orderOf({ router_id: 5 });
-			await world().owner.refused('400 router_unavailable', 'POST', '/v1/sessions', { body });
+			await fixture().owner.refused('400 router_unavailable', 'POST', '/v1/sessions', { body });
 		});
 
 		it('400 router_unavailable for an offline router', async () => {
@@ -203,13 +205,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 
 		it("400 duration_not_allowed outside the router's own bounds", async () => {
-			await world().sql.run("update routers set min_duration = '1h', max_duration = '1d' where id = 6");
+			await fixture().sql.run("update routers set min_duration = '1h', max_duration = '1d' where id = 6");
 			for (const duration of ['59m', '25h']) {
 				const problem = await refused('400 duration_not_allowed', { router_id: 6, duration });
 				expect(problem).toMatchObject({ min_duration: '1h', max_duration: '1d' });
 			}
-			await world().api.createSession({ router_id: 6, duration: '60m' });
-			await world().api.createSession({ router_id: 6, duration: '24h' });
+			await fixture().api.createSession({ router_id: 6, duration: '60m' });
+			await fixture().api.createSession({ router_id: 6, duration: '24h' });
 		});
 
 		it('400 payment_method_not_supported, with those that are', async () => {

@@ -4,13 +4,13 @@ import { registerGateway } from '../support/gateways.ts';
 import { addRouter, newOwner, type Owner } from '../support/owners.ts';
 import { cli } from '../support/server.ts';
 import { clockOf, connect, hear, later, minute, minutes } from '../support/watch.ts';
-import { DATABASES, eventually, useWorld, type World } from '../support/world.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../support/fixture.ts';
 
 const hour = 60 * minute;
 const day = 24 * hour;
 /** Noon in Kampala on the 15th of the month to come, UTC: no test stands beside a midnight, or a month's end. */
-function untilTheMiddle(world: World): number {
-	const now = clockOf(world).now();
+function untilTheMiddle(fixture: Fixture): number {
+	const now = clockOf(fixture).now();
 	const then = new Date(now);
 	then.setUTCMonth(then.getUTCMonth() + 1, 15);
 	then.setUTCHours(9, 0, 0, 0);
@@ -18,7 +18,7 @@ function untilTheMiddle(world: World): number {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let owner: Owner;
 	let router: number;
 	let gateway: string;
@@ -26,19 +26,19 @@ describe.each(DATABASES)('on %s', (database) => {
 	/** All counters stand in the books. */
 	const booked = () =>
 		eventually('all is booked', async () => {
-			await world().sql.run(`update jobs set run_at = 0 where kind = 'usage.book' and lease_until is null`);
+			await fixture().sql.run(`update jobs set run_at = 0 where kind = 'usage.book' and lease_until is null`);
 			const open =
 				'select count(*) from network_sessions where bytes_in <> booked_in or bytes_out <> booked_out';
-			return (await world().sql.count(open)) === 0;
+			return (await fixture().sql.count(open)) === 0;
 		});
 
 	const register = async (kind: 'coova' | 'opennds', more: string[] = []) =>
-		(await registerGateway(world().server, kind, { loginHost: '10.1.0.1', router, more })).name;
+		(await registerGateway(fixture().server, kind, { loginHost: '10.1.0.1', router, more })).name;
 
 	beforeAll(async () => {
-		await world().server.advance(untilTheMiddle(world()));
-		owner = await newOwner(world());
-		router = await addRouter(world(), owner.accountId, { name: 'Roof bar' });
+		await fixture().server.advance(untilTheMiddle(fixture()));
+		owner = await newOwner(fixture());
+		router = await addRouter(fixture(), owner.accountId, { name: 'Roof bar' });
 		gateway = await register('coova');
 	});
 
@@ -47,19 +47,24 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(page.text).toContain('never heard yet');
 		expect(page.text).toContain('Devices online now not known');
 		// A router without a gateway has no such part at all.
-		const bare = await addRouter(world(), owner.accountId, { name: 'Bare' });
+		const bare = await addRouter(fixture(), owner.accountId, { name: 'Bare' });
 		expect((await owner.get(`/owner/routers/${bare}`)).text).not.toContain('On this router');
 	});
 
 	it('counts devices on connections that were reported on lately, and data by day and month', async () => {
 		const device = { gateway, mac: '02:00:00:00:01:01' };
-		await hear(world(), [gateway], { clockOffsetMs: 42_000 });
-		const first = await connect(world(), { ...device, bytesIn: 200_000_000, bytesOut: 1_000_000_000 });
-		await connect(world(), { ...device, bytesIn: 0, bytesOut: 0 });
-		await connect(world(), { gateway, seenAgoMs: 4 * minute, bytesOut: 5_000 });
-		await connect(world(), { gateway, stoppedAgoMs: minute, bytesOut: 5_000 });
-		await connect(world(), { gateway, seenAgoMs: 3 * day, stoppedAgoMs: 3 * day, bytesOut: 700_000_000 });
-		await connect(world(), { gateway, seenAgoMs: 40 * day, stoppedAgoMs: 40 * day, bytesOut: 9_000_000_000 });
+		await hear(fixture(), [gateway], { clockOffsetMs: 42_000 });
+		const first = await connect(fixture(), { ...device, bytesIn: 200_000_000, bytesOut: 1_000_000_000 });
+		await connect(fixture(), { ...device, bytesIn: 0, bytesOut: 0 });
+		await connect(fixture(), { gateway, seenAgoMs: 4 * minute, bytesOut: 5_000 });
+		await connect(fixture(), { gateway, stoppedAgoMs: minute, bytesOut: 5_000 });
+		await connect(fixture(), { gateway, seenAgoMs: 3 * day, stoppedAgoMs: 3 * day, bytesOut: 700_000_000 });
+		await connect(fixture(), {
+			gateway,
+			seenAgoMs: 40 * day,
+			stoppedAgoMs: 40 * day,
+			bytesOut: 9_000_000_000
+		});
 		await booked();
 		const page = await owner.get(`/owner/routers/${router}`);
 		expect(page.text).toContain('Devices online now 1');
@@ -70,10 +75,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await owner.get('/owner')).text).toContain('1 online · 1.2 GB today');
 
 		// What is reported again counts once; what goes on over midnight counts on both days.
-		await later(world(), 15 * hour);
-		await world().sql.run(
+		await later(fixture(), 15 * hour);
+		await fixture().sql.run(
 			'update network_sessions set bytes_out = bytes_out + 3000000, seen_at = ? where id = ?',
-			clockOf(world()).now(),
+			clockOf(fixture()).now(),
 			first
 		);
 		await booked();
@@ -85,21 +90,21 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('tells of a router that is not heard since when, and what to do', async () => {
 		const poll = await register('opennds', ['--level', '4']);
-		const name = await addRouter(world(), owner.accountId, { name: 'Court' });
-		await world().sql.run('update gateways set router_id = ? where name = ?', name, poll);
-		await minutes(world(), 2, [poll]);
+		const name = await addRouter(fixture(), owner.accountId, { name: 'Court' });
+		await fixture().sql.run('update gateways set router_id = ? where name = ?', name, poll);
+		await minutes(fixture(), 2, [poll]);
 		expect((await owner.get(`/owner/routers/${name}`)).text).toContain('answers');
-		await minutes(world(), 3);
+		await minutes(fixture(), 3);
 		const page = await owner.get(`/owner/routers/${name}`);
 		expect(page.text).toMatch(
 			/We have heard nothing from this router since [\w ,]+ \d\d:\d\d\. Its time is not sold/
 		);
 		expect((await owner.get('/owner/routers')).text).toMatch(/silent since [\w ,]+ \d\d:\d\d/);
-		const { stdout } = await cli(['doctor'], world().server);
+		const { stdout } = await cli(['doctor'], fixture().server);
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${poll} has been silent since 20.*Z: `, 'm'));
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${gateway}: its clock is 42 s ahead of`, 'm'));
 		expect(stdout).not.toMatch(/^FAIL gateways/m);
-		const list = await cli(['gateways', 'list'], world().server);
+		const list = await cli(['gateways', 'list'], fixture().server);
 		expect(list.stdout).toMatch(
 			new RegExp(`^${poll} +opennds +${name} Court +20\\S+Z +silent since 20\\S+Z`, 'm')
 		);
@@ -109,7 +114,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('doctor fails for a gateway that lacks what it cannot work without', async () => {
-		const { sql, server } = world();
+		const { sql, server } = fixture();
 		const [kept] = await sql.all('select credentials_sealed from gateways where name = ?', gateway);
 		await sql.run(
 			'update gateways set credentials_sealed = null, trouble = ? where name = ?',
@@ -132,12 +137,18 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('shows of each person whether the device is connected, and the data of that time', async () => {
-		const { sql } = world();
-		const { session } = await world().buy({ router_id: router, duration: '1h' });
-		const other = await world().buy({ router_id: router, duration: '1h' });
+		const { sql } = fixture();
+		const { session } = await fixture().buy({ router_id: router, duration: '1h' });
+		const other = await fixture().buy({ router_id: router, duration: '1h' });
 		expect(other.session.status).toBe('active');
 		const passId = session.pass_id;
-		await connect(world(), { gateway, passId, startedAgoMs: 0, bytesIn: 20_000_000, bytesOut: 100_000_000 });
+		await connect(fixture(), {
+			gateway,
+			passId,
+			startedAgoMs: 0,
+			bytesIn: 20_000_000,
+			bytesOut: 100_000_000
+		});
 		const people = await owner.get('/owner/people');
 		expect(people.text).toContain('connected · 120 MB used');
 		// Of the other nothing is known, and nothing is said.
@@ -146,37 +157,37 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await owner.get('/owner')).text).toContain('not connected · 120 MB used');
 
 		// Added time: what a connection used counts in the time in which it began.
-		const added = await world().api.createSession({ router_id: router, extends_session_id: session.id });
-		const payment = await world().api.pay(added);
-		expect(await world().decided(payment)).toMatchObject({ applied: true });
-		await later(world(), 70 * minute);
-		await connect(world(), { gateway, passId, startedAgoMs: 0, bytesOut: 7_000_000 });
+		const added = await fixture().api.createSession({ router_id: router, extends_session_id: session.id });
+		const payment = await fixture().api.pay(added);
+		expect(await fixture().decided(payment)).toMatchObject({ applied: true });
+		await later(fixture(), 70 * minute);
+		await connect(fixture(), { gateway, passId, startedAgoMs: 0, bytesOut: 7_000_000 });
 		expect((await owner.get('/owner/people')).text).toContain('connected · 7 MB used');
 		expect((await owner.get('/owner/people?group=expired')).text).toContain('120 MB used');
 	});
 
 	it('shows an owner nothing of another’s routers', async () => {
-		const stranger = await newOwner(world());
+		const stranger = await newOwner(fixture());
 		expect((await stranger.get('/owner')).text).not.toMatch(/GB|MB|connected|silent/);
 		expect((await stranger.get(`/owner/routers/${router}`)).status).toBe(404);
 	});
 
 	it('what is older than anybody looks at is forgotten, and nothing else', async () => {
-		const { sql } = world();
+		const { sql } = fixture();
 		const before = await sql.count('select count(*) from network_sessions');
-		await connect(world(), {
+		await connect(fixture(), {
 			gateway,
 			seenAgoMs: 401 * day,
 			startedAgoMs: 402 * day,
 			stoppedAgoMs: 401 * day
 		});
-		await connect(world(), {
+		await connect(fixture(), {
 			gateway,
 			seenAgoMs: 399 * day,
 			startedAgoMs: 399 * day,
 			stoppedAgoMs: 399 * day
 		});
-		const now = clockOf(world()).now();
+		const now = clockOf(fixture()).now();
 		const device = `insert into access_devices (pass_id, gateway_id, mac, bound_at, seen_at, released_at)
 			values (1, (select id from gateways where name = ?), ?, 0, ?, ?)`;
 		await sql.run(device, gateway, 'released long ago', now, now - 33 * day);

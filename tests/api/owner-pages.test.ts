@@ -3,14 +3,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
 import { browse, fieldValue, triesForgotten, type Browsing } from '../support/browsing.ts';
 import { addRouter, alertOf, newOwner, signInOnOwnerPages, type Owner } from '../support/owners.ts';
-import { DATABASES, useWorld, type World } from '../support/world.ts';
+import { DATABASES, useFixture, type Fixture } from '../support/fixture.ts';
 
 const day = 24 * 60 * 60_000;
 /** Noon in Kampala, UTC. */
 const noon = 9 * 60 * 60_000;
 
 /** Milliseconds until the reports' clock shows noon: no test stands beside a midnight. */
-function untilNoon({ server }: World): number {
+function untilNoon({ server }: Fixture): number {
 	const now = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 	return (((noon - now) % day) + day) % day;
 }
@@ -39,40 +39,40 @@ function amountAfter(text: string, label: string): number {
 }
 
 describe.each(DATABASES)('the owner pages on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	it('are not the designers’: /design is no page of an installation', async () => {
 		for (const path of ['/design', '/ar/design?theme=dark']) {
-			expect((await browse(world().server.url).get(path)).status).toBe(404);
+			expect((await browse(fixture().server.url).get(path)).status).toBe(404);
 		}
 	});
 
 	describe('the sign-in', () => {
 		it('leads back to the page that was wanted, and to no other site', async () => {
-			const { email } = await newOwner(world());
-			const nobody = browse(world().server.url);
+			const { email } = await newOwner(fixture());
+			const nobody = browse(fixture().server.url);
 			const asked = await nobody.get('/owner/payments?period=monthly');
 			expect(asked.path).toBe('/owner/sign-in?next=%2Fowner%2Fpayments%3Fperiod%3Dmonthly');
-			const [, page] = await signInOnOwnerPages(world(), email, fieldValue(asked, 'next'));
+			const [, page] = await signInOnOwnerPages(fixture(), email, fieldValue(asked, 'next'));
 			expect([page.status, page.path]).toEqual([200, '/owner/payments?period=monthly']);
 			for (const next of ['https://evil.example/', '//evil.example', '/owner/../developer', '/owner\\evil']) {
-				const [person, safe] = await signInOnOwnerPages(world(), email, next);
+				const [person, safe] = await signInOnOwnerPages(fixture(), email, next);
 				expect(safe.path).toBe('/owner');
 				expect((await person.post('/owner/sign-out')).path).toBe('/owner/sign-in');
 			}
 		});
 
 		it('keeps the language of the address', async () => {
-			expect((await browse(world().server.url).get('/fr/owner')).path).toBe(
+			expect((await browse(fixture().server.url).get('/fr/owner')).path).toBe(
 				'/fr/owner/sign-in?next=%2Fowner'
 			);
 		});
 
 		it('says the same of a wrong password and an unknown address', async () => {
-			const { email } = await newOwner(world());
+			const { email } = await newOwner(fixture());
 			const words = await Promise.all(
 				[email, 'nobody@people.example'].map(async (typed) => {
-					const person = browse(world().server.url);
+					const person = browse(fixture().server.url);
 					return alertOf(await person.post('/owner/sign-in', { email: typed, password: 'wrong password' }));
 				})
 			);
@@ -85,21 +85,21 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		let owner: Owner;
 
 		beforeAll(async () => {
-			owner = await newOwner(world());
-			const router = await addRouter(world(), owner.accountId, {
+			owner = await newOwner(fixture());
+			const router = await addRouter(fixture(), owner.accountId, {
 				name: '=HYPERLINK("http://evil.example"),A'
 			});
-			await world().buy({ router_id: router, duration: '1h' });
-			await world().server.advance(40 * day + untilNoon(world()));
-			await world().buy({ router_id: router, duration: '30m' });
-			const { payment } = await world().buy({ router_id: router, duration: '3h' });
-			await world().sql.run(
+			await fixture().buy({ router_id: router, duration: '1h' });
+			await fixture().server.advance(40 * day + untilNoon(fixture()));
+			await fixture().buy({ router_id: router, duration: '30m' });
+			const { payment } = await fixture().buy({ router_id: router, duration: '3h' });
+			await fixture().sql.run(
 				"update payments set status = 'refunded', refunded_at = paid_at + 1000 where id = ?",
 				payment.id
 			);
 			// Nobody stays signed in for so long.
-			await triesForgotten(world());
-			owner = { ...owner, ...(await signInOnOwnerPages(world(), owner.email))[0] };
+			await triesForgotten(fixture());
+			owner = { ...owner, ...(await signInOnOwnerPages(fixture(), owner.email))[0] };
 		});
 
 		const csvOf = async (period: string, person: Browsing = owner) =>
@@ -134,7 +134,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			for (const [index, href] of hrefs.entries()) {
 				expect(amountAfter((await owner.get(href)).text, 'You get')).toBe(shown[index]);
 			}
-			const { api } = await world().newKey({ accountId: owner.accountId, role: 'owner' });
+			const { api } = await fixture().newKey({ accountId: owner.accountId, role: 'owner' });
 			const { body } = await api.send('GET', '/v1/owner/earnings?period=daily');
 			const { data } = body as { data: { net: number }[] };
 			expect(shown[0]).toBe(data.at(-1)?.net);
@@ -165,22 +165,22 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		});
 
 		it('are listed page by page without a gap', async () => {
-			const many = await newOwner(world());
-			const place = await addRouter(world(), many.accountId);
-			const { payment } = await world().buy({ router_id: place });
+			const many = await newOwner(fixture());
+			const place = await addRouter(fixture(), many.accountId);
+			const { payment } = await fixture().buy({ router_id: place });
 			const columnsOf = async (table: string) => {
-				const [row] = await world().sql.all(`select * from ${table} limit 1`);
+				const [row] = await fixture().sql.all(`select * from ${table} limit 1`);
 				return Object.keys(row ?? {})
 					.filter((name) => !['id', 'reference', 'session_id'].includes(name))
 					.join(', ');
 			};
 			const [ofSession, ofPayment] = [await columnsOf('sessions'), await columnsOf('payments')];
 			for (let index = 0; index < 60; index += 1) {
-				const session = await world().sql.count(
+				const session = await fixture().sql.count(
 					`insert into sessions (${ofSession}) select ${ofSession} from sessions where id = ? returning id`,
 					payment.session_id
 				);
-				await world().sql.run(
+				await fixture().sql.run(
 					`insert into payments (session_id, reference, ${ofPayment})
 						select ?, ?, ${ofPayment} from payments where id = ?`,
 					session,
@@ -211,15 +211,15 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 	});
 
 	it('people are listed while their time runs, and shown without their numbers', async () => {
-		const owner = await newOwner(world());
-		const router = await addRouter(world(), owner.accountId);
-		const { session } = await world().buy({ router_id: router, duration: '1h' });
+		const owner = await newOwner(fixture());
+		const router = await addRouter(fixture(), owner.accountId);
+		const { session } = await fixture().buy({ router_id: router, duration: '1h' });
 		const online = await owner.get('/owner/people');
 		expect(online.text).toContain('Time is running: 1');
 		expect(online.text).toMatch(/\+256\*{5}\d{4}/);
 		for (const secret of [session.phone, session.password ?? 'none'])
 			expect(online.html).not.toContain(secret);
-		await world().server.advance(2 * 60 * 60_000);
+		await fixture().server.advance(2 * 60 * 60_000);
 		expect((await owner.get('/owner/people')).text).toContain('Time is running: 0');
 		const over = await owner.get('/owner/people?group=expired');
 		expect(over.text).toContain('Time is over: 1');
@@ -233,21 +233,21 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		const pathOf = (id = router) => `/owner/routers/${id}/price`;
 
 		beforeAll(async () => {
-			owner = await newOwner(world());
-			router = await addRouter(world(), owner.accountId);
+			owner = await newOwner(fixture());
+			router = await addRouter(fixture(), owner.accountId);
 		});
 
 		it('is shown with what buyers would pay, and set by a second press', async () => {
 			const look = await owner.get(`${pathOf()}?price=1,500`);
 			expect(look.text).toContain('Change to UGX 1,500 an hour?');
 			expect(look.text).toMatch(/30 minutes UGX 250 UGX 750/);
-			expect((await world().api.getRouter(router)).price).toBe(500);
+			expect((await fixture().api.getRouter(router)).price).toBe(500);
 			const fields = { price: fieldValue(look, 'price'), from: fieldValue(look, 'from') };
 			const done = await owner.post(pathOf(), fields);
 			expect(done.text).toContain('The price is UGX 1,500 an hour from now on.');
-			expect((await world().api.getRouter(router)).price).toBe(1500);
+			expect((await fixture().api.getRouter(router)).price).toBe(1500);
 			const history = () =>
-				world().sql.all('select account_id, api_key_id from price_changes where router_id = ?', router);
+				fixture().sql.all('select account_id, api_key_id from price_changes where router_id = ?', router);
 			expect(await history()).toEqual([{ account_id: owner.accountId, api_key_id: null }]);
 			// Sent twice it is one change.
 			expect((await owner.post(pathOf(), fields)).path).toBe(`/owner/routers/${router}?done=price`);
@@ -255,50 +255,50 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		});
 
 		it('is not set over a change that its owner has not seen', async () => {
-			await world().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
+			await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
 			const page = await owner.post(pathOf(), { price: '700', from: '1500' });
 			expect([page.status, alertOf(page)]).toEqual([
 				409,
 				'Somebody has changed the price in the meantime: it is UGX 900 now. Look again.'
 			]);
-			expect((await world().api.getRouter(router)).price).toBe(900);
+			expect((await fixture().api.getRouter(router)).price).toBe(900);
 		});
 
 		it('that two people change at once is set once: the other one is told', async () => {
 			const prices = [1100, 1200, 1300, 1400, 1600, 1700];
-			const { price } = await world().api.getRouter(router);
+			const { price } = await fixture().api.getRouter(router);
 			const answers = await Promise.all(
 				prices.map((wanted) => owner.post(pathOf(), { price: String(wanted), from: String(price) }))
 			);
 			expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 			const refused = answers.filter(({ status }) => status === 409);
 			expect(refused).toHaveLength(prices.length - 1);
-			const { price: now } = await world().api.getRouter(router);
+			const { price: now } = await fixture().api.getRouter(router);
 			for (const page of refused) {
 				expect(alertOf(page)).toContain(`it is UGX ${now.toLocaleString('en')} now`);
 			}
-			await world().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
+			await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
 		});
 
 		it.each(['', '0', '-5', 'abc', '1,5', '1.5', '1e3', '1000001', '9'.repeat(30), '٥٠٠'])(
 			'may not be %j: it is said, and nothing changes',
 			async (price) => {
-				const { price: before } = await world().api.getRouter(router);
+				const { price: before } = await fixture().api.getRouter(router);
 				const look = await owner.get(`${pathOf()}?price=${encodeURIComponent(price)}`);
 				expect(alertOf(look)).not.toBe('');
 				const sent = await owner.post(pathOf(), { price, from: String(before) });
 				expect(sent.status).toBe(400);
-				expect((await world().api.getRouter(router)).price).toBe(before);
+				expect((await fixture().api.getRouter(router)).price).toBe(before);
 			}
 		);
 	});
 
 	it('nothing of another owner’s can be reached, and nothing changed', async () => {
-		const [owner, stranger] = [await newOwner(world()), await newOwner(world())];
-		const router = await addRouter(world(), owner.accountId, { name: 'Somebody Else’s Place' });
-		await world().buy({ router_id: router, phone: numberEnding('008') });
-		const nobody = browse(world().server.url);
-		const app = await newOwner(world(), 'app');
+		const [owner, stranger] = [await newOwner(fixture()), await newOwner(fixture())];
+		const router = await addRouter(fixture(), owner.accountId, { name: 'Somebody Else’s Place' });
+		await fixture().buy({ router_id: router, phone: numberEnding('008') });
+		const nobody = browse(fixture().server.url);
+		const app = await newOwner(fixture(), 'app');
 		const own = [
 			'/owner',
 			'/owner/earnings',
@@ -316,7 +316,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect((await nobody.get(path)).path).toMatch(/^\/owner\/sign-in\?next=/);
 		}
 		expect((await owner.get(csv)).html).toContain('Somebody Else');
-		const before = await world().sql.all('select * from routers where id = ?', router);
+		const before = await fixture().sql.all('select * from routers where id = ?', router);
 		for (const path of [
 			`/owner/routers/${router}`,
 			`/owner/routers/${router}/price`,
@@ -335,17 +335,17 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect((await person.post(`/owner/routers/${router}/price`, fields)).status).toBe(status);
 		}
 		expect((await nobody.post(`/owner/routers/${router}/price`, fields)).path).toBe('/owner/sign-in');
-		await world().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
+		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect((await owner.post(`/owner/routers/${router}/price`, fields)).status).toBe(403);
 		expect((await owner.get('/owner')).text).toContain('This account is suspended.');
-		expect(await world().sql.all('select * from routers where id = ?', router)).toEqual(before);
+		expect(await fixture().sql.all('select * from routers where id = ?', router)).toEqual(before);
 		for (const id of ['0', '-1', 'abc', '99999999999999999999', `${router}%2F..`]) {
 			expect((await owner.get(`/owner/routers/${id}`)).status).toBe(404);
 		}
 	});
 
 	it('weigh nothing on a buyer’s link: none of their sentences is in a browser’s files', async () => {
-		const owner = await newOwner(world());
+		const owner = await newOwner(fixture());
 		const { html } = await owner.get('/owner');
 		expect(html).not.toContain('<script type="module"');
 		expect(html).not.toMatch(/rel="modulepreload"/);

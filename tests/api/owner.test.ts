@@ -6,7 +6,7 @@ import { numberEnding, type Api } from '../support/api.ts';
 import { random } from '../support/random.ts';
 import type { Value } from '../support/sql.ts';
 import { INSTANT } from '../support/wire.ts';
-import { DATABASES, recorded, useWorld, type NewKey, type World } from '../support/world.ts';
+import { DATABASES, recorded, useFixture, type NewKey, type Fixture } from '../support/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -17,9 +17,10 @@ type Earnings = z.output<typeof earnings>;
 type Users = z.output<typeof ownerUserList>;
 
 const isoDate = (instant: number) => new Date(instant).toISOString().slice(0, 10);
-const serverNow = ({ server }: World) => Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+const serverNow = ({ server }: Fixture) =>
+	Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 
-async function insert({ sql }: World, table: string, row: Record<string, Value>): Promise<number> {
+async function insert({ sql }: Fixture, table: string, row: Record<string, Value>): Promise<number> {
 	const names = Object.keys(row);
 	return sql.count(
 		`insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) returning id`,
@@ -28,7 +29,7 @@ async function insert({ sql }: World, table: string, row: Record<string, Value>)
 }
 
 /** Many rows in one transaction. */
-async function together({ sql }: World, work: () => Promise<void>): Promise<void> {
+async function together({ sql }: Fixture, work: () => Promise<void>): Promise<void> {
 	await sql.run('begin');
 	await work();
 	await sql.run('commit');
@@ -36,25 +37,29 @@ async function together({ sql }: World, work: () => Promise<void>): Promise<void
 
 /** A copy of the third demo router that belongs to another account. */
 async function addRouter(
-	world: World,
+	fixture: Fixture,
 	owner: number,
 	different: Record<string, Value> = {}
 ): Promise<number> {
-	const [row] = await world.sql.all('select * from routers where id = 3');
+	const [row] = await fixture.sql.all('select * from routers where id = 3');
 	const columns = { ...row, external_id: null, owner_account_id: owner, ...different } as Record<
 		string,
 		Value
 	>;
 	return insert(
-		world,
+		fixture,
 		'routers',
 		Object.fromEntries(Object.entries(columns).filter(([name]) => name !== 'id'))
 	);
 }
 
 /** A session as the database holds it, in whatever state; no job knows of it. */
-async function addSession(world: World, router: number, different: Record<string, Value>): Promise<number> {
-	return insert(world, 'sessions', {
+async function addSession(
+	fixture: Fixture,
+	router: number,
+	different: Record<string, Value>
+): Promise<number> {
+	return insert(fixture, 'sessions', {
 		account_id: 1,
 		router_id: router,
 		status: 'expired',
@@ -74,10 +79,10 @@ async function addSession(world: World, router: number, different: Record<string
 
 let references = 0;
 
-async function addPayment(world: World, router: number, different: Record<string, Value>): Promise<void> {
+async function addPayment(fixture: Fixture, router: number, different: Record<string, Value>): Promise<void> {
 	references += 1;
-	await insert(world, 'payments', {
-		session_id: await addSession(world, router, {}),
+	await insert(fixture, 'payments', {
+		session_id: await addSession(fixture, router, {}),
 		account_id: 1,
 		operator: 'sandbox',
 		payment_method: 'mobile_money',
@@ -120,7 +125,7 @@ const REPORTS = [
 describe.each(DATABASES)('on %s', (database) => {
 	describe.each(REPORTS)('earnings in %s with %i decimals by the clocks of %s', (...report) => {
 		const [currency, decimals, timezone, first, last] = report;
-		const world = useWorld({ database, env: { CURRENCY: currency, REPORT_TIMEZONE: timezone } });
+		const fixture = useFixture({ database, env: { CURRENCY: currency, REPORT_TIMEZONE: timezone } });
 		const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
 		const dateAt = (instant: number) => dates.format(instant);
 		const major = (minor: bigint) => Number(minor) / 10 ** decimals;
@@ -143,17 +148,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 
 		beforeAll(async () => {
-			owner = await world().newKey({ role: 'owner' });
-			const stranger = await world().newKey({ role: 'owner' });
+			owner = await fixture().newKey({ role: 'owner' });
+			const stranger = await fixture().newKey({ role: 'owner' });
 			const own = [
-				await addRouter(world(), owner.accountId),
-				await addRouter(world(), owner.accountId, { disabled_at: 1 })
+				await addRouter(fixture(), owner.accountId),
+				await addRouter(fixture(), owner.accountId, { disabled_at: 1 })
 			];
-			const foreign = await addRouter(world(), stranger.accountId);
+			const foreign = await addRouter(fixture(), stranger.accountId);
 			const next = random(20_261_121);
 			const [from, until] = [Date.parse(first) - 3 * day, Date.parse(last) + 4 * day];
 			booked = [];
-			await together(world(), async () => {
+			await together(fixture(), async () => {
 				for (let count = 0; count < 400; count += 1) {
 					const paid: Paid = {
 						amount_minor: 1 + next(next(4) === 0 ? 10 ** 9 : 3000),
@@ -165,14 +170,14 @@ describe.each(DATABASES)('on %s', (database) => {
 					const router = own[next(2)] ?? 0;
 					const kind = next(8);
 					if (kind === 0) {
-						await addPayment(world(), foreign, { ...paid, currency });
+						await addPayment(fixture(), foreign, { ...paid, currency });
 					} else if (kind === 1) {
 						// Paid, but it bought nothing: the money goes back and is nobody's earning.
 						const status = paid.refunded_at === null ? 'refund_pending' : 'refunded';
-						await addPayment(world(), router, { ...paid, currency, status, applied: 0 });
+						await addPayment(fixture(), router, { ...paid, currency, status, applied: 0 });
 					} else if (kind === 2) {
 						const unpaid = { status: ['pending', 'failed', 'expired'][next(3)] ?? '', paid_at: null };
-						await addPayment(world(), router, {
+						await addPayment(fixture(), router, {
 							...paid,
 							currency,
 							...unpaid,
@@ -184,12 +189,12 @@ describe.each(DATABASES)('on %s', (database) => {
 							paid.refunded_at !== null
 								? 'refunded'
 								: (['success', 'refund_pending', 'refund_failed'][next(3)] ?? '');
-						await addPayment(world(), router, { ...paid, currency, status });
+						await addPayment(fixture(), router, { ...paid, currency, status });
 						booked.push(paid);
 					}
 				}
 				// What was paid before the installation changed its currency cannot be added up.
-				await addPayment(world(), own[0] ?? 0, { currency: 'ZMW', paid_at: Date.parse(first) + day });
+				await addPayment(fixture(), own[0] ?? 0, { currency: 'ZMW', paid_at: Date.parse(first) + day });
 			});
 		});
 
@@ -280,16 +285,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		it.each([first, '2026-03-29', '2026-03-30', '2026-11-01', '2026-11-02'])(
 			'%s begins with its first moment, and the day before ends there',
 			async (date) => {
-				const { accountId, api } = await world().newKey({ role: 'owner' });
-				const router = await addRouter(world(), accountId);
+				const { accountId, api } = await fixture().newKey({ role: 'owner' });
+				const router = await addRouter(fixture(), accountId);
 				const start = midnight(date);
 				const before = isoDate(Date.parse(date) - day);
 				const paid = { currency, commission_basis_points: 0 };
-				await addPayment(world(), router, { ...paid, paid_at: start - 1, amount_minor: 100 });
-				await addPayment(world(), router, { ...paid, paid_at: start, amount_minor: 300 });
+				await addPayment(fixture(), router, { ...paid, paid_at: start - 1, amount_minor: 100 });
+				await addPayment(fixture(), router, { ...paid, paid_at: start, amount_minor: 300 });
 				const refund = { ...paid, paid_at: 0, status: 'refunded' };
-				await addPayment(world(), router, { ...refund, refunded_at: start - 1, amount_minor: 10 });
-				await addPayment(world(), router, { ...refund, refunded_at: start, amount_minor: 30 });
+				await addPayment(fixture(), router, { ...refund, refunded_at: start - 1, amount_minor: 10 });
+				await addPayment(fixture(), router, { ...refund, refunded_at: start, amount_minor: 30 });
 				const { data } = await earningsOf(api, `?from=${before}&to=${date}`);
 				const figures = (gross: bigint, refunds: bigint) => ({
 					sessions: 1,
@@ -306,8 +311,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 
 		it('without a span are the last 30 days, 12 weeks or 12 months, empty ones included', async () => {
-			const { api } = await world().newKey({ role: 'owner' });
-			const today = dateAt(serverNow(world()));
+			const { api } = await fixture().newKey({ role: 'owner' });
+			const today = dateAt(serverNow(fixture()));
 			for (const [period, count] of [
 				['daily', 30],
 				['weekly', 12],
@@ -330,19 +335,19 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	describe('earnings', () => {
-		const world = useWorld({ database });
+		const fixture = useFixture({ database });
 
 		it('follow a purchase at once, with the commission of the day it was paid', async () => {
-			const { newKey, server } = world();
+			const { newKey, server } = fixture();
 			const { accountId, api } = await newKey({ role: 'owner' });
-			const router = await addRouter(world(), accountId, { price_minor: 1005 });
-			await world().buy({ router_id: router, duration: '1h' });
+			const router = await addRouter(fixture(), accountId, { price_minor: 1005 });
+			await fixture().buy({ router_id: router, duration: '1h' });
 			const once = { sessions: 1, gross: 1005, refunds: 0, fees: 101, net: 904 };
 			expect((await earningsOf(api)).data.at(-1)).toMatchObject(once);
 			server.env['COMMISSION_BASIS_POINTS'] = '2000';
 			await server.restart();
 			expect((await earningsOf(api)).total).toEqual(once);
-			await world().buy({ router_id: router, duration: '2h' });
+			await fixture().buy({ router_id: router, duration: '2h' });
 			expect((await earningsOf(api)).total).toEqual({
 				sessions: 2,
 				gross: 3015,
@@ -353,20 +358,20 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('do not change when the buyer ends the session, or the price changes', async () => {
-			const { accountId, api } = await world().newKey({ role: 'owner' });
-			const router = await addRouter(world(), accountId);
-			const { session } = await world().buy({ router_id: router });
+			const { accountId, api } = await fixture().newKey({ role: 'owner' });
+			const router = await addRouter(fixture(), accountId);
+			const { session } = await fixture().buy({ router_id: router });
 			const before = await earningsOf(api);
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await api.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 9000 } });
 			expect(await earningsOf(api)).toEqual(before);
 			expect(before.total).toMatchObject({ sessions: 1, gross: 500 });
 		});
 
 		it('leave out what was paid but bought nothing', async () => {
-			const { api, newKey, decided } = world();
+			const { api, newKey, decided } = fixture();
 			const { accountId, api: owner } = await newKey({ role: 'owner' });
-			const router = await addRouter(world(), accountId);
+			const router = await addRouter(fixture(), accountId);
 			// The operator takes twice the amount: it goes back.
 			const session = await api.createSession({ router_id: router, phone: numberEnding('009') });
 			expect(await decided(await api.pay(session))).toMatchObject({
@@ -377,22 +382,22 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('are the applied payments also while a gateway has yet to let the buyer in', async () => {
-			const { accountId, api } = await world().newKey({ role: 'owner' });
-			const router = await addRouter(world(), accountId);
-			const { session } = await world().buy({ router_id: router });
+			const { accountId, api } = await fixture().newKey({ role: 'owner' });
+			const router = await addRouter(fixture(), accountId);
+			const { session } = await fixture().buy({ router_id: router });
 			const sold = await earningsOf(api);
 			expect(sold.total).toMatchObject({ sessions: 1, gross: 500 });
 			const wait = 'update sessions set status = ?, starts_at = null, expires_at = null where id = ?';
-			await world().sql.run(wait, 'activating', session.id);
+			await fixture().sql.run(wait, 'activating', session.id);
 			expect(await earningsOf(api)).toEqual(sold);
-			await world().sql.run('update payments set applied = 0 where session_id = ?', session.id);
+			await fixture().sql.run('update payments set applied = 0 where session_id = ?', session.id);
 			expect((await earningsOf(api)).total).toEqual(EMPTY);
 		});
 
 		it('of an admin are those of its own routers, not of all', async () => {
-			await world().buy();
-			expect((await earningsOf(world().admin)).total).toEqual(EMPTY);
-			expect((await earningsOf(world().owner)).total.sessions).toBeGreaterThan(0);
+			await fixture().buy();
+			expect((await earningsOf(fixture().admin)).total).toEqual(EMPTY);
+			expect((await earningsOf(fixture().owner)).total.sessions).toBeGreaterThan(0);
 		});
 
 		it.each([
@@ -405,7 +410,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['period=weekly&to=1970-01-01', '1969-10-13', '1970-01-04', 12],
 			['from=9998-12-31&to=9998-12-31', '9998-12-31', '9998-12-31', 1]
 		])('?%s are those from %s to %s', async (query, from, to, count) => {
-			const body = await earningsOf(world().owner, `?${query}`);
+			const body = await earningsOf(fixture().owner, `?${query}`);
 			expect(body).toMatchObject({ from, to });
 			expect(body.data).toHaveLength(count);
 			expect([body.data[0]?.start, body.data.at(-1)?.end]).toEqual([from, to]);
@@ -432,30 +437,30 @@ describe.each(DATABASES)('on %s', (database) => {
 			['to=2026-01-01&to=2026-01-01', 'to', 'duplicate']
 		])('400 validation_failed for ?%s: %s %s', async (query, name, code) => {
 			const path = `/v1/owner/earnings?${query}`;
-			const { errors } = await world().owner.refused('400 validation_failed', 'GET', path);
+			const { errors } = await fixture().owner.refused('400 validation_failed', 'GET', path);
 			expect(errors).toEqual([expect.objectContaining({ in: 'query', pointer: `/${name}`, code })]);
 		});
 	});
 
 	describe('users', () => {
-		const world = useWorld({ database });
+		const fixture = useFixture({ database });
 
 		describe('of an owner with many sessions', () => {
 			let owner: NewKey;
 			let sessions: { session_id: number; starts_at: number; status: string; group: string }[];
 
 			beforeAll(async () => {
-				owner = await world().newKey({ role: 'owner' });
-				const stranger = await world().newKey({ role: 'owner' });
+				owner = await fixture().newKey({ role: 'owner' });
+				const stranger = await fixture().newKey({ role: 'owner' });
 				const routers = [
-					await addRouter(world(), owner.accountId, { name: 'One' }),
-					await addRouter(world(), owner.accountId, { name: 'Two', disabled_at: 1 })
+					await addRouter(fixture(), owner.accountId, { name: 'One' }),
+					await addRouter(fixture(), owner.accountId, { name: 'Two', disabled_at: 1 })
 				];
-				const foreign = await addRouter(world(), stranger.accountId);
+				const foreign = await addRouter(fixture(), stranger.accountId);
 				const next = random(5);
-				const now = serverNow(world());
+				const now = serverNow(fixture());
 				sessions = [];
-				await together(world(), async () => {
+				await together(fixture(), async () => {
 					for (let count = 0; count < 90; count += 1) {
 						// Few moments, so that many sessions share theirs.
 						const starts_at = now - next(20) * hour;
@@ -466,7 +471,7 @@ describe.each(DATABASES)('on %s', (database) => {
 						// Half of the active ones are over by now, and no job has noticed.
 						const expires_at = starts_at + (next(2) === 0 ? 40 : 1) * hour;
 						const router = next(10) === 0 ? foreign : (routers[next(2)] ?? 0);
-						const session_id = await addSession(world(), router, {
+						const session_id = await addSession(fixture(), router, {
 							status: status ?? '',
 							phone: numberEnding('123'),
 							...(begun ? { starts_at, expires_at } : {}),
@@ -517,9 +522,9 @@ describe.each(DATABASES)('on %s', (database) => {
 					if (user.status !== 'expired') continue;
 					expect(user).toMatchObject({ ended_at: user.expires_at, remaining_seconds: 0 });
 				}
-				const stale = await world().sql.count(
+				const stale = await fixture().sql.count(
 					`select count(*) from sessions where status = 'active' and expires_at <= ?`,
-					serverNow(world())
+					serverNow(fixture())
 				);
 				expect(stale).toBeGreaterThan(0);
 			});
@@ -555,19 +560,19 @@ describe.each(DATABASES)('on %s', (database) => {
 			it('a page does not shift when a session begins meanwhile', async () => {
 				const one = await usersOf(owner.api, '?limit=5');
 				const router = one.data[0]?.router_id ?? 0;
-				const starts_at = serverNow(world()) + minute;
-				const id = await addSession(world(), router, { starts_at, expires_at: starts_at + hour });
+				const starts_at = serverNow(fixture()) + minute;
+				const id = await addSession(fixture(), router, { starts_at, expires_at: starts_at + hour });
 				try {
 					const two = await usersOf(owner.api, `?limit=5&cursor=${one.next_cursor}`);
 					expect([...seen(one), ...seen(two)]).toEqual(expected().slice(0, 10));
 				} finally {
-					await world().sql.run('delete from sessions where id = ?', id);
+					await fixture().sql.run('delete from sessions where id = ?', id);
 				}
 			});
 
 			it('400 invalid_cursor for another filter, another account, or what is no cursor', async () => {
 				const { next_cursor: cursor } = await usersOf(owner.api, '?limit=5');
-				const { api: other } = await world().newKey({ role: 'owner' });
+				const { api: other } = await fixture().newKey({ role: 'owner' });
 				for (const [api, query] of [
 					[owner.api, `status=active&cursor=${cursor}`],
 					[owner.api, `status=expired&cursor=${cursor}`],
@@ -583,10 +588,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('show a purchase with exactly the documented object: the number masked, no password', async () => {
-			const { newKey, server } = world();
+			const { newKey, server } = fixture();
 			const { accountId, api } = await newKey({ role: 'owner' });
-			const router = await addRouter(world(), accountId, { name: 'Kisementi Cafe' });
-			const { session } = await world().buy({ router_id: router, duration: '2h' });
+			const router = await addRouter(fixture(), accountId, { name: 'Kisementi Cafe' });
+			const { session } = await fixture().buy({ router_id: router, duration: '2h' });
 			const answer = await api.send('GET', '/v1/owner/users');
 			const list = ownerUserList.parse(answer.body);
 			const [user] = list.data;
@@ -627,9 +632,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('show what was ended early in the group expired, with its own status', async () => {
-			const { newKey, api: buyer } = world();
+			const { newKey, api: buyer } = fixture();
 			const { accountId, api } = await newKey({ role: 'owner' });
-			const { session } = await world().buy({ router_id: await addRouter(world(), accountId) });
+			const { session } = await fixture().buy({ router_id: await addRouter(fixture(), accountId) });
 			const ended = await buyer.endSession(session.id);
 			expect(await usersOf(api, '?status=expired')).toMatchObject({
 				data: [{ status: 'ended', group: 'expired', ended_at: ended.ended_at, remaining_seconds: 0 }],
@@ -638,18 +643,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('do not show what was only ordered', async () => {
-			const { newKey, api: buyer } = world();
+			const { newKey, api: buyer } = fixture();
 			const { accountId, api } = await newKey({ role: 'owner' });
-			const router_id = await addRouter(world(), accountId);
+			const router_id = await addRouter(fixture(), accountId);
 			await buyer.createSession({ router_id });
 			await buyer.endSession((await buyer.createSession({ router_id })).id);
 			expect(await usersOf(api)).toMatchObject({ data: [], counts: { active: 0, expired: 0 } });
 		});
 
 		it('of an admin are those of its own routers, not of all', async () => {
-			await world().buy();
-			expect((await usersOf(world().admin)).data).toEqual([]);
-			expect((await usersOf(world().owner)).data.length).toBeGreaterThan(0);
+			await fixture().buy();
+			expect((await usersOf(fixture().admin)).data).toEqual([]);
+			expect((await usersOf(fixture().owner)).data.length).toBeGreaterThan(0);
 		});
 
 		it.each([
@@ -661,39 +666,39 @@ describe.each(DATABASES)('on %s', (database) => {
 			['status=active&status=active', 'status', 'duplicate']
 		])('400 validation_failed for ?%s: %s %s', async (query, name, code) => {
 			const path = `/v1/owner/users?${query}`;
-			const { errors } = await world().owner.refused('400 validation_failed', 'GET', path);
+			const { errors } = await fixture().owner.refused('400 validation_failed', 'GET', path);
 			expect(errors).toEqual([expect.objectContaining({ in: 'query', pointer: `/${name}`, code })]);
 		});
 	});
 
 	describe('the price', () => {
-		const world = useWorld({ database });
+		const fixture = useFixture({ database });
 		let owner: NewKey;
 		let router: number;
 
 		beforeEach(async () => {
-			owner = await world().newKey({ role: 'owner' });
-			router = await addRouter(world(), owner.accountId);
+			owner = await fixture().newKey({ role: 'owner' });
+			router = await addRouter(fixture(), owner.accountId);
 		});
 
 		const pathOf = (id: number | string) => `/v1/owner/routers/${id}/price`;
 		const set = (api: Api, price: unknown, id: number | string = router) =>
 			api.send('PUT', pathOf(id), { body: { price } });
 		const history = (id = router) =>
-			world().sql.all(
+			fixture().sql.all(
 				`select old_price_minor, new_price_minor, currency, account_id, api_key_id, changed_at
 					from price_changes where router_id = ? order by id`,
 				id
 			);
 		const keyIdOf = ({ accountId }: NewKey) =>
-			world().sql.count('select id from api_keys where account_id = ?', accountId);
+			fixture().sql.count('select id from api_keys where account_id = ?', accountId);
 
 		it('is set at once, and kept with who changed it and when', async () => {
-			const before = await world().api.getRouter(router);
-			const started = serverNow(world());
+			const before = await fixture().api.getRouter(router);
+			const started = serverNow(fixture());
 			const { status, body } = await set(owner.api, 750);
-			const ended = serverNow(world());
-			const after = await world().api.getRouter(router);
+			const ended = serverNow(fixture());
+			const after = await fixture().api.getRouter(router);
 			expect([status, body]).toEqual([200, after]);
 			expect(after).toEqual({ ...before, price: 750, updated_at: after.updated_at });
 			const [change, ...others] = await history();
@@ -720,14 +725,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('that it already has is no change', async () => {
-			const before = await world().api.getRouter(router);
+			const before = await fixture().api.getRouter(router);
 			expect(await set(owner.api, 500)).toMatchObject({ status: 200, body: before });
 			expect(await history()).toEqual([]);
 		});
 
 		it('is what a new order costs; open orders and running sessions keep theirs', async () => {
-			const { api } = world();
-			const { session: running } = await world().buy({ router_id: router });
+			const { api } = fixture();
+			const { session: running } = await fixture().buy({ router_id: router });
 			const open = await api.createSession({ router_id: router, phone: numberEnding('008') });
 			await set(owner.api, 2000);
 			expect(await api.getSession(running.id)).toMatchObject({ status: 'active', amount: 500 });
@@ -760,12 +765,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			[true, 'invalid_type'],
 			[undefined, 'required']
 		])('may not be %j: %s', async (price, code) => {
-			const before = await recorded(world());
+			const before = await recorded(fixture());
 			const request = { body: { price } };
 			const path = pathOf(router);
 			const { errors } = await owner.api.refused('400 validation_failed', 'PUT', path, request);
 			expect(errors).toEqual([expect.objectContaining({ in: 'body', pointer: '/price', code })]);
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('may not be a number that JSON cannot hold, nor come with other fields', async () => {
@@ -779,18 +784,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('is changed by the owner’s account only: 403 for another owner', async () => {
-			const other = await world().newKey({ role: 'owner' });
-			const before = await recorded(world());
+			const other = await fixture().newKey({ role: 'owner' });
+			const before = await recorded(fixture());
 			await other.api.refused('403 not_router_owner', 'PUT', pathOf(router), { body: { price: 1 } });
 			await owner.api.refused('403 not_router_owner', 'PUT', pathOf(3), { body: { price: 1 } });
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('is changed by any owner key of that account, which is the one noted', async () => {
-			const second = await world().newKey({ accountId: owner.accountId, role: 'owner' });
+			const second = await fixture().newKey({ accountId: owner.accountId, role: 'owner' });
 			expect((await set(second.api, 600)).status).toBe(200);
 			const [change] = await history();
-			const newest = await world().sql.count(
+			const newest = await fixture().sql.count(
 				'select max(id) from api_keys where account_id = ?',
 				owner.accountId
 			);
@@ -798,8 +803,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('is changed by an admin at any router, who is noted', async () => {
-			const admin = await world().newKey({ role: 'admin' });
-			const disabled = await addRouter(world(), owner.accountId, { disabled_at: 1 });
+			const admin = await fixture().newKey({ role: 'admin' });
+			const disabled = await addRouter(fixture(), owner.accountId, { disabled_at: 1 });
 			for (const id of [router, disabled]) {
 				expect(await set(admin.api, 900, id)).toMatchObject({ status: 200, body: { id, price: 900 } });
 				expect(await history(id)).toMatchObject([
@@ -809,9 +814,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('of a disabled router is set by its owner; for others it is not there', async () => {
-			const disabled = await addRouter(world(), owner.accountId, { disabled_at: 1 });
+			const disabled = await addRouter(fixture(), owner.accountId, { disabled_at: 1 });
 			expect((await set(owner.api, 900, disabled)).status).toBe(200);
-			const { api: other } = await world().newKey({ role: 'owner' });
+			const { api: other } = await fixture().newKey({ role: 'owner' });
 			const request = { body: { price: 1 } };
 			await other.refused('404 router_not_found', 'PUT', pathOf(disabled), request);
 		});
@@ -819,7 +824,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it.each(['0', '-1', '999999', '9007199254740993', '99999999999999999999999'])(
 			'404 router_not_found for the router %s',
 			async (id) => {
-				for (const api of [owner.api, world().admin]) {
+				for (const api of [owner.api, fixture().admin]) {
 					await api.refused('404 router_not_found', 'PUT', pathOf(id), { body: { price: 1 } });
 				}
 			}
@@ -848,21 +853,21 @@ describe.each(DATABASES)('on %s', (database) => {
 				expect(change['old_price_minor']).toBe(old);
 				old = change['new_price_minor'];
 			}
-			expect((await world().api.getRouter(router)).price).toBe(old);
+			expect((await fixture().api.getRouter(router)).price).toBe(old);
 		});
 	});
 
 	describe('the price in a currency with cents', () => {
-		const world = useWorld({ database, env: { CURRENCY: 'KES', MAX_PRICE: '50' } });
+		const fixture = useFixture({ database, env: { CURRENCY: 'KES', MAX_PRICE: '50' } });
 
 		it('has as many decimals as the currency, and the installation’s highest price', async () => {
-			const { owner } = world();
+			const { owner } = fixture();
 			const path = '/v1/owner/routers/3/price';
 			for (const price of [12.5, 0.01, 19.99, 50]) {
 				const { status, body } = await owner.send('PUT', path, { body: { price } });
 				expect([status, (body as { price: number }).price]).toEqual([200, price]);
 			}
-			const minor = await world().sql.all('select new_price_minor from price_changes order by id');
+			const minor = await fixture().sql.all('select new_price_minor from price_changes order by id');
 			expect(minor.map((row) => row['new_price_minor'])).toEqual([1250, 1, 1999, 5000]);
 			for (const [price, code] of [
 				[12.345, 'invalid_format'],
@@ -872,12 +877,12 @@ describe.each(DATABASES)('on %s', (database) => {
 				const { errors } = await owner.refused('400 validation_failed', 'PUT', path, { body: { price } });
 				expect(errors).toMatchObject([{ pointer: '/price', code }]);
 			}
-			expect(await world().api.createSession({ duration: '15m' })).toMatchObject({ amount: 12.5 });
+			expect(await fixture().api.createSession({ duration: '15m' })).toMatchObject({ amount: 12.5 });
 		});
 	});
 
 	describe('who may', () => {
-		const world = useWorld({ database });
+		const fixture = useFixture({ database });
 		const CALLS = [
 			['GET', '/v1/owner/earnings', 'owner:read'],
 			['GET', '/v1/owner/users', 'owner:read'],
@@ -889,8 +894,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			'403 owner_role_required for %s %s with an app key, whatever else is wrong',
 			async (...call) => {
 				const [method, path] = call;
-				const { api, newKey } = world();
-				const before = await recorded(world());
+				const { api, newKey } = fixture();
+				const before = await recorded(fixture());
 				for (const weak of [
 					{ api },
 					// As strong as the weaker of key and account.
@@ -903,7 +908,7 @@ describe.each(DATABASES)('on %s', (database) => {
 						...(method === 'PUT' ? { body: '{' } : {})
 					});
 				}
-				expect(await recorded(world())).toEqual(before);
+				expect(await recorded(fixture())).toEqual(before);
 			}
 		);
 
@@ -911,7 +916,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			'%s %s is open to owners and admins, and to keys narrowed to its scope',
 			async (...call) => {
 				const [method, path, scope] = call;
-				const { owner, admin, newKey, sql } = world();
+				const { owner, admin, newKey, sql } = fixture();
 				const ownerId = await sql.count('select owner_account_id from routers where id = 3');
 				const narrow = await newKey({ accountId: ownerId, role: 'owner', scopes: [scope] });
 				for (const api of [owner, admin, narrow.api]) {
@@ -922,7 +927,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it.each(CALLS)('403 insufficient_scope for %s %s without %s', async (method, path, scope) => {
 			const other = scope === 'owner:read' ? 'owner:write' : 'owner:read';
-			const { api } = await world().newKey({ role: 'owner', scopes: [other, 'routers:read'] });
+			const { api } = await fixture().newKey({ role: 'owner', scopes: [other, 'routers:read'] });
 			const problem = await api.refused('403 insufficient_scope', method, path, request(method));
 			expect(problem.required_scope).toBe(scope);
 		});

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { browse } from '../support/browsing.ts';
-import { useWorld } from '../support/world.ts';
+import { useFixture } from '../support/fixture.ts';
 
 /** Of the headers of a page: a share of the 14 KB of the first answer. */
 const HEADER_BYTES = 900;
@@ -10,14 +10,14 @@ const HEADER_BYTES = 900;
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 describe('a page', () => {
-	const world = useWorld({});
+	const fixture = useFixture({});
 
 	it.each([
 		['with a script of its own', '/r/3', true],
 		['of an error', '/nothing-here', true],
 		['without script', '/docs/errors', false]
 	])('%s allows the inline scripts and styles that it has, and no others', async (_what, path, isNonced) => {
-		const { html, headers } = await browse(world().server.url).get(path);
+		const { html, headers } = await browse(fixture().server.url).get(path);
 		const policy = headers.get('content-security-policy') ?? '';
 		const sources = new Map(
 			policy.split('; ').map((directive) => {
@@ -44,7 +44,7 @@ describe('a page', () => {
 	});
 
 	it('comes with headers that say something, in few bytes', async () => {
-		const { headers } = await browse(world().server.url).get('/r/3');
+		const { headers } = await browse(fixture().server.url).get('/r/3');
 		expect(headers.has('etag')).toBe(false);
 		expect(headers.has('x-sveltekit-page')).toBe(false);
 		expect(headers.get('cache-control')).toBe('no-store');

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../support/api.ts';
 import { INSTANT } from '../support/wire.ts';
-import { DATABASES, eventually, recorded, useWorld } from '../support/world.ts';
+import { BOTH_DATABASES, eventually, recorded, useFixture } from '../support/fixture.ts';
 
 const path = '/v1/payments/mobile-money';
 
@@ -26,27 +26,27 @@ const BAD_FIELDS = [
 	['__proto__x', 1, 'unknown_field']
 ] as const;
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 	let session: Session;
 
 	beforeEach(async () => {
 		// A number that never answers: an accepted payment stays as it is.
-		session = await world().api.createSession({ phone: numberEnding('003') });
+		session = await fixture().api.createSession({ phone: numberEnding('003') });
 	});
 
 	const refused = async (expected: `${number} ${string}`, order: object = {}) => {
-		const { api } = world();
-		const before = await recorded(world());
+		const { api } = fixture();
+		const before = await recorded(fixture());
 		const body = { amount: session.amount, phone: session.phone, session_id: session.id, ...order };
 		const problem = await api.refused(expected, 'POST', path, { body });
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 		return problem;
 	};
 
 	describe('POST /payments/mobile-money', () => {
 		it('201 pending, with exactly the documented object, before the operator has said anything', async () => {
-			const payment = await world().api.pay(session);
+			const payment = await fixture().api.pay(session);
 			expect(payment).toEqual({
 				id: payment.id,
 				session_id: session.id,
@@ -71,7 +71,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('201 for another payer than the one who ordered', async () => {
 			const payer = numberEnding('003');
-			expect(await world().api.pay(session, payer.replace('+256', '0'))).toMatchObject({ phone: payer });
+			expect(await fixture().api.pay(session, payer.replace('+256', '0'))).toMatchObject({ phone: payer });
 		});
 
 		it.each(BAD_FIELDS)('400 validation_failed for %s: %j', async (field, value, code) => {
@@ -81,7 +81,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('400 validation_failed for an infinite amount', async () => {
 			const body = `{"amount":1e999,"phone":"${session.phone}","session_id":${session.id}}`;
-			const { errors } = await world().api.refused('400 validation_failed', 'POST', path, { body });
+			const { errors } = await fixture().api.refused('400 validation_failed', 'POST', path, { body });
 			expect(errors).toMatchObject([{ pointer: '/amount', code: 'invalid_type' }]);
 		});
 
@@ -101,7 +101,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('400 payment_in_progress, naming the open payment', async () => {
-			const { api, server, sql } = world();
+			const { api, server, sql } = fixture();
 			const payment = await api.pay(session);
 			const problem = await api.refused('400 payment_in_progress', 'POST', path, {
 				body: { amount: session.amount, phone: numberEnding('123'), session_id: session.id }
@@ -112,7 +112,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('the database itself holds one open payment, and one that counts, for a session', async () => {
-			const { api, sql, buy } = world();
+			const { api, sql, buy } = fixture();
 			const { payment: applied } = await buy();
 			const copy = async (id: number) => {
 				const [row] = await sql.all('select * from payments where id = ?', id);
@@ -131,27 +131,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('400 session_already_paid while it runs and after its end', async () => {
-			({ session } = await world().buy());
+			({ session } = await fixture().buy());
 			await refused('400 session_already_paid');
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await refused('400 session_already_paid');
 		});
 
 		it('400 session_not_payable for a cancelled session, with its state', async () => {
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			expect(await refused('400 session_not_payable')).toMatchObject({ session_status: 'cancelled' });
 		});
 
 		it('400 session_not_payable when its time to pay is over, though no job has noticed', async () => {
-			await world().server.advance(30 * 60_000);
-			const { api } = world();
+			await fixture().server.advance(30 * 60_000);
+			const { api } = fixture();
 			const body = { amount: session.amount, phone: session.phone, session_id: session.id };
 			const problem = await api.refused('400 session_not_payable', 'POST', path, { body });
 			expect(problem).toMatchObject({ session_status: 'cancelled' });
 		});
 
 		it('400 payment_attempts_exceeded for the sixth attempt at one session', async () => {
-			const { api, decided } = world();
+			const { api, decided } = fixture();
 			for (let attempt = 1; attempt <= 5; attempt += 1) {
 				const payment = await decided(await api.pay(session, numberEnding('001')));
 				expect(payment).toMatchObject({ status: 'failed' });
@@ -160,7 +160,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('400 payer_prompt_limit for the sixth prompt to a number in 15 minutes, whoever asks', async () => {
-			const { api, other, server } = world();
+			const { api, other, server } = fixture();
 			const phone = numberEnding('003');
 			const startWith = async (caller: typeof api) => caller.pay(await caller.createSession(), phone);
 			await startWith(api);
@@ -181,7 +181,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('GET /payments/{id}/status', () => {
 		it('200 with the same object; a success names the operator’s reference and the moment', async () => {
-			const { payment } = await world().buy();
+			const { payment } = await fixture().buy();
 			expect(payment).toMatchObject({
 				status: 'success',
 				applied: true,
@@ -191,11 +191,11 @@ describe.each(DATABASES)('on %s', (database) => {
 				refund_reason: null,
 				refunded_at: null
 			});
-			expect(await world().api.getPayment(payment.id)).toEqual(payment);
+			expect(await fixture().api.getPayment(payment.id)).toEqual(payment);
 		});
 
 		it('asks the operator nothing: a read is a read of our own', async () => {
-			const { api, sql } = world();
+			const { api, sql } = fixture();
 			const payment = await api.pay(session);
 			await eventually('the operator has it', () =>
 				sql.count("select count(*) from payments where id = ? and submit_state = 'accepted'", payment.id)
@@ -207,7 +207,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 			const asked = () => sql.all('select * from operator_messages where payment_id = ?', payment.id);
 			const before = await asked();
-			await world().server.advance(60_000);
+			await fixture().server.advance(60_000);
 			for (let read = 0; read < 5; read += 1) {
 				expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 			}
@@ -216,13 +216,13 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('404 payment_not_found for an id that names nothing', async () => {
 			for (const id of ['0', '-1', '999999', '9007199254740993', '1'.repeat(30)]) {
-				await world().api.refused('404 payment_not_found', 'GET', `/v1/payments/${id}/status`);
+				await fixture().api.refused('404 payment_not_found', 'GET', `/v1/payments/${id}/status`);
 			}
 		});
 
 		it('400 validation_failed for an id that is no integer', async () => {
 			for (const id of ['abc', '1.5', 'mobile-money']) {
-				const problem = await world().api.refused(
+				const problem = await fixture().api.refused(
 					'400 validation_failed',
 					'GET',
 					`/v1/payments/${id}/status`
@@ -239,15 +239,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			['wait=soon', 'invalid_format'],
 			['wait=1&wait=1', 'duplicate']
 		])('400 validation_failed for ?%s', async (query, code) => {
-			const { payment } = await world().buy();
+			const { payment } = await fixture().buy();
 			const at = `/v1/payments/${payment.id}/status?${query}`;
-			const problem = await world().api.refused('400 validation_failed', 'GET', at);
+			const problem = await fixture().api.refused('400 validation_failed', 'GET', at);
 			expect(problem.errors).toMatchObject([{ in: 'query', pointer: '/wait', code }]);
 		});
 	});
 
 	describe('in a currency with cents, in another region', () => {
-		const kenya = useWorld({ database, env: { CURRENCY: 'KES', DEFAULT_REGION: 'KE' } });
+		const kenya = useFixture({ database, env: { CURRENCY: 'KES', DEFAULT_REGION: 'KE' } });
 
 		it('amounts have two decimals, and numbers are those of the region', async () => {
 			const { api, sql } = kenya();

@@ -5,14 +5,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, demoKey, eventually, SECRET, startWorld, type World } from '../support/world.ts';
+import { DATABASES, demoKey, eventually, SECRET, startFixture, type Fixture } from '../support/fixture.ts';
 
 const minute = 60_000;
 /** What one ordinary purchase may cost. */
 const MOST_CALLS = 8;
 
-/** A portal that buys through the world's service. */
-async function startRemotePortal({ server }: World): Promise<TestServer> {
+/** A portal that buys through the fixture's service. */
+async function startRemotePortal({ server }: Fixture): Promise<TestServer> {
 	return startServer({
 		env: {
 			AIRTILL_SECRET: SECRET,
@@ -63,18 +63,18 @@ function createBuyer(portal: TestServer) {
 const isPaid = (text: string) => text.includes('You are paid until');
 
 describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
-	let world: World;
+	let fixture: Fixture;
 	let portal: TestServer;
 	let buyer: ReturnType<typeof createBuyer>;
 
 	beforeAll(async () => {
-		world = await startWorld({ database });
-		portal = await startRemotePortal(world);
+		fixture = await startFixture({ database });
+		portal = await startRemotePortal(fixture);
 		buyer = createBuyer(portal);
 	});
 	afterAll(async () => {
 		await portal.stop();
-		await world.stop();
+		await fixture.stop();
 	});
 
 	/** Calls that the portal makes while something happens, as `POST /v1/sessions`, in their order. */
@@ -82,7 +82,7 @@ describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
 		const mark = await settled();
 		await work();
 		await settled();
-		const rows = await world.sql.all(
+		const rows = await fixture.sql.all(
 			`select method, path from request_log
 				where id > ? and account_id = (select id from accounts where email = 'app@airtill.example') order by id`,
 			mark
@@ -92,15 +92,15 @@ describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
 
 	/** Once everything that was asked so far is in the log. @returns id of its newest entry */
 	async function settled(): Promise<number> {
-		const { accountId, api } = await world.newKey();
+		const { accountId, api } = await fixture.newKey();
 		await api.getRouter(1);
 		return eventually('the log is written', () =>
-			world.sql.count('select max(id) from request_log where account_id = ?', accountId)
+			fixture.sql.count('select max(id) from request_log where account_id = ?', accountId)
 		);
 	}
 
 	const advance = async (ms: number) => {
-		await world.server.advance(ms);
+		await fixture.server.advance(ms);
 		await portal.advance(ms);
 	};
 
@@ -170,12 +170,12 @@ describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
 
 	it('shows a price that has changed, though it knew the router a moment ago', async () => {
 		const form = await buyer.fill(numberEnding('123'));
-		await world.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 700 } });
+		await fixture.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 700 } });
 		const refused = await buyer.post('/r/3', form);
 		expect(refused.status).toBe(400);
 		expect(refused.text).toContain('The price has just changed.');
 		expect(refused.text).toContain('1h 700');
-		await world.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 500 } });
+		await fixture.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 500 } });
 	});
 
 	it('shows time that was ended as ended, at once', async () => {
@@ -190,40 +190,40 @@ describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
 });
 
 describe.each(DATABASES)('a portal that is limited by its service on %s', (database) => {
-	let world: World;
+	let fixture: Fixture;
 	let portal: TestServer;
 	let buyer: ReturnType<typeof createBuyer>;
 	/** Calls that the service lets through in a minute. */
 	const LIMIT = 12;
 
 	beforeAll(async () => {
-		world = await startWorld({ database, env: { RATE_LIMIT_DEFAULT: String(LIMIT) } });
-		portal = await startRemotePortal(world);
+		fixture = await startFixture({ database, env: { RATE_LIMIT_DEFAULT: String(LIMIT) } });
+		portal = await startRemotePortal(fixture);
 		buyer = createBuyer(portal);
 	});
 	afterAll(async () => {
 		await portal.stop();
-		await world.stop();
+		await fixture.stop();
 	});
 
 	/** The limit's minute is over. */
 	async function windowPasses(): Promise<void> {
-		if (database === 'postgres') await world.sql.run('delete from rate_hits');
-		await world.server.advance(minute + 1000);
+		if (database === 'postgres') await fixture.sql.run('delete from rate_hits');
+		await fixture.server.advance(minute + 1000);
 		await portal.advance(minute + 1000);
 	}
 
 	/** Uses the key up, but for so many calls. */
 	async function leave(calls: number): Promise<void> {
 		await windowPasses();
-		const headers = { authorization: `Bearer ${demoKey(world.server, 'app')}` };
+		const headers = { authorization: `Bearer ${demoKey(fixture.server, 'app')}` };
 		for (let call = 0; call < LIMIT - calls; call += 1) {
-			await fetch(`${world.server.url}/v1/routers/1`, { headers });
+			await fetch(`${fixture.server.url}/v1/routers/1`, { headers });
 		}
 	}
 
 	const paymentsOf = (phone: string) =>
-		world.sql.count('select count(*) from payments where phone = ?', phone);
+		fixture.sql.count('select count(*) from payments where phone = ?', phone);
 
 	it('shows a calm page that says how long, tries again by itself, and names no fault', async () => {
 		await leave(0);
@@ -289,7 +289,7 @@ describe.each(DATABASES)('a portal that is limited by its service on %s', (datab
 		await buyer.page(place);
 		await eventually('paid', async () => isPaid((await buyer.page(place)).text));
 		expect(await paymentsOf(phone)).toBe(1);
-		expect(await world.sql.count('select count(*) from sessions where phone = ?', phone)).toBe(1);
+		expect(await fixture.sql.count('select count(*) from sessions where phone = ?', phone)).toBe(1);
 	});
 
 	it('tells a waiting page when to ask again, and shows the password when it may', async () => {

@@ -9,19 +9,19 @@ import { createPurchases, type Purchases } from '../../src/lib/server/portal/pur
 import { createRateLimits } from '../../src/lib/server/api/rate-limits/rate-limits.ts';
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { numberEnding } from '../support/api.ts';
-import { DATABASES, demoKey, SECRET, useWorld } from '../support/world.ts';
+import { DATABASES, demoKey, SECRET, useFixture } from '../support/fixture.ts';
 
 const HOUR = { routerId: 3, duration: '1h', paymentMethod: 'mobile_money', amount: 500, currency: 'UGX' };
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	let database: Database;
 	let purchases: Purchases;
 	let api: ApiClient;
 	let starts: number;
 
 	beforeAll(async () => {
-		const { server } = world();
+		const { server } = fixture();
 		database = await openDatabase(server.databaseUrl, { poolSize: 2 });
 		purchases = guarded({ network: 1_000, total: 1_000 });
 		const access = { url: `${server.url}/v1`, key: demoKey(server, 'app') };
@@ -282,7 +282,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			return { token, code: found?.code ?? '' };
 		};
 		const row = async (token: string) => {
-			const [found] = await world().sql.all(
+			const [found] = await fixture().sql.all(
 				'select * from purchases where token_hash = ?',
 				createHash('sha256').update(token).digest('hex')
 			);
@@ -303,7 +303,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('is given to an older purchase when that is next opened', async () => {
 			const { token, code } = await buy();
-			await world().sql.run(
+			await fixture().sql.run(
 				'update purchases set code_hash = null, token_sealed = null where session_id = ?',
 				Number((await row(token))['session_id'])
 			);
@@ -315,8 +315,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { token, code } = await buy();
 			const other = await buy();
 			const taken = (await row(token))['code_hash'];
-			await world().sql.run('update purchases set code_hash = null where code_hash = ?', String(taken));
-			await world().sql.run(
+			await fixture().sql.run('update purchases set code_hash = null where code_hash = ?', String(taken));
+			await fixture().sql.run(
 				'update purchases set code_hash = ? where session_id = ?',
 				String(taken),
 				Number((await row(other.token))['session_id'])
@@ -333,7 +333,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { token, code } = await buy();
 			const day = 24 * 60 * 60 * 1000;
 			const age = (days: number) =>
-				world().sql.run(
+				fixture().sql.run(
 					'update purchases set updated_at = ? where code_hash = ?',
 					Date.now() - days * day,
 					hash

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api, type Session } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, eventually, SECRET, useWorld } from '../support/world.ts';
+import { BOTH_DATABASES, eventually, SECRET, useFixture } from '../support/fixture.ts';
 
 const atOnce = 20;
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
 	let second: TestServer;
 	let key: string;
 	/** The same account through one process, and through two in turn. */
@@ -15,11 +15,11 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	beforeAll(async () => {
 		second = await startServer({
-			database: world().server.databaseUrl,
+			database: fixture().server.databaseUrl,
 			env: { AIRTILL_SECRET: SECRET, AIRTILL_DEMO: 'off' }
 		});
-		({ key } = await world().newKey());
-		const [one, two] = [createApi(world().server.url, key), createApi(second.url, key)];
+		({ key } = await fixture().newKey());
+		const [one, two] = [createApi(fixture().server.url, key), createApi(second.url, key)];
 		callers = { 'one process': [one], 'two processes': [one, two] };
 	});
 	afterAll(() => second?.stop());
@@ -36,7 +36,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	const orderWith = async (phone: string): Promise<Session> =>
-		createApi(world().server.url, key).createSession({ phone });
+		createApi(fixture().server.url, key).createSession({ phone });
 
 	const paymentFor = (session: Session) => ({
 		amount: session.amount,
@@ -44,7 +44,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		session_id: session.id
 	});
 
-	const count = (text: string, id: number) => world().sql.count(`select count(*) ${text}`, id);
+	const count = (text: string, id: number) => fixture().sql.count(`select count(*) ${text}`, id);
 	const chargesOf =
 		'from sandbox_charges c join payments p on p.reference = c.reference where p.session_id = ?';
 
@@ -90,7 +90,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(new Set(others.map(({ code, session_status }) => `${code} ${session_status}`))).toEqual(
 				new Set(['session_not_active cancelled'])
 			);
-			expect(await world().events(session.id)).toEqual(['session.cancelled', 'session.created']);
+			expect(await fixture().events(session.id)).toEqual(['session.cancelled', 'session.created']);
 		});
 
 		it('a DELETE while the payment settles leaves either paid and ended, or cancelled and refunded', async () => {
@@ -152,13 +152,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 			for (const id of bought) {
 				expect(await count(chargesOf, id)).toBe(1);
-				const types = await world().events(id);
+				const types = await fixture().events(id);
 				expect(types).toEqual(['payment.success', 'session.activated', 'session.created']);
 			}
 		});
 	});
 
 	it('nothing of this was logged as an error', () => {
-		expect(world().server.stderr() + second.stderr()).toBe('');
+		expect(fixture().server.stderr() + second.stderr()).toBe('');
 	});
 });

@@ -3,26 +3,26 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const [ROUTER, PERSONAL_ROUTER] = [3, 5];
 const [FIRST, SECOND] = ['02:00:00:00:03:01', '02-00-00-00-03-02'];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let gateway: RadiusGateway;
 	let calls: RadiusCalls;
 	let personal: RadiusCalls;
 
 	beforeAll(async () => {
-		gateway = await registerRadius(world(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
-		calls = radiusCalls(world().server.url, gateway);
+		gateway = await registerRadius(fixture(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
+		calls = radiusCalls(fixture().server.url, gateway);
 		const other = { kind: 'hostapd', access: 'wpa_personal_per_client', router: PERSONAL_ROUTER } as const;
-		personal = radiusCalls(world().server.url, await registerRadius(world(), other));
+		personal = radiusCalls(fixture().server.url, await registerRadius(fixture(), other));
 	});
 
 	async function buy() {
-		const { session } = await world().buy({ router_id: ROUTER, duration: '1h' });
+		const { session } = await fixture().buy({ router_id: ROUTER, duration: '1h' });
 		return { session, user: loginUser(session.id), password: session.password ?? '' };
 	}
 
@@ -32,7 +32,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await calls.account('stop', 'any-order', { ...report, in: '9', cause: 'User-Request', lasted: '60' });
 		await calls.account('interim', 'any-order', { ...report, in: '5', delay: '20' });
 		await Promise.all([1, 2, 3].map(() => calls.account('start', 'any-order', { ...report, delay: '60' })));
-		const rows = await world().sql.all(
+		const rows = await fixture().sql.all(
 			'select * from network_sessions where acct_session_id = ?',
 			'any-order'
 		);
@@ -48,16 +48,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		const report = { user, mac: FIRST, nas_address: '10.0.0.2', nas_identifier: 'ap' };
 		await calls.account('start', '00000001', report);
 		await calls.account('stop', '00000001', report);
-		await world().server.advance(60_000);
+		await fixture().server.advance(60_000);
 		await calls.account('start', '00000001', report);
 		const mine = 'select * from network_sessions where pass_id = ? order by id';
-		const rows = await world().sql.all(mine, session.id);
+		const rows = await fixture().sql.all(mine, session.id);
 		expect(rows.map(({ stopped_at: at }) => at === null)).toEqual([false, true]);
 		expect((await calls.authorize(user, SECOND)).status).toBe(401);
 		await calls.account('on', '', { nas_address: '10.0.0.2', nas_identifier: 'another' });
 		expect((await calls.authorize(user, SECOND)).status).toBe(401);
 		await calls.account('on', '', { nas_address: '10.0.0.2', nas_identifier: 'ap' });
-		expect((await world().sql.all(mine, session.id)).map(({ stop_cause: cause }) => cause)[1]).toBe(
+		expect((await fixture().sql.all(mine, session.id)).map(({ stop_cause: cause }) => cause)[1]).toBe(
 			'NAS-Reboot'
 		);
 		expect((await calls.authorize(user, SECOND)).status).toBe(200);
@@ -67,7 +67,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const [older, newer] = [await buy(), await buy()];
 		await calls.account('start', 'reused', { user: older.user, mac: FIRST });
 		await calls.account('start', 'reused', { user: newer.user, mac: FIRST });
-		const open = await world().sql.all(
+		const open = await fixture().sql.all(
 			'select pass_id from network_sessions where acct_session_id = ? and stopped_at is null',
 			'reused'
 		);
@@ -80,17 +80,17 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a device that was put out, and goes on, gets its place back by signing in only', async () => {
 		const { user } = await buy();
 		await calls.account('start', 'goes-on', { user, mac: FIRST });
-		await world().server.advance(190_000);
+		await fixture().server.advance(190_000);
 		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
 		await eventually('it could not be put out', async () => {
 			const failed = `select count(*) from network_sessions where acct_session_id = ? and disconnect_state = 'failed'`;
-			return (await world().sql.count(failed, 'goes-on')) === 1;
+			return (await fixture().sql.count(failed, 'goes-on')) === 1;
 		});
 		// The one in its place sleeps for longer than a place is kept.
-		await world().server.advance(190_000);
+		await fixture().server.advance(190_000);
 		await calls.account('interim', 'goes-on', { user, mac: FIRST });
 		const holder = 'select mac from access_devices where released_at is null and pass_id = ?';
-		const holders = await world().sql.all(holder, Number(user.slice(1)));
+		const holders = await fixture().sql.all(holder, Number(user.slice(1)));
 		expect(holders.map(({ mac }) => mac)).toEqual(['02:00:00:00:03:02']);
 		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
 		await calls.account('interim', 'goes-on', { user, mac: FIRST });
@@ -99,10 +99,10 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('a gateway that was thought silent is heard of when it asks about a login, right or wrong', async () => {
 		const silence = () =>
-			world().sql.run('update gateways set silent_since = 1 where name = ?', gateway.name);
+			fixture().sql.run('update gateways set unresponsive_since = 1 where name = ?', gateway.name);
 		const isUnresponsive = async () =>
-			(await world().sql.count(
-				'select count(*) from gateways where name = ? and silent_since is not null',
+			(await fixture().sql.count(
+				'select count(*) from gateways where name = ? and unresponsive_since is not null',
 				gateway.name
 			)) === 1;
 		for (const user of ['s999999', (await buy()).user]) {
@@ -117,7 +117,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const className = `0x${Buffer.from(`pass-${session.id}-1900000000`).toString('hex')}`;
 		await calls.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
 		await personal.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
-		const rows = await world().sql.all(
+		const rows = await fixture().sql.all(
 			'select pass_id, told_until from network_sessions where acct_session_id = ? order by id',
 			'by-class'
 		);
@@ -129,9 +129,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('a delay that cannot be one says nothing of the clock of a gateway', async () => {
 		const { user } = await buy();
-		const at = String(Math.floor(world().server.now() / 1000));
+		const at = String(Math.floor(fixture().server.now() / 1000));
 		const offset = async () =>
-			(await world().sql.all('select clock_offset_ms from gateways where name = ?', gateway.name))[0];
+			(await fixture().sql.all('select clock_offset_ms from gateways where name = ?', gateway.name))[0];
 		expect(await calls.account('start', 'delayed', { user, mac: FIRST, at })).toBe(204);
 		const measured = await offset();
 		expect(Math.abs(Number(measured?.['clock_offset_ms']))).toBeLessThan(60_000);

@@ -4,7 +4,7 @@ import type { AccessKind } from '../../src/lib/domain/access-kind.ts';
 import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { registerRadius } from '../support/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
-import { DATABASES, useWorld } from '../support/world.ts';
+import { DATABASES, useFixture } from '../support/fixture.ts';
 
 const PERSONAL_ROUTER = 5;
 
@@ -12,16 +12,16 @@ const secondsOf = ({ attributes }: RadiusAnswer) => Number(attributes['reply:Ses
 const passwords = ({ attributes }: RadiusAnswer) => attributes['reply:Tunnel-Password:0']?.value ?? [];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let personal: RadiusCalls;
 
 	beforeAll(async () => {
 		const other = { kind: 'hostapd', access: 'wpa_personal_per_client', router: PERSONAL_ROUTER } as const;
-		personal = radiusCalls(world().server.url, await registerRadius(world(), other));
+		personal = radiusCalls(fixture().server.url, await registerRadius(fixture(), other));
 	});
 
 	async function buy(router: number, duration = '1h') {
-		const { session } = await world().buy({ router_id: router, duration });
+		const { session } = await fixture().buy({ router_id: router, duration });
 		return { session, user: loginUser(session.id), password: session.password ?? '' };
 	}
 	const macCalls = (mac: string) => personal.authorize(mac, mac);
@@ -55,7 +55,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const router = 6;
 		const mac = '02:00:00:00:06:01';
 		const at = async (kind: 'mikrotik' | 'coova' | 'hostapd', access: AccessKind) =>
-			radiusCalls(world().server.url, await registerRadius(world(), { kind, access, router }));
+			radiusCalls(fixture().server.url, await registerRadius(fixture(), { kind, access, router }));
 		const hotspots = [await at('mikrotik', 'portal_login'), await at('coova', 'portal_login')];
 		// The hotspots stay where the Wi-Fi of the router gets passwords of its own.
 		const accessPoint = await at('hostapd', 'wpa_personal_per_client');
@@ -70,7 +70,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await accessPoint.authorize(mac)).status).toBe(404);
 		expect((await accessPoint.postAuth(mac, '02:00:00:00:06:02')).status).toBe(404);
 		await accessPoint.account('start', 'by-address', { user: '02:00:00:00:06:02', mac });
-		const found = await world().sql.all(
+		const found = await fixture().sql.all(
 			'select pass_id from network_sessions where acct_session_id = ?',
 			'by-address'
 		);
@@ -79,30 +79,33 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await accessPoint.postAuth(mac, mac)).status).toBe(204);
 		await accessPoint.account('start', 'of-the-device', { user: mac, mac });
 		expect(
-			await world().sql.all('select pass_id from network_sessions where acct_session_id = ?', 'of-the-device')
+			await fixture().sql.all(
+				'select pass_id from network_sessions where acct_session_id = ?',
+				'of-the-device'
+			)
 		).toEqual([{ pass_id: pass.session.id }]);
 	});
 
 	it('a device that is known in an older pass may use the one that it has just bought', async () => {
 		const [phone, other, third] = ['02:00:00:00:07:01', '02:00:00:00:07:02', '02:00:00:00:07:03'];
-		await world().server.advance(3 * 3_600_000);
+		await fixture().server.advance(3 * 3_600_000);
 		const older = await buy(PERSONAL_ROUTER, '2h');
 		await personal.account('start', 'older', { user: older.user, mac: phone });
 		const newer = await buy(PERSONAL_ROUTER);
 		// With a place in the older one: both are tried.
 		expect(passwords(await macCalls(phone))).toEqual([older.password, newer.password]);
-		await world().server.advance(4 * 60_000);
+		await fixture().server.advance(4 * 60_000);
 		await personal.account('start', 'older-other', { user: older.user, mac: other });
 		// Its place is another one's by now: the new one is left.
 		expect(passwords(await macCalls(phone))).toEqual([newer.password]);
 		await personal.account('start', 'newer', { user: phone, mac: phone });
-		const [row] = await world().sql.all(
+		const [row] = await fixture().sql.all(
 			'select pass_id from network_sessions where acct_session_id = ?',
 			'newer'
 		);
 		expect(row).toEqual({ pass_id: newer.session.id });
 		// With both full, who was in one before hears why; a stranger is none.
-		await world().server.advance(4 * 60_000);
+		await fixture().server.advance(4 * 60_000);
 		await personal.account('start', 'newer-third', { user: newer.user, mac: third });
 		await personal.account('interim', 'older-other', { user: older.user, mac: other });
 		expect((await macCalls(phone)).status).toBe(401);
@@ -112,8 +115,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('of forty passes that nobody is in yet, each lets its buyer in within three tries', async () => {
 		const router = 7;
 		const accessPoint = radiusCalls(
-			world().server.url,
-			await registerRadius(world(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
+			fixture().server.url,
+			await registerRadius(fixture(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
 		);
 		const bought: Awaited<ReturnType<typeof buy>>[] = [];
 		for (let some = 0; some < 5; some += 1) {
@@ -155,31 +158,34 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a device that was offered several passwords takes the place of none, whatever is left when it is reported', async () => {
 		const router = 3;
 		const accessPoint = radiusCalls(
-			world().server.url,
-			await registerRadius(world(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
+			fixture().server.url,
+			await registerRadius(fixture(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
 		);
 		const ask = async (mac: string) => passwords(await accessPoint.authorize(mac, mac));
 		const [first, laptop, phone] = ['02:00:00:00:0a:01', '02:00:00:00:0a:02', '02:00:00:00:0a:03'];
 		const older = await buy(router, '2h');
 		await accessPoint.account('start', 'quiet', { user: older.user, mac: first });
-		await world().server.advance(4 * 60_000);
+		await fixture().server.advance(4 * 60_000);
 		const newer = await buy(router);
 		// It joins with the password of the older pass, whose first device is heard of again before it is reported.
 		expect(await ask(laptop)).toHaveLength(2);
 		await accessPoint.account('interim', 'quiet', { user: older.user, mac: first });
 		await accessPoint.account('start', 'laptop-of-two', { user: laptop, mac: laptop });
 		expect(
-			await world().sql.all('select pass_id from network_sessions where acct_session_id = ?', 'laptop-of-two')
+			await fixture().sql.all(
+				'select pass_id from network_sessions where acct_session_id = ?',
+				'laptop-of-two'
+			)
 		).toEqual([{ pass_id: null }]);
 		expect(await ask(phone)).toEqual([newer.password]);
 	});
 
 	it('a device whose offer a new process does not know takes no place of the pass that is left', async () => {
-		const { server, api, sql } = world();
+		const { server, api, sql } = fixture();
 		const router = 4;
 		const accessPoint = radiusCalls(
 			server.url,
-			await registerRadius(world(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
+			await registerRadius(fixture(), { kind: 'hostapd', access: 'wpa_personal_per_client', router })
 		);
 		const [phone, stranger] = ['02:00:00:00:0b:01', '02:00:00:00:0b:02'];
 		const kept = await buy(router);

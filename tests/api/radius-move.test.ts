@@ -6,7 +6,7 @@ import { browse } from '../support/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
 import { buyHourOn } from '../support/splash.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const ROUTER = 3;
 const RADIUS_SECRET = 'a-secret-of-this-hotspot-0123';
@@ -14,21 +14,21 @@ const [OLD, NEW] = ['02:00:00:00:08:01', '02:00:00:00:08:02'];
 const [ACCT_SESSION_ID, USER_NAME] = [44, 1];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let nas: StandInNas;
 	let gateway: RadiusGateway;
 	let calls: RadiusCalls;
 
 	beforeAll(async () => {
 		nas = await startNas(RADIUS_SECRET);
-		gateway = await registerRadius(world(), {
+		gateway = await registerRadius(fixture(), {
 			kind: 'mikrotik',
 			access: 'portal_login',
 			router: ROUTER,
 			nas: `127.0.0.1:${nas.port}`,
 			radiusSecret: RADIUS_SECRET
 		});
-		calls = radiusCalls(world().server.url, gateway);
+		calls = radiusCalls(fixture().server.url, gateway);
 	});
 	afterAll(() => nas?.stop());
 
@@ -42,7 +42,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const messageOf = ({ attributes }: RadiusAnswer) => String(attributes['reply:Reply-Message']?.value);
 
 	it('the refused device takes the place, and the one that had it is out', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const person = browse(server.url);
 		const page = await person.post(`/splash/${gateway.key}`, hotspot(OLD));
 		const path = await buyHourOn(person, page);

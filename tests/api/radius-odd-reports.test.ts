@@ -7,7 +7,7 @@ import { browse, fieldValue } from '../support/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
 import { buyHourOn } from '../support/splash.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 /** Of both gateways: one that cannot be asked to put anybody out, and one that is reached by --nas. */
 const ROUTER = 3;
@@ -19,7 +19,7 @@ let count = 0;
 const newMac = () => `02:00:00:00:08:${(count += 1).toString(16).padStart(2, '0')}`;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let nas: StandInNas;
 	let gateway: RadiusGateway;
 	let reached: RadiusGateway;
@@ -29,20 +29,20 @@ describe.each(DATABASES)('on %s', (database) => {
 	beforeAll(async () => {
 		nas = await startNas(SECRET_OF_NAS);
 		const usual = { kind: 'mikrotik', access: 'portal_login' } as const;
-		gateway = await registerRadius(world(), { ...usual, router: ROUTER });
-		calls = radiusCalls(world().server.url, gateway);
+		gateway = await registerRadius(fixture(), { ...usual, router: ROUTER });
+		calls = radiusCalls(fixture().server.url, gateway);
 		const access = { nas: `127.0.0.1:${nas.port}`, radiusSecret: SECRET_OF_NAS };
-		reached = await registerRadius(world(), { ...usual, router: ROUTER, ...access });
-		reachedCalls = radiusCalls(world().server.url, reached);
+		reached = await registerRadius(fixture(), { ...usual, router: ROUTER, ...access });
+		reachedCalls = radiusCalls(fixture().server.url, reached);
 	});
 	afterAll(() => nas?.stop());
 
 	async function buy(duration = '1h') {
-		const { session } = await world().buy({ router_id: ROUTER, duration });
+		const { session } = await fixture().buy({ router_id: ROUTER, duration });
 		return { session, user: loginUser(session.id) };
 	}
 	const connections = (id: string) =>
-		world().sql.all('select * from network_sessions where acct_session_id = ? order by id', id);
+		fixture().sql.all('select * from network_sessions where acct_session_id = ? order by id', id);
 
 	it('counters that cannot be are not counted, and the report counts all the same', async () => {
 		const { user, session } = await buy();
@@ -93,27 +93,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { user } = await buy('2h');
 		const [first, second] = [newMac(), newMac()];
 		expect((await calls.postAuth(user, first)).status).toBe(204);
-		await world().server.advance(-60 * MINUTE);
+		await fixture().server.advance(-60 * MINUTE);
 		expect((await calls.authorize(user, second)).status).toBe(200);
 		// A device that is there says so, by the clock of today.
 		expect((await calls.postAuth(user, first)).status).toBe(204);
 		expect((await calls.authorize(user, second)).status).toBe(401);
-		await world().server.advance(3 * MINUTE + 1_000);
+		await fixture().server.advance(3 * MINUTE + 1_000);
 		expect((await calls.postAuth(user, second)).status).toBe(204);
 		expect((await calls.authorize(user, first)).status).toBe(401);
-		await world().server.advance(57 * MINUTE);
+		await fixture().server.advance(57 * MINUTE);
 	});
 
 	it('a connection without an address counts by the clock of today', async () => {
 		const { user } = await buy('2h');
 		await calls.account('start', 'unnamed-late', { user });
-		await world().server.advance(-60 * MINUTE);
+		await fixture().server.advance(-60 * MINUTE);
 		expect((await calls.postAuth(user, '')).status).toBe(204);
 		await calls.account('interim', 'unnamed-late', { user });
 		expect((await calls.postAuth(user, '')).status).toBe(401);
-		await world().server.advance(3 * MINUTE + 1_000);
+		await fixture().server.advance(3 * MINUTE + 1_000);
 		expect((await calls.postAuth(user, '')).status).toBe(204);
-		await world().server.advance(57 * MINUTE);
+		await fixture().server.advance(57 * MINUTE);
 	});
 
 	it('each new end of a connection is told, whatever became of the one before', async () => {
@@ -124,7 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await reachedCalls.postAuth(user, mac);
 		await reachedCalls.account('start', 'longer', { user, mac, class: className });
 		const addTime = () =>
-			world().buy({
+			fixture().buy({
 				router_id: ROUTER,
 				duration: '1h',
 				phone: session.phone,
@@ -182,12 +182,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		/** Buys at a gateway on a new device, which signs in. */
 		async function bought(at: RadiusGateway, its: RadiusCalls) {
 			const mac = newMac();
-			const person = browse(world().server.url);
+			const person = browse(fixture().server.url);
 			const page = await person.get(entry(at.key, mac, 'http://example.com/'));
 			const path = await buyHourOn(person, page);
 			const pass = await eventually('it is paid', async () => {
 				const text = (await person.get(path)).text;
-				return text.includes('You are paid until') && world().sql.count('select max(pass_id) from sessions');
+				return (
+					text.includes('You are paid until') && fixture().sql.count('select max(pass_id) from sessions')
+				);
 			});
 			const user = loginUser(pass);
 			async function signIn(device: string) {
@@ -196,8 +198,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 			/** Opens the purchase on another device, and moves the pass there. @returns what its page says of it */
 			async function moveTo(device: string) {
-				const other = browse(world().server.url);
-				await other.get(entry(at.key, device, world().server.url + path));
+				const other = browse(fixture().server.url);
+				await other.get(entry(at.key, device, fixture().server.url + path));
 				const answer = await other.post(`${path}?/move`);
 				return { outcome: answer.path.replace(path, ''), text: answer.text };
 			}
@@ -211,7 +213,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				});
 				expect(added.status, added.text).toBe(200);
 				const paid = `select count(*) from sessions where pass_id = ${pass} and expires_at is not null`;
-				await eventually('it is paid, too', async () => (await world().sql.count(paid)) === 2);
+				await eventually('it is paid, too', async () => (await fixture().sql.count(paid)) === 2);
 			}
 			await signIn(mac);
 			return { mac, user, signIn, moveTo, addHour };
@@ -237,14 +239,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			await pass.addHour();
 			expect((await pass.moveTo(second)).outcome).toBe('?moved');
 			await pass.signIn(second);
-			await world().server.advance(61 * MINUTE);
+			await fixture().server.advance(61 * MINUTE);
 			const report = { user: pass.user, mac: pass.mac };
 			await calls.account('interim', `of ${pass.mac}`, report);
 			await calls.account('interim', `of ${second}`, { ...report, mac: second });
 			expect((await pass.moveTo(third)).outcome).toBe('?later');
 			expect((await calls.authorize(pass.user, third)).status).toBe(401);
 			// Nothing is heard of it any more: it has left.
-			await world().server.advance(3 * MINUTE + 1_000);
+			await fixture().server.advance(3 * MINUTE + 1_000);
 			await calls.account('interim', `of ${second}`, { ...report, mac: second });
 			expect((await pass.moveTo(third)).outcome).toBe('?moved');
 		});

@@ -5,7 +5,7 @@ import { problemOf } from '../../src/lib/server/gateways/captive-sessions/fields
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../support/radius-calls.ts';
-import { DATABASES, eventually, SECRET, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, SECRET, useFixture } from '../support/fixture.ts';
 
 const [ROUTER, OTHER_ROUTER] = [3, 4];
 const [FIRST, SECOND] = ['02:00:00:00:03:01', '02-00-00-00-03-02'];
@@ -14,17 +14,17 @@ const messageOf = ({ attributes }: RadiusAnswer) => String(attributes['reply:Rep
 const secondsOf = ({ attributes }: RadiusAnswer) => Number(attributes['reply:Session-Timeout']?.value);
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: { RATE_LIMIT_FAILED_KEYS: '50' } });
+	const fixture = useFixture({ database, env: { RATE_LIMIT_FAILED_KEYS: '50' } });
 	let gateway: RadiusGateway;
 	let calls: RadiusCalls;
 
 	beforeAll(async () => {
-		gateway = await registerRadius(world(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
-		calls = radiusCalls(world().server.url, gateway);
+		gateway = await registerRadius(fixture(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
+		calls = radiusCalls(fixture().server.url, gateway);
 	});
 
 	async function buy(router = ROUTER, duration = '1h') {
-		const { session } = await world().buy({ router_id: router, duration });
+		const { session } = await fixture().buy({ router_id: router, duration });
 		return { session, user: loginUser(session.id), password: session.password ?? '' };
 	}
 
@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			do_xlat: false
 		});
 		expect(secondsOf(first)).toBeGreaterThan(3500);
-		await world().server.advance(30 * 60_000);
+		await fixture().server.advance(30 * 60_000);
 		// A new login does not renew it.
 		await calls.postAuth(user, FIRST);
 		expect(secondsOf(await calls.authorize(user.toUpperCase(), FIRST))).toBeLessThanOrEqual(1800);
@@ -69,7 +69,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const answers = await Promise.all(macs.map((mac) => calls.postAuth(user, mac)));
 		expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(401)]);
 		expect(
-			await world().sql.count(
+			await fixture().sql.count(
 				'select count(*) from access_devices where pass_id = ? and released_at is null',
 				session.id
 			)
@@ -90,11 +90,11 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a device that is not heard of gives way after three intervals', async () => {
 		const { user } = await buy();
 		await calls.postAuth(user, FIRST);
-		await world().server.advance(150_000);
+		await fixture().server.advance(150_000);
 		expect(await calls.account('interim', 'gives-way', { user, mac: FIRST })).toBe(204);
-		await world().server.advance(150_000);
+		await fixture().server.advance(150_000);
 		expect((await calls.authorize(user, SECOND)).status).toBe(401);
-		await world().server.advance(31_000);
+		await fixture().server.advance(31_000);
 		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
 	});
 
@@ -104,12 +104,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(FIRST, FIRST)).status).toBe(404);
 		const elsewhere = await buy(OTHER_ROUTER);
 		expect((await calls.authorize(elsewhere.user)).status).toBe(404);
-		const unpaid = await world().api.createSession({ router_id: ROUTER });
+		const unpaid = await fixture().api.createSession({ router_id: ROUTER });
 		expect((await calls.authorize(loginUser(unpaid.id))).status).toBe(404);
 		const ended = await buy();
-		await world().api.endSession(ended.session.id);
+		await fixture().api.endSession(ended.session.id);
 		const short = await buy(ROUTER, '30m');
-		await world().server.advance(30 * 60_000 + 1);
+		await fixture().server.advance(30 * 60_000 + 1);
 		for (const { user } of [ended, short]) {
 			for (const refused of [await calls.authorize(user, FIRST), await calls.postAuth(user, FIRST)]) {
 				expect(refused.status).toBe(401);
@@ -124,7 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const status = async (answer: Promise<Response>) => (await answer).status;
 		expect(await status(calls.send('authorize', body, 'Bearer wrong'))).toBe(403);
 		expect(await status(calls.send('authorize', body, gateway.token))).toBe(403);
-		const stranger = radiusCalls(world().server.url, { ...gateway, key: 'A'.repeat(24) });
+		const stranger = radiusCalls(fixture().server.url, { ...gateway, key: 'A'.repeat(24) });
 		expect(await status(stranger.send('authorize', body))).toBe(404);
 		expect(await status(calls.send('authorize', '{}'))).toBe(400);
 		expect(await status(calls.send('authorize', 'not json'))).toBe(400);
@@ -139,14 +139,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(last).toBe(429);
 		// Who shows the token is not held up by them.
 		expect((await calls.authorize(user)).status).toBe(200);
-		expect(world().server.stderr()).not.toContain(gateway.token);
+		expect(fixture().server.stderr()).not.toContain(gateway.token);
 	});
 
 	it('a change that could not be made is not answered, so that it comes again', async () => {
 		const { user, session } = await buy();
 		const sealed = createSecrets(SECRET).encrypt('x', 'another context');
-		await world().sql.run('update sessions set password_sealed = ? where id = ?', sealed, session.id);
+		await fixture().sql.run('update sessions set password_sealed = ? where id = ?', sealed, session.id);
 		expect((await calls.authorize(user)).status).toBe(500);
-		await eventually('it is logged', async () => world().server.stderr().includes('a RADIUS request failed'));
+		await eventually('it is logged', async () =>
+			fixture().server.stderr().includes('a RADIUS request failed')
+		);
 	});
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApi, orderOf, type Answer, type Api } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, SECRET, useWorld, type NewKey } from '../support/world.ts';
+import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../support/fixture.ts';
 
 const minute = 60_000;
 
@@ -45,17 +45,17 @@ async function ask(apis: Api[], count: number, path = '/v1/routers/1', atOnce = 
 
 const admitted = (answers: Answer[]) => answers.filter(({ status }) => status !== 429).length;
 
-describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: { ...DEFAULTS, ADDRESS_HEADER: 'x-client-address' } });
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database, env: { ...DEFAULTS, ADDRESS_HEADER: 'x-client-address' } });
 	let caller: NewKey;
 	beforeEach(async () => {
-		caller = await world().newKey({ plan: 'default' });
+		caller = await fixture().newKey({ plan: 'default' });
 	});
 
 	/** Lets time pass for the limits: SQLite's count goes by the server's clock, PostgreSQL's by its own. */
 	async function pass(ms: number): Promise<void> {
-		if (database === 'sqlite') await world().server.advance(ms);
-		else await world().sql.run(`update rate_hits set at = at - make_interval(secs => ${ms / 1000})`);
+		if (database === 'sqlite') await fixture().server.advance(ms);
+		else await fixture().sql.run(`update rate_hits set at = at - make_interval(secs => ${ms / 1000})`);
 	}
 
 	/** As many requests as it takes until none is left. */
@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	/** Any of the requests of an address that sends no good key. */
 	const from = (address: string) => ({ headers: { 'x-client-address': address } });
-	const failed = (address: string) => world().nobody.send('GET', '/v1/routers/1', from(address));
+	const failed = (address: string) => fixture().nobody.send('GET', '/v1/routers/1', from(address));
 	const failOften = (count: number, addressOf: (index: number) => string) =>
 		Promise.all(Array.from({ length: count }, async (_, index) => (await failed(addressOf(index))).status));
 
@@ -114,7 +114,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('names in X-RateLimit-Reset the second in which its oldest request stops counting', async () => {
-			const offset = () => Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+			const offset = () => Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 			const before = Date.now() + offset();
 			const answer = await caller.api.send('GET', '/v1/routers/1');
 			const after = Date.now() + offset();
@@ -146,7 +146,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('pays for every answer it gets: 201, 400, 403, 404 and unknown routes alike', async () => {
-			const { api } = await world().newKey({ plan: 'default', scopes: ['sessions:write'] });
+			const { api } = await fixture().newKey({ plan: 'default', scopes: ['sessions:write'] });
 			const calls = [
 				[201, 'POST', '/v1/sessions', { body: orderOf() }],
 				[400, 'POST', '/v1/sessions', { body: '{' }],
@@ -174,7 +174,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('has a limit of its own: another key of the account is not held up', async () => {
-			const second = await world().newKey({ accountId: caller.accountId });
+			const second = await fixture().newKey({ accountId: caller.accountId });
 			await exhaust(caller.api);
 			await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			expect(remaining(await second.api.send('GET', '/v1/routers/1'))).toBe(99);
@@ -182,9 +182,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('beyond its limit is told so before anything else, and nothing is done', async () => {
-			const narrow = await world().newKey({ plan: 'default', status: 'suspended' });
+			const narrow = await fixture().newKey({ plan: 'default', status: 'suspended' });
 			for (const { api } of [caller, narrow]) await exhaust(api);
-			const sessions = () => world().sql.count('select count(*) from sessions');
+			const sessions = () => fixture().sql.count('select count(*) from sessions');
 			const before = await sessions();
 			for (const { api } of [caller, narrow]) {
 				for (const [method, path, body] of [
@@ -204,7 +204,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('that is unknown, or missing, is answered 401 without limits', async () => {
-			for (const api of [world().nobody, createApi(world().server.url, `${caller.key}x`)]) {
+			for (const api of [fixture().nobody, createApi(fixture().server.url, `${caller.key}x`)]) {
 				const answer = await api.send('GET', '/v1/routers/1', from('192.0.2.200'));
 				expect(answer.status).toBe(401);
 				expect(limitsOf(answer)).toEqual([null, null, null, null, null]);
@@ -220,7 +220,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('the enterprise plan has 1000, exactly', async () => {
-		const { api } = await world().newKey({ plan: 'enterprise' });
+		const { api } = await fixture().newKey({ plan: 'enterprise' });
 		const answers = await ask([api], 1010);
 		expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"enterprise";q=1000;w=60');
 		expect(admitted(answers)).toBe(1000);
@@ -230,7 +230,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a plan that grows helps at once, a plan that shrinks holds within a minute', async () => {
-		const { sql, server } = world();
+		const { sql, server } = fixture();
 		const setPlan = async (plan: string) => {
 			await sql.run('update accounts set plan = ? where id = ?', plan, caller.accountId);
 			// What a process knows of a key is at most five seconds old.
@@ -254,7 +254,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('the pages buy without a limit that a person would meet', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		for (let seen = 0; seen < 30; seen += 1) {
 			expect((await fetch(`${server.url}/?lat=0.3377&lon=32.5878`, from('192.0.2.50'))).status).toBe(200);
 		}
@@ -263,7 +263,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('an address without a good key', () => {
 		it('that the proxy did not name is refused like any other', async () => {
-			await world().nobody.refused('401 missing_api_key', 'GET', '/v1/routers/1');
+			await fixture().nobody.refused('401 missing_api_key', 'GET', '/v1/routers/1');
 		});
 
 		it('gets 401 three hundred times a minute, then 429', async () => {
@@ -283,7 +283,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'violated-policies': ['failed-keys']
 			});
 			// A wrong key counts as a missing one does, on any path.
-			const wrong = createApi(world().server.url, `${caller.key.slice(0, -1)}!`);
+			const wrong = createApi(fixture().server.url, `${caller.key.slice(0, -1)}!`);
 			await wrong.refused('429 rate_limit_exceeded', 'POST', '/v1/nothing', from('192.0.2.1'));
 			await pass(minute);
 			expect((await failed('192.0.2.1')).status).toBe(401);
@@ -298,7 +298,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('is not used up by a good key', async () => {
-			const { api } = await world().newKey({ plan: 'enterprise' });
+			const { api } = await fixture().newKey({ plan: 'enterprise' });
 			await Promise.all(Array.from({ length: 310 }, () => api.send('GET', '/v1/x', from('192.0.2.4'))));
 			expect((await failed('192.0.2.4')).status).toBe(401);
 		});
@@ -314,16 +314,16 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('nothing of this was logged as an error', () => {
-		expect(world().server.stderr()).toBe('');
+		expect(fixture().server.stderr()).toBe('');
 	});
 });
 
 describe('two processes on one PostgreSQL', () => {
-	const world = useWorld({ database: 'postgres', env: DEFAULTS });
+	const fixture = useFixture({ database: 'postgres', env: DEFAULTS });
 	let second: TestServer;
 	beforeAll(async () => {
 		second = await startServer({
-			database: world().server.databaseUrl,
+			database: fixture().server.databaseUrl,
 			env: { ...DEFAULTS, AIRTILL_SECRET: SECRET, AIRTILL_DEMO: 'off' }
 		});
 	});
@@ -331,19 +331,19 @@ describe('two processes on one PostgreSQL', () => {
 
 	it('share the count: of 150 requests at once over both exactly 100 are admitted', async () => {
 		for (let round = 0; round < 3; round += 1) {
-			const { key, api } = await world().newKey({ plan: 'default' });
+			const { key, api } = await fixture().newKey({ plan: 'default' });
 			const answers = await ask([api, createApi(second.url, key)], 150, '/v1/routers/1', 150);
 			expect(admitted(answers)).toBe(100);
 			const left = answers.filter(({ status }) => status === 200).map(remaining);
 			expect(new Set(left).size).toBe(100);
-			for (const url of [world().server.url, second.url]) {
+			for (const url of [fixture().server.url, second.url]) {
 				await createApi(url, key).refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			}
 		}
 	});
 
 	it('count by the database’s clock: a process whose clock is wrong changes nothing', async () => {
-		const { key, api } = await world().newKey({ plan: 'default' });
+		const { key, api } = await fixture().newKey({ plan: 'default' });
 		await second.advance(-10 * minute);
 		expect(admitted(await ask([api, createApi(second.url, key)], 110))).toBe(100);
 		await second.advance(20 * minute);
@@ -351,14 +351,14 @@ describe('two processes on one PostgreSQL', () => {
 	});
 
 	it('forget nothing when one of them starts again', async () => {
-		const { key, api } = await world().newKey({ plan: 'default' });
+		const { key, api } = await fixture().newKey({ plan: 'default' });
 		expect(admitted(await ask([api], 100))).toBe(100);
 		await second.restart();
 		await createApi(second.url, key).refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 	});
 
 	it('forget callers who have not asked for a while, so that a flood of addresses does not stay', async () => {
-		const { newKey, server, sql } = world();
+		const { newKey, server, sql } = fixture();
 		const idle = await newKey();
 		await idle.api.getRouter(1);
 		await sql.run(`update rate_heads set asked_at = asked_at - interval '1 hour'`);
@@ -371,16 +371,16 @@ describe('two processes on one PostgreSQL', () => {
 	});
 
 	it('let requests pass when counting fails, rather than stop a purchase', async () => {
-		const { api } = await world().newKey({ plan: 'default' });
-		await world().sql.run('alter table rate_hits rename to rate_hits_gone');
+		const { api } = await fixture().newKey({ plan: 'default' });
+		await fixture().sql.run('alter table rate_hits rename to rate_hits_gone');
 		try {
 			const answer = await api.send('GET', '/v1/routers/1');
 			expect(answer.status).toBe(200);
 			expect(limitsOf(answer).slice(0, 2)).toEqual(['"default";q=100;w=60', '"default";r=100;t=0']);
 		} finally {
-			await world().sql.run('alter table rate_hits_gone rename to rate_hits');
+			await fixture().sql.run('alter table rate_hits_gone rename to rate_hits');
 		}
 		expect(remaining(await api.send('GET', '/v1/routers/1'))).toBe(99);
-		expect(world().server.stderr()).toContain('rate limit not counted');
+		expect(fixture().server.stderr()).toContain('rate limit not counted');
 	});
 });

@@ -15,7 +15,14 @@ import {
 } from '../../src/lib/server/developer/request-log/request-log.ts';
 import { numberEnding, orderOf } from '../support/api.ts';
 import { createDatabaseOn, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { DATABASES, eventually, insertKey, startWorld, useWorld, type World } from '../support/world.ts';
+import {
+	DATABASES,
+	eventually,
+	insertKey,
+	startFixture,
+	useFixture,
+	type Fixture
+} from '../support/fixture.ts';
 import { openSql, type Row } from '../support/sql.ts';
 
 const minute = 60_000;
@@ -31,23 +38,23 @@ const anEntry: NewEntry = {
 	requestId: 'req_1'
 };
 
-const logged = (world: World, accountId: number) =>
-	world.sql.all('select * from request_log where account_id = ? order by id', accountId);
+const logged = (fixture: Fixture, accountId: number) =>
+	fixture.sql.all('select * from request_log where account_id = ? order by id', accountId);
 
 /** The account's log once it has that many rows. */
-async function rowsOf(world: World, accountId: number, count: number): Promise<Row[]> {
+async function rowsOf(fixture: Fixture, accountId: number, count: number): Promise<Row[]> {
 	return eventually(`${count} calls are logged`, async () => {
-		const rows = await logged(world, accountId);
+		const rows = await logged(fixture, accountId);
 		return rows.length >= count && rows;
 	});
 }
 
 describe.each(DATABASES)('on %s', (database) => {
 	describe('the calls of a server', () => {
-		const world = useWorld({ database, env: { RATE_LIMIT_DEFAULT: '3' } });
+		const fixture = useFixture({ database, env: { RATE_LIMIT_DEFAULT: '3' } });
 
 		it('are noted with method, path, status, duration, request id and key, whatever the answer', async () => {
-			const { accountId, api } = await world().newKey({ role: 'app' });
+			const { accountId, api } = await fixture().newKey({ role: 'app' });
 			const answers = [
 				await api.send('GET', '/v1/routers/1?secret=in-the-query'),
 				await api.send('GET', '/v1/routers/999999'),
@@ -55,7 +62,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				await api.send('GET', '/v1/owner/users'),
 				await api.send('DELETE', '/v1/nothing/here')
 			];
-			const rows = await rowsOf(world(), accountId, answers.length);
+			const rows = await rowsOf(fixture(), accountId, answers.length);
 			expect(rows.map(({ method, path: at, status }) => [method, at, status])).toEqual([
 				['GET', '/v1/routers/1', 200],
 				['GET', '/v1/routers/999999', 404],
@@ -66,7 +73,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(rows.map((row) => row['request_id'])).toEqual(
 				answers.map(({ headers }) => headers.get('x-request-id'))
 			);
-			const keyId = await world().sql.count('select id from api_keys where account_id = ?', accountId);
+			const keyId = await fixture().sql.count('select id from api_keys where account_id = ?', accountId);
 			for (const row of rows) {
 				expect(row).toMatchObject({ key_id: keyId });
 				expect(Math.abs(Number(row['at']) - Date.now())).toBeLessThan(minute);
@@ -75,37 +82,37 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('are noted when the limit or a suspension refuses them, and not without an account', async () => {
-			const limited = await world().newKey({ plan: 'default' });
+			const limited = await fixture().newKey({ plan: 'default' });
 			for (let call = 0; call < 4; call += 1) await limited.api.send('GET', '/v1/routers/1');
-			const suspended = await world().newKey({ status: 'suspended' });
+			const suspended = await fixture().newKey({ status: 'suspended' });
 			await suspended.api.send('GET', '/v1/routers/1');
-			const before = await world().sql.count('select count(*) from request_log');
-			await world().nobody.send('GET', '/v1/routers/1');
+			const before = await fixture().sql.count('select count(*) from request_log');
+			await fixture().nobody.send('GET', '/v1/routers/1');
 
 			const statuses = (rows: Row[]) => rows.map(({ status }) => status);
-			expect(statuses(await rowsOf(world(), limited.accountId, 4))).toEqual([200, 200, 200, 429]);
-			expect(statuses(await rowsOf(world(), suspended.accountId, 1))).toEqual([403]);
-			const { accountId, api } = await world().newKey();
+			expect(statuses(await rowsOf(fixture(), limited.accountId, 4))).toEqual([200, 200, 200, 429]);
+			expect(statuses(await rowsOf(fixture(), suspended.accountId, 1))).toEqual([403]);
+			const { accountId, api } = await fixture().newKey();
 			await api.getRouter(1);
-			await rowsOf(world(), accountId, 1);
-			const after = await world().sql.count('select count(*) from request_log');
+			await rowsOf(fixture(), accountId, 1);
+			const after = await fixture().sql.count('select count(*) from request_log');
 			expect(after - before).toBeLessThanOrEqual(6);
-			expect(await world().sql.count('select count(*) from request_log where key_id = 0')).toBe(0);
+			expect(await fixture().sql.count('select count(*) from request_log where key_id = 0')).toBe(0);
 		});
 
 		it('count for their key, beyond the calls that are kept', async () => {
-			const { accountId, api } = await world().newKey();
-			const keyId = await world().sql.count('select id from api_keys where account_id = ?', accountId);
+			const { accountId, api } = await fixture().newKey();
+			const keyId = await fixture().sql.count('select id from api_keys where account_id = ?', accountId);
 			for (let call = 0; call < 7; call += 1) await api.getRouter(1);
 			await eventually(
 				'7 calls are counted',
 				async () =>
-					(await world().sql.count('select sum(calls) from key_usage where key_id = ?', keyId)) === 7
+					(await fixture().sql.count('select sum(calls) from key_usage where key_id = ?', keyId)) === 7
 			);
 		});
 
 		it('carry no key, password or phone number, wherever a caller put one', async () => {
-			const { accountId, api, key } = await world().newKey();
+			const { accountId, api, key } = await fixture().newKey();
 			const phone = numberEnding('123');
 			const session = await api.createSession({ phone });
 			const planted = [key, encodeURIComponent(key), phone, phone.slice(1), '0772345678', 'abcd-efgh-jkmn'];
@@ -120,7 +127,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 			await api.send('GET', `/v1/${'long/'.repeat(200)}`);
 			await api.send('POST', '/v1/sessions', { body: orderOf({ phone }) });
-			const rows = await rowsOf(world(), accountId, calls + 2);
+			const rows = await rowsOf(fixture(), accountId, calls + 2);
 			const text = JSON.stringify(rows.map(({ path: at, method }) => [method, at]));
 			for (const secret of [...planted, '772345678', session.phone.slice(4)]) {
 				expect(text).not.toContain(secret);
@@ -129,11 +136,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('are written when the server ends in an orderly way', async () => {
-			const { accountId, api } = await world().newKey();
+			const { accountId, api } = await fixture().newKey();
 			await api.getRouter(1);
-			await world().server.kill('SIGTERM');
-			expect(await logged(world(), accountId)).toHaveLength(1);
-			await world().server.restart();
+			await fixture().server.kill('SIGTERM');
+			expect(await logged(fixture(), accountId)).toHaveLength(1);
+			await fixture().server.restart();
 		});
 	});
 
@@ -313,9 +320,9 @@ describe('a database that cannot take the log', () => {
 		afterAll(() => postgres.stop());
 
 		it('it is gone: calls are answered as before, and the log says so once', async () => {
-			const world = await startWorld({ database: await postgres.createDatabase() });
+			const fixture = await startFixture({ database: await postgres.createDatabase() });
 			try {
-				const { api } = await world.newKey();
+				const { api } = await fixture.newKey();
 				await api.getRouter(1);
 				await postgres.kill();
 				// Known keys work for five seconds without the database; what needs no query is answered as ever.
@@ -324,25 +331,25 @@ describe('a database that cannot take the log', () => {
 					4_000
 				);
 				expect(slowest.ms).toBeLessThan(1_000);
-				await eventually('it is said', async () => said(world).length > 0);
+				await eventually('it is said', async () => said(fixture).length > 0);
 				await postgres.restart();
 				await eventually(
 					'calls work again',
 					async () => (await api.send('GET', '/v1/routers/1')).status === 200
 				);
-				await eventually('the log is written again', async () => said(world).length > 1);
-				expect(said(world)).toEqual([
+				await eventually('the log is written again', async () => said(fixture).length > 1);
+				expect(said(fixture)).toEqual([
 					'the request log cannot be written; it waits in memory',
 					'the request log is written again'
 				]);
 			} finally {
-				await world.stop();
+				await fixture.stop();
 			}
 		});
 	});
 });
 
-const said = ({ server }: World) =>
+const said = ({ server }: Fixture) =>
 	[...server.stderr().matchAll(/"msg":"(the request log[^"]*)"/g)].map(([, text]) => text);
 
 /** Calls one after the other for so long. */

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { orderOf } from '../support/api.ts';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
 
 const kib = 1024;
 
@@ -64,7 +64,7 @@ function chunks(count: number, size: number): ReadableStream<Uint8Array> {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	describe('which error wins', () => {
 		it('the key comes first: 401 for unknown paths, wrong methods, bad bodies and broken paths too', async () => {
@@ -80,20 +80,20 @@ describe.each(DATABASES)('on %s', (database) => {
 				['GET', '/v1/routers/1/__data.json'],
 				['OPTIONS', '/v1/routers']
 			] as const) {
-				await world().nobody.refused('401 missing_api_key', method, path);
+				await fixture().nobody.refused('401 missing_api_key', method, path);
 			}
-			await world().nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: '{' });
+			await fixture().nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: '{' });
 		});
 
 		it('then the route: 404 for a suspended account and a bad body', async () => {
-			const { api } = await world().newKey({ status: 'suspended' });
+			const { api } = await fixture().newKey({ status: 'suspended' });
 			await api.refused('404 route_not_found', 'GET', '/v1/nothing');
 			await api.refused('404 route_not_found', 'POST', '/v1/routers', { body: '{' });
 		});
 
 		it('then account and scope: 403 before a bad body, path or query', async () => {
-			const { api: suspended } = await world().newKey({ status: 'suspended' });
-			const { api: narrow } = await world().newKey({ scopes: ['owner:read'] });
+			const { api: suspended } = await fixture().newKey({ status: 'suspended' });
+			const { api: narrow } = await fixture().newKey({ scopes: ['owner:read'] });
 			for (const [method, path] of [
 				['POST', '/v1/sessions'],
 				['GET', '/v1/routers'],
@@ -106,20 +106,20 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('then content type, size, JSON and fields, in that order', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const big = '{'.repeat(17 * kib);
 			const text = { headers: { 'content-type': 'text/plain' }, body: big };
 			await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', text);
 			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: big });
 			await api.refused('400 invalid_json', 'POST', '/v1/sessions', { body: '{"router_id":"x"' });
 			await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body: { router_id: 'x' } });
-			const { owner } = world();
+			const { owner } = fixture();
 			await owner.refused('400 invalid_json', 'PUT', '/v1/owner/routers/abc/price', { body: '{' });
 			await owner.refused('400 validation_failed', 'PUT', '/v1/owner/routers/abc/price', { body: {} });
 		});
 
 		it('then the object: 404 after bad fields, but before the rules of the trade', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const absent = { session_id: 999_999, amount: 500, phone: '0414123456' };
 			const payments = '/v1/payments/mobile-money';
 			await api.refused('400 validation_failed', 'POST', payments, { body: { ...absent, amount: 0.5 } });
@@ -140,15 +140,15 @@ describe.each(DATABASES)('on %s', (database) => {
 				'/v1/owner/routers/1',
 				'/v1/routers%2F1'
 			]) {
-				const { headers } = await world().api.send('GET', path);
+				const { headers } = await fixture().api.send('GET', path);
 				expect(headers.get('allow'), path).toBeNull();
-				await world().api.refused('404 route_not_found', 'GET', path);
+				await fixture().api.refused('404 route_not_found', 'GET', path);
 			}
 		});
 
 		it.each(WRONG_METHODS)('404 with Allow for another method of %s', async (path, allow, methods) => {
 			for (const method of methods) {
-				const { status, headers } = await world().api.send(method, path);
+				const { status, headers } = await fixture().api.send(method, path);
 				expect(`${method} ${status}`).toBe(`${method} 404`);
 				expect(headers.get('allow')).toBe(allow);
 			}
@@ -166,7 +166,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('serves paths with doubled slashes and with one at the end, without a redirect', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const { body } = await api.send('GET', '/v1/routers/1');
 			for (const path of ['//v1/routers/1', '/v1//routers//1', '/v1/routers/1/', '///v1///routers/1//']) {
 				expect(await api.send('GET', path)).toMatchObject({ status: 200, body });
@@ -177,25 +177,25 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('400 for malformed percent-encoding', async () => {
 			for (const path of ['/v1/routers/%', '/v1/routers/%E0%A4%A', '/v1/%FF', '/v1/sessions/%zz']) {
-				const problem = await world().api.refused('400 validation_failed', 'GET', path);
+				const problem = await fixture().api.refused('400 validation_failed', 'GET', path);
 				expect(problem.errors).toMatchObject([{ in: 'path', code: 'invalid_format' }]);
 			}
 		});
 
 		it('404 for what SvelteKit would answer itself', async () => {
 			for (const path of ['/v1/__data.json', '/v1/routers/1/__data.json', '/v1/routers/1/__route.js']) {
-				await world().api.refused('404 route_not_found', 'GET', path);
+				await fixture().api.refused('404 route_not_found', 'GET', path);
 			}
 		});
 
 		it('TRACE, which the platform does not know, is a wrong method like any other', async () => {
-			const { server } = world();
+			const { server } = fixture();
 			const sent = request(`${server.url}/v1/routers`, { method: 'TRACE' }).end();
 			const [answer]: IncomingMessage[] = await once(sent, 'response');
 			answer?.resume();
 			expect(answer?.statusCode).toBe(401);
 			expect(answer?.headers['content-type']).toBe('application/problem+json');
-			const { key } = await world().newKey();
+			const { key } = await fixture().newKey();
 			const headers = { authorization: `Bearer ${key}` };
 			const known = request(`${server.url}/v1/routers`, { method: 'TRACE', headers }).end();
 			const [refusal]: IncomingMessage[] = await once(known, 'response');
@@ -209,21 +209,21 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('HEAD answers as GET does, without the body', async () => {
 			for (const path of ['/v1/routers/1', '/v1/routers/999999', '/v1/routers']) {
-				const get = await world().api.send('GET', path);
-				const head = await world().api.send('HEAD', path);
+				const get = await fixture().api.send('GET', path);
+				const head = await fixture().api.send('HEAD', path);
 				expect(head.status).toBe(get.status);
 			}
 		});
 
 		it('ignores Accept, and knows no cross-origin requests', async () => {
 			const headers = { accept: 'text/html', origin: 'https://elsewhere.example' };
-			expect(await world().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
-			await world().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
-			await world().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
+			expect(await fixture().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
+			await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
+			await fixture().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
 		});
 
 		it('the type of every error leads to its page, and that to the page of all codes and titles', async () => {
-			const { url } = world().server;
+			const { url } = fixture().server;
 			const entries = Object.entries(PROBLEMS);
 			for (const [code, { title }] of entries) {
 				const response = await fetch(`${url}/problems/${code}`);
@@ -240,7 +240,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				expect(catalogue).toContain(title);
 			}
 			expect((await fetch(`${url}/problems/nothing`)).status).toBe(404);
-			const { type } = await world().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
+			const { type } = await fixture().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
 			expect(await (await fetch(type)).text()).toContain('validation_failed');
 		});
 
@@ -252,14 +252,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			['http', 'http']
 		])('links behind proxies that report %s begin with %s', async (reported, scheme) => {
 			const headers = { 'x-forwarded-proto': reported };
-			const { type } = await world().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
+			const { type } = await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
 			expect(type).toMatch(new RegExp(`^${scheme}://`));
 		});
 
 		it('gives every answer its own request id', async () => {
 			const ids = await Promise.all(
 				Array.from({ length: 20 }, async () =>
-					(await world().api.send('GET', '/v1/routers/1')).headers.get('x-request-id')
+					(await fixture().api.send('GET', '/v1/routers/1')).headers.get('x-request-id')
 				)
 			);
 			expect(new Set(ids).size).toBe(20);
@@ -268,24 +268,24 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('bodies', () => {
 		it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
-			const { api } = world();
-			const before = await recorded(world());
+			const { api } = fixture();
+			const before = await recorded(fixture());
 			for (const path of ['/v1/sessions', '/v1/payments/mobile-money', '/v1/webhooks/register']) {
 				await api.refused(`400 ${code}`, 'POST', path, request);
 			}
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it.each([
 			['17 KiB', 17],
 			['2 MiB', 2 * kib]
 		])('400 body_too_large for %s of unknown length', async (_what, count) => {
-			const { api } = world();
+			const { api } = fixture();
 			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { stream: chunks(count, kib) });
 		});
 
 		it.each([100, 300, 2 * kib])('a refused body of %i KiB leaves its connection usable', async (size) => {
-			const { server } = world();
+			const { server } = fixture();
 			const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 			const statusOf = async (method: string, path: string, body: string) => {
 				const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
@@ -302,21 +302,21 @@ describe.each(DATABASES)('on %s', (database) => {
 		it.each(['gzip', 'br', 'x-gzip', 'gzip, identity', 'aes128gcm'])(
 			'400 unsupported_media_type for a body with Content-Encoding %s, naming the header',
 			async (encoding) => {
-				const { api } = world();
-				const before = await recorded(world());
+				const { api } = fixture();
+				const before = await recorded(fixture());
 				for (const body of [gzipSync(JSON.stringify(orderOf())), JSON.stringify(orderOf())]) {
 					const request = { body, headers: { 'content-encoding': encoding } };
 					const problem = await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', request);
 					expect(problem.detail).toContain('Content-Encoding');
 				}
-				expect(await recorded(world())).toEqual(before);
+				expect(await recorded(fixture())).toEqual(before);
 			}
 		);
 
 		it('takes a body that says it is not packed', async () => {
 			for (const encoding of ['identity', 'Identity', '']) {
 				const request = { body: orderOf(), headers: { 'content-encoding': encoding } };
-				expect(await world().api.send('POST', '/v1/sessions', request)).toMatchObject({ status: 201 });
+				expect(await fixture().api.send('POST', '/v1/sessions', request)).toMatchObject({ status: 201 });
 			}
 		});
 
@@ -324,13 +324,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			const text = JSON.stringify(orderOf());
 			const padded = text + ' '.repeat(16 * kib - text.length);
 			const headers = { 'content-type': 'Application/vnd.shop+JSON; charset=utf-8' };
-			const { status } = await world().api.send('POST', '/v1/sessions', { body: padded, headers });
+			const { status } = await fixture().api.send('POST', '/v1/sessions', { body: padded, headers });
 			expect(status).toBe(201);
-			await world().api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: `${padded} ` });
+			await fixture().api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: `${padded} ` });
 		});
 
 		it('ignores the body of a GET and of a DELETE', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const { id } = await api.createSession();
 			const request = { body: '{{{', headers: { 'content-type': 'text/plain' } };
 			expect(await api.send('DELETE', `/v1/sessions/${id}`, request)).toMatchObject({ status: 200 });

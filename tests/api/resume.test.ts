@@ -1,30 +1,31 @@
 /** /resume over HTTP: what a browser without script sends and gets. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
-import { eventually, useWorld, type World } from '../support/world.ts';
+import { eventually, useFixture, type Fixture } from '../support/fixture.ts';
 
 const TRIES = 4;
 
 /** Sends forms as a browser without script does, and says where answers lead. */
-function forms(world: () => World) {
+function forms(fixture: () => Fixture) {
 	return {
 		post: (path: string, fields: Record<string, string>) =>
-			fetch(world().server.url + path, {
+			fetch(fixture().server.url + path, {
 				method: 'POST',
 				redirect: 'manual',
-				headers: { origin: world().server.url, accept: 'text/html' },
+				headers: { origin: fixture().server.url, accept: 'text/html' },
 				body: new URLSearchParams(fields)
 			}),
-		placeOf: (answer: Response) => new URL(answer.headers.get('location') ?? '', world().server.url).pathname
+		placeOf: (answer: Response) =>
+			new URL(answer.headers.get('location') ?? '', fixture().server.url).pathname
 	};
 }
 
 describe('resuming by code', () => {
-	const world = useWorld({ database: 'sqlite', env: { RATE_LIMIT_CODES: String(TRIES) } });
+	const fixture = useFixture({ database: 'sqlite', env: { RATE_LIMIT_CODES: String(TRIES) } });
 
-	const { post, placeOf } = forms(world);
+	const { post, placeOf } = forms(fixture);
 	const get = (path: string) =>
-		fetch(world().server.url + path, { redirect: 'manual', headers: { accept: 'text/html' } });
+		fetch(fixture().server.url + path, { redirect: 'manual', headers: { accept: 'text/html' } });
 	it.each(['/', '/r/3', '/r/999', '/nothing-here', '/am/r/3'])(
 		'from %s one link leads there',
 		async (path) => {
@@ -66,22 +67,23 @@ describe('resuming by code', () => {
 		expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
 		expect(await limited.text()).toContain('Your purchase is safe.');
 		expect((await get(page)).status).toBe(200);
-		await world().server.advance(61_000);
+		await fixture().server.advance(61_000);
 		expect((await post('/resume', { code })).status).toBe(303);
 	});
 });
 
 describe('codes that many networks try at once', () => {
-	const world = useWorld({ database: 'sqlite', env: { RATE_LIMIT_CODES_TOTAL: '2' } });
+	const fixture = useFixture({ database: 'sqlite', env: { RATE_LIMIT_CODES_TOTAL: '2' } });
 
-	const { post, placeOf } = forms(world);
+	const { post, placeOf } = forms(fixture);
 
 	it('keep nobody from a purchase who knows the number that paid, in whichever form', async () => {
 		const phone = numberEnding('001');
 		const purchase = 'crowd-test-token-1234567';
 		const order = { time: '1h 500', network: 'mobile_money', phone, purchase };
 		const page = placeOf(await post('/r/3', order));
-		const read = async () => (await (await fetch(world().server.url + page)).text()).replaceAll('\u2060', '');
+		const read = async () =>
+			(await (await fetch(fixture().server.url + page)).text()).replaceAll('\u2060', '');
 		const code = await eventually(
 			'the page has a code',
 			async () => (/your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(await read()) ?? [])[1]

@@ -4,16 +4,16 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment } from '../support/api.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const hour = 60 * 60_000;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
-	const run = (...args: string[]) => cli(args, world().server);
+	const run = (...args: string[]) => cli(args, fixture().server);
 	const open = (payment: Payment) =>
-		world().sql.all(
+		fixture().sql.all(
 			'select id, reason, detail from reviews where payment_id = ? and resolved_at is null',
 			payment.id
 		);
@@ -22,13 +22,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			(await open(payment)).find((row) => row['reason'] === reason)
 		);
 	const audited = async (payment: Payment) =>
-		(await world().sql.all('select * from audit_log where payment_id = ? order by id', payment.id)).map(
+		(await fixture().sql.all('select * from audit_log where payment_id = ? order by id', payment.id)).map(
 			({ actor, action }) => `${String(actor)} ${String(action)}`
 		);
 
 	async function start(digits: string): Promise<Payment> {
-		const payment = await world().api.pay(await world().api.createSession({ phone: numberEnding(digits) }));
-		await world().asked(payment);
+		const payment = await fixture().api.pay(
+			await fixture().api.createSession({ phone: numberEnding(digits) })
+		);
+		await fixture().asked(payment);
 		return payment;
 	}
 
@@ -36,21 +38,21 @@ describe.each(DATABASES)('on %s', (database) => {
 	async function unanswered(): Promise<{ payment: Payment; review: string }> {
 		const payment = await start('003');
 		const settled = (status: string) =>
-			eventually(status, async () => (await world().api.getPayment(payment.id)).status === status);
-		await world().server.advance(11 * 60_000);
+			eventually(status, async () => (await fixture().api.getPayment(payment.id)).status === status);
+		await fixture().server.advance(11 * 60_000);
 		await settled('expired');
-		await world().server.advance(80 * hour);
+		await fixture().server.advance(80 * hour);
 		const { id } = await asked(payment, 'no_final_answer');
 		return { payment, review: String(id) };
 	}
 
 	it('another amount than asked for is asked about, and each step of the money is in the audit log', async () => {
 		const payment = await start('009');
-		await world().decided(payment);
-		await world().server.advance(5_000);
+		await fixture().decided(payment);
+		await fixture().server.advance(5_000);
 		await eventually(
 			'the money went back',
-			async () => (await world().api.getPayment(payment.id)).status === 'refunded'
+			async () => (await fixture().api.getPayment(payment.id)).status === 'refunded'
 		);
 		expect(await asked(payment, 'amount_mismatch')).toMatchObject({
 			detail: expect.stringContaining('asked')
@@ -59,7 +61,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			'reconciler payment.success, not applied',
 			'refunds refund.succeeded'
 		]);
-		const [first] = await world().sql.all(
+		const [first] = await fixture().sql.all(
 			'select * from audit_log where payment_id = ? order by id',
 			payment.id
 		);
@@ -72,7 +74,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('after 72 hours without an answer a person is asked, once, and decides that it was paid: the money goes back', async () => {
 		const { payment, review } = await unanswered();
-		await world().server.advance(24 * hour);
+		await fixture().server.advance(24 * hour);
 		const listed = await run('review', 'list');
 		expect(listed.stdout.split('\n').filter((line) => line.includes(`payment ${payment.id} `))).toHaveLength(
 			1
@@ -93,9 +95,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			'TX-1'
 		);
 		expect(decided).toMatchObject({ code: 0 });
-		await world().server.advance(5_000);
+		await fixture().server.advance(5_000);
 		const settled = await eventually('it went back', async () => {
-			const found = await world().api.getPayment(payment.id);
+			const found = await fixture().api.getPayment(payment.id);
 			return found.status === 'refunded' && found;
 		});
 		expect(settled).toMatchObject({
@@ -115,7 +117,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('or that it was not: it stays expired, and is closed', async () => {
 		const { payment, review } = await unanswered();
 		expect(await run('review', 'resolve', review, ...by, '--decision', 'unpaid')).toMatchObject({ code: 0 });
-		expect(await world().api.getPayment(payment.id)).toMatchObject({
+		expect(await fixture().api.getPayment(payment.id)).toMatchObject({
 			status: 'expired',
 			failure_code: 'provider_error'
 		});
@@ -125,21 +127,21 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('a decision that the state does not allow is refused and changes nothing', async () => {
 		const { payment, review } = await unanswered();
-		const before = await world().sql.all('select * from payments where id = ?', payment.id);
+		const before = await fixture().sql.all('select * from payments where id = ?', payment.id);
 		for (const decision of ['retry-refund', 'refunded']) {
 			const refused = await run('review', 'resolve', review, ...by, '--decision', decision);
 			expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('it is expired') });
 		}
 		expect(await run('review', 'resolve', review, '--decision', 'paid')).toMatchObject({ code: 2 });
 		expect(await run('review', 'resolve', review, ...by, '--decision', 'guess')).toMatchObject({ code: 2 });
-		expect(await world().sql.all('select * from payments where id = ?', payment.id)).toEqual(before);
+		expect(await fixture().sql.all('select * from payments where id = ?', payment.id)).toEqual(before);
 		expect(await open(payment)).toHaveLength(1);
 		await run('review', 'resolve', review, ...by, '--decision', 'dismiss');
 	});
 
 	it('a list of settled payments is matched both ways, and settles nothing', async () => {
-		const { sql, api, server } = world();
-		const bought = await Promise.all([world().buy(), world().buy(), world().buy()]);
+		const { sql, api, server } = fixture();
+		const bought = await Promise.all([fixture().buy(), fixture().buy(), fixture().buy()]);
 		const [same, other, missing] = bought.map(({ payment }) => payment);
 		const pending = await start('003');
 		const { reference } = (await sql.all('select reference from payments where id = ?', pending.id))[0] ?? {};

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
 import { PASSWORD } from '../support/wire.ts';
-import { DATABASES, eventually, useWorld, type World } from '../support/world.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../support/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 /** Keeps the jobs away from a session, as if no process had come to it yet. */
-async function holdJob({ sql }: World, sessionId: number): Promise<void> {
+async function holdJob({ sql }: Fixture, sessionId: number): Promise<void> {
 	await sql.run(
 		`update jobs set lease_owner = 'the test', lease_until = 9000000000000
 			where kind = 'session.settle' and subject_id = ?`,
@@ -17,18 +17,18 @@ async function holdJob({ sql }: World, sessionId: number): Promise<void> {
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	const rowOf = async (id: number) => {
-		const [row] = await world().sql.all('select * from sessions where id = ?', id);
+		const [row] = await fixture().sql.all('select * from sessions where id = ?', id);
 		return row ?? {};
 	};
 
 	describe('paid time', () => {
 		it('is over at the moment of reading, though no job has run, and session.expired is noted once', async () => {
-			const { api, events, server } = world();
-			const { session } = await world().buy();
-			await holdJob(world(), session.id);
+			const { api, events, server } = fixture();
+			const { session } = await fixture().buy();
+			await holdJob(fixture(), session.id);
 			await server.advance(hour);
 			const reads = await Promise.all(Array.from({ length: 8 }, () => api.getSession(session.id)));
 			for (const read of reads) {
@@ -44,8 +44,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('is over without anybody reading', async () => {
-			const { events, server } = world();
-			const { session } = await world().buy();
+			const { events, server } = fixture();
+			const { session } = await fixture().buy();
 			await server.advance(hour);
 			const row = await eventually('the session expires', async () => {
 				const found = await rowOf(session.id);
@@ -56,8 +56,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('counts down to its last second', async () => {
-			const { api, server } = world();
-			const { session } = await world().buy();
+			const { api, server } = fixture();
+			const { session } = await fixture().buy();
 			await server.advance(hour - 5_000);
 			const read = await api.getSession(session.id);
 			expect(read.status).toBe('active');
@@ -66,8 +66,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('does not start again, end again or become payable when it is over', async () => {
-			const { api, server } = world();
-			const { session } = await world().buy();
+			const { api, server } = fixture();
+			const { session } = await fixture().buy();
 			await server.advance(hour);
 			const problem = await api.refused('400 session_not_active', 'DELETE', `/v1/sessions/${session.id}`);
 			expect(problem.session_status).toBe('expired');
@@ -77,8 +77,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('that the buyer ended is not reported as run out', async () => {
-			const { api, events, server } = world();
-			const { session } = await world().buy();
+			const { api, events, server } = fixture();
+			const { session } = await fixture().buy();
 			await api.endSession(session.id);
 			await server.advance(2 * hour);
 			expect(await api.getSession(session.id)).toMatchObject({ status: 'ended' });
@@ -88,9 +88,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('an order that nobody pays', () => {
 		it('is cancelled 30 minutes after it was made, at the moment of reading, and not before', async () => {
-			const { api, events, server } = world();
+			const { api, events, server } = fixture();
 			const session = await api.createSession();
-			await holdJob(world(), session.id);
+			await holdJob(fixture(), session.id);
 			await server.advance(30 * minute - 10_000);
 			expect(await api.getSession(session.id)).toEqual(session);
 			await server.advance(10_000);
@@ -102,8 +102,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('is cancelled without anybody reading', async () => {
-			const session = await world().api.createSession();
-			await world().server.advance(30 * minute);
+			const session = await fixture().api.createSession();
+			await fixture().server.advance(30 * minute);
 			await eventually('the session is cancelled', async () => {
 				const row = await rowOf(session.id);
 				return row['status'] === 'cancelled' && row['status_reason'] === 'payment_timeout';
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('is not cancelled while a payment is open, but as soon as that has expired', async () => {
-			const { api, server } = world();
+			const { api, server } = fixture();
 			const session = await api.createSession({ phone: numberEnding('003') });
 			await server.advance(25 * minute);
 			const payment = await api.pay(session);
@@ -129,9 +129,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('the password', () => {
 		it('is there only while the session is active, and erased from the database afterwards', async () => {
-			const { api, server } = world();
+			const { api, server } = fixture();
 			for (const end of ['client', 'clock']) {
-				const { session } = await world().buy();
+				const { session } = await fixture().buy();
 				expect(session.password).toMatch(PASSWORD);
 				expect((await rowOf(session.id))['password_sealed']).toEqual(expect.any(String));
 				if (end === 'client') await api.endSession(session.id);
@@ -142,8 +142,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('lies sealed in the database, stands in no event, and cannot be moved to another session', async () => {
-			const { api, sql } = world();
-			const [{ session: mine }, { session: theirs }] = [await world().buy(), await world().buy()];
+			const { api, sql } = fixture();
+			const [{ session: mine }, { session: theirs }] = [await fixture().buy(), await fixture().buy()];
 			expect(mine.password).not.toBe(theirs.password);
 			const everything: string[] = [];
 			for (const table of ['sessions', 'events', 'jobs', 'payments', 'operator_messages']) {
@@ -161,12 +161,12 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('the log', () => {
-	const world = useWorld({ env: { AIRTILL_LOG_LEVEL: 'debug' } });
+	const fixture = useFixture({ env: { AIRTILL_LOG_LEVEL: 'debug' } });
 
 	it('names neither keys nor passwords nor numbers, even at its most talkative', async () => {
-		const { newKey, server, sql } = world();
+		const { newKey, server, sql } = fixture();
 		const { key, api } = await newKey();
-		const { session } = await world().buy();
+		const { session } = await fixture().buy();
 		await api.createSession({ phone: session.phone });
 		await sql.run('alter table sessions rename to sessions_gone');
 		await api.refused('500 internal_error', 'POST', '/v1/sessions', {

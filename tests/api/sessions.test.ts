@@ -1,14 +1,14 @@
 /** GET and DELETE of a session: one case per status, with exact bodies. Who may: authorisation.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { INSTANT, PASSWORD } from '../support/wire.ts';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
 	describe('GET /sessions/{id}', () => {
 		it('200 with the session; while it is active, with its password and the time left', async () => {
-			const { session, payment } = await world().buy({ duration: '2h' });
+			const { session, payment } = await fixture().buy({ duration: '2h' });
 			expect(session).toMatchObject({
 				status: 'active',
 				status_reason: null,
@@ -24,13 +24,13 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('404 session_not_found for an id that names nothing', async () => {
 			for (const id of ['0', '-1', '999999', '9007199254740993', '1'.repeat(30)]) {
-				await world().api.refused('404 session_not_found', 'GET', `/v1/sessions/${id}`);
+				await fixture().api.refused('404 session_not_found', 'GET', `/v1/sessions/${id}`);
 			}
 		});
 
 		it('400 validation_failed for an id that is no integer', async () => {
 			for (const id of ['abc', '1.5', '1e3', '%20']) {
-				const problem = await world().api.refused('400 validation_failed', 'GET', `/v1/sessions/${id}`);
+				const problem = await fixture().api.refused('400 validation_failed', 'GET', `/v1/sessions/${id}`);
 				expect(problem.errors).toMatchObject([{ in: 'path', pointer: '/id', code: 'invalid_format' }]);
 			}
 		});
@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('DELETE /sessions/{id}', () => {
 		it('200: an unpaid session is cancelled', async () => {
-			const { api, events } = world();
+			const { api, events } = fixture();
 			const session = await api.createSession();
 			const deleted = await api.endSession(session.id);
 			expect(deleted).toEqual({
@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('200: an active session ends at once, without its password and without a refund', async () => {
-			const { api, buy, events, sql } = world();
+			const { api, buy, events, sql } = fixture();
 			const { session, payment } = await buy();
 			const ended = await api.endSession(session.id);
 			expect(ended).toEqual({
@@ -73,12 +73,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('400 session_not_active, with the state, for a session that is over already', async () => {
-			const { api } = world();
+			const { api } = fixture();
 			const cancelled = await api.createSession();
 			await api.endSession(cancelled.id);
-			const { session: ended } = await world().buy();
+			const { session: ended } = await fixture().buy();
 			await api.endSession(ended.id);
-			const before = await recorded(world());
+			const before = await recorded(fixture());
 			for (const [id, status] of [
 				[cancelled.id, 'cancelled'],
 				[ended.id, 'ended']
@@ -86,12 +86,12 @@ describe.each(DATABASES)('on %s', (database) => {
 				const problem = await api.refused('400 session_not_active', 'DELETE', `/v1/sessions/${id}`);
 				expect(problem.session_status).toBe(status);
 			}
-			expect(await recorded(world())).toEqual(before);
+			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('404 session_not_found and 400 validation_failed, as for GET', async () => {
-			await world().api.refused('404 session_not_found', 'DELETE', '/v1/sessions/999999');
-			await world().api.refused('400 validation_failed', 'DELETE', '/v1/sessions/abc');
+			await fixture().api.refused('404 session_not_found', 'DELETE', '/v1/sessions/999999');
+			await fixture().api.refused('400 validation_failed', 'DELETE', '/v1/sessions/abc');
 		});
 	});
 });

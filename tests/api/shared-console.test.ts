@@ -4,14 +4,14 @@ import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { startRouterOs, type RouterOs } from '../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { addConsole, buyAtUniFi, newMac, ROUTER_OS, UNIFI_KEY } from '../support/consoles.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const [LOBBY, GARDEN] = ['02:aa:bb:cc:dd:01', '02:aa:bb:cc:dd:02'];
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	let unifi: UniFiConsole;
 	let hotspot: RouterOs;
 
@@ -23,19 +23,19 @@ describe.each(DATABASES)('on %s', (kind) => {
 			['garden', '7', GARDEN]
 		] as const) {
 			const site = ['--router', router, '--kind', 'unifi', '--site', 'default', '--access-point', point];
-			await addConsole(world(), [name, ...site, '--api', unifi.url, '--api-insecure'], UNIFI_KEY);
+			await addConsole(fixture(), [name, ...site, '--api', unifi.url, '--api-insecure'], UNIFI_KEY);
 		}
 	});
 	afterAll(() => Promise.all([unifi.stop(), hotspot.stop()]));
 
 	const statusOf = async (id: number) => {
-		const [row] = await world().sql.all('select status from sessions where id = ?', id);
+		const [row] = await fixture().sql.all('select status from sessions where id = ?', id);
 		return row?.['status'];
 	};
 	const grantsOf = (id: number) =>
-		world().sql.all('select * from access_grants where pass_id = ? order by id', id);
+		fixture().sql.all('select * from access_grants where pass_id = ? order by id', id);
 	async function inside(mac: string, accessPoint: string): Promise<number> {
-		const { sessionId } = await buyAtUniFi(world(), mac, accessPoint);
+		const { sessionId } = await buyAtUniFi(fixture(), mac, accessPoint);
 		await eventually('its time runs', async () => (await statusOf(sessionId)) === 'active');
 		// A visit that is noted after the payment comes later.
 		await eventually('it is in', async () => unifi.isIn(mac));
@@ -43,7 +43,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return sessionId;
 	}
 	const end = async (id: number) => {
-		expect((await world().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
+		expect((await fixture().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
 		await eventually('it is revoked', async () =>
 			(await grantsOf(id)).every(({ state }) => state === 'revoked')
 		);
@@ -66,7 +66,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const mac = newMac();
 		unifi.join(mac);
 		const long = await inside(mac, LOBBY);
-		await world().sql.run('update sessions set expires_at = expires_at + ? where id = ?', 120 * MINUTE, long);
+		await fixture().sql.run(
+			'update sessions set expires_at = expires_at + ? where id = ?',
+			120 * MINUTE,
+			long
+		);
 		const short = await inside(mac, GARDEN);
 		expect(unifi.minutesOf(mac)).toBeGreaterThan(170);
 		await end(short);
@@ -78,16 +82,16 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a device at another site, or another console, is nobody else’s', async () => {
 		const elsewhere = await startUniFi(UNIFI_KEY);
 		const site = ['--router', '5', '--kind', 'unifi', '--site', 'other-name'];
-		await addConsole(world(), ['annex', ...site, '--api', elsewhere.url, '--api-insecure'], UNIFI_KEY);
+		await addConsole(fixture(), ['annex', ...site, '--api', elsewhere.url, '--api-insecure'], UNIFI_KEY);
 		const mac = newMac();
 		unifi.join(mac);
 		const pass = await inside(mac, LOBBY);
 		const [own] = await grantsOf(pass);
-		const annex = await world().sql.count("select id from gateways where name = 'annex'");
+		const annex = await fixture().sql.count("select id from gateways where name = 'annex'");
 		// The same device is in there with a pass that goes on.
-		const { session } = await world().buy({ router_id: 6 });
+		const { session } = await fixture().buy({ router_id: 6 });
 		const columns = 'mac, state, until_at, created_at, updated_at';
-		await world().sql.run(
+		await fixture().sql.run(
 			`insert into access_grants (gateway_id, pass_id, ${columns})
 				select ?, ?, ${columns} from access_grants where id = ?`,
 			annex,
@@ -101,11 +105,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('a MikroTik that stands on one router twice has the user until its end, and not after it', async () => {
 		for (const name of ['hotspot', 'hotspot-again']) {
-			const place = ['--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1', '--way', 'rest'];
+			const place = ['--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1', '--control', 'rest'];
 			const api = ['--api', hotspot.url, '--api-user', ROUTER_OS.user];
-			await addConsole(world(), [name, ...place, ...api], ROUTER_OS.password);
+			await addConsole(fixture(), [name, ...place, ...api], ROUTER_OS.password);
 		}
-		const { session } = await world().buy({ router_id: 4 });
+		const { session } = await fixture().buy({ router_id: 4 });
 		const user = loginUser(session.id);
 		await eventually('both have it', async () =>
 			(await grantsOf(session.id)).every(({ state }) => state === 'granted')

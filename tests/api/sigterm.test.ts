@@ -6,16 +6,16 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Payment, type Session } from '../support/api.ts';
-import { DATABASES, eventually, useNewWorlds, type NewKey } from '../support/world.ts';
+import { DATABASES, eventually, useNewFixtures, type NewKey } from '../support/fixture.ts';
 
 /** The sandbox's payer has decided by then. */
 const decidedMs = 3_000;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useNewWorlds({ database });
+	const fixture = useNewFixtures({ database });
 	let buyer: NewKey;
 	beforeEach(async () => {
-		buyer = await world().newKey();
+		buyer = await fixture().newKey();
 	});
 
 	interface Open {
@@ -25,7 +25,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	async function open(): Promise<Open> {
-		const socket = connect(world().server.port, '127.0.0.1');
+		const socket = connect(fixture().server.port, '127.0.0.1');
 		await once(socket, 'connect');
 		let text = '';
 		socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -41,7 +41,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	const isRefused = () =>
 		new Promise<boolean>((resolve) => {
-			const socket = connect(world().server.port, '127.0.0.1');
+			const socket = connect(fixture().server.port, '127.0.0.1');
 			socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
 			socket.once('connect', () => {
 				socket.destroy();
@@ -72,7 +72,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// An answer says that what was sent before it has arrived.
 		await buyer.api.getSession(session.id);
 
-		const ended = world().server.kill('SIGTERM');
+		const ended = fixture().server.kill('SIGTERM');
 		await eventually('new connections are refused', isRefused);
 		expect(await idle.text).toBe('');
 		paying.socket.write(bytes.slice(-5));
@@ -80,9 +80,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(payment).toMatchObject({ session_id: session.id, status: 'pending' });
 		await ended;
 
-		await world().server.restart();
-		await world().asked(payment);
-		await world().server.advance(decidedMs);
+		await fixture().server.restart();
+		await fixture().asked(payment);
+		await fixture().server.advance(decidedMs);
 		expect(await buyer.api.getPayment(payment.id, 20)).toMatchObject({ status: 'success', applied: true });
 		expect(await buyer.api.getSession(session.id)).toMatchObject({ status: 'active' });
 	});
@@ -98,7 +98,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const { socket } of held) socket.write(request(`GET /v1/payments/${payment.id}/status?wait=20`));
 		await buyer.api.getPayment(payment.id);
 		const started = performance.now();
-		await world().server.kill('SIGTERM');
+		await fixture().server.kill('SIGTERM');
 		expect(performance.now() - started).toBeLessThan(5_000);
 		for (const { text } of held) {
 			const all = await text;
@@ -117,12 +117,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			return text.catch(() => '');
 		});
 		// Some are answered, some run, and some have not come in yet.
-		await eventually('a payment is made', () => world().sql.count('select count(*) from payments'));
-		await world().server.kill('SIGTERM');
+		await eventually('a payment is made', () => fixture().sql.count('select count(*) from payments'));
+		await fixture().server.kill('SIGTERM');
 		const answers = await Promise.all(asked);
-		await world().server.restart();
+		await fixture().server.restart();
 		for (const [index, text] of answers.entries()) {
-			const made = await world().sql.all(
+			const made = await fixture().sql.all(
 				'select id from payments where session_id = ?',
 				sessions[index]?.id ?? 0
 			);

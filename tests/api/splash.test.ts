@@ -8,7 +8,7 @@ import { buyHourOn } from '../support/splash.ts';
 import { registerGateway, type Registered } from '../support/gateways.ts';
 import { numberEnding } from '../support/api.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, eventually, useWorld, type World } from '../support/world.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../support/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LOGIN_HOST = '192.168.8.1';
@@ -48,20 +48,20 @@ async function active(person: Browsing, path: string): Promise<Page> {
 }
 
 describe.each(DATABASES)('on %s', (kind) => {
-	const world = useWorld({ database: kind });
+	const fixture = useFixture({ database: kind });
 	let opennds: Registered;
 	let mikrotik: Registered;
 	let person: Browsing;
 
 	beforeAll(async () => {
-		const { server } = world();
+		const { server } = fixture();
 		opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST });
 		mikrotik = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
 		person = browse(server.url);
 	});
 
 	const entry = (query: string, of = opennds) => `/splash/${of.key}?${query}`;
-	const visits = (w: World) => w.sql.count('select count(*) from gateway_visits');
+	const visits = (w: Fixture) => w.sql.count('select count(*) from gateway_visits');
 
 	it('the first answer shows the price of the gateway’s own router, whatever the query says', async () => {
 		const page = await person.get(entry(`${fas()}&price=1&ssid=EVIL&router=5`));
@@ -74,7 +74,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a visit is kept under the hash of its id, and what it holds is sealed', async () => {
-		const { sql } = world();
+		const { sql } = fixture();
 		const page = await person.get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
 		const id = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
 		const [row] = await sql.all(
@@ -91,7 +91,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('visits that are over go as fast as new ones come, and no visit has to take many of them away', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		await sql.run(
 			`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
 				insert into gateway_visits (id_hash, gateway_id, entry_sealed, created_at, expires_at)
@@ -117,13 +117,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 		['an unknown visit', () => `/splash/${opennds.key}/${'A'.repeat(24)}`, 410],
 		['an unknown UniFi site', () => '/guest/s/nowhere/?id=02:00:00:00:00:01', 404]
 	])('%s gets a calm page without a form, and no visit', async (_what, path, status) => {
-		const before = await visits(world());
+		const before = await visits(fixture());
 		const page = await person.get(path());
 		expect(page.status).toBe(status);
 		expect(page.html).not.toContain('<form');
 		expect(page.html).not.toContain('203.0.113.9');
 		expect(page.html).toContain('<h1>');
-		expect(await visits(world())).toBe(before);
+		expect(await visits(fixture())).toBe(before);
 	});
 
 	it('without anything handed over it leads to the gateway’s own sign-in page and sells nothing', async () => {
@@ -134,7 +134,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a form from another site makes a visit and a redirect, at this one path only', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const post = (path: string, fields: Record<string, string>) =>
 			fetch(server.url + path, {
 				method: 'POST',
@@ -158,7 +158,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('paid: the sign-in is made for the session, at the registered gateway, and marked as tried', async () => {
-		const { sql, api } = world();
+		const { sql, api } = fixture();
 		const path = await buyHourOn(person, await person.get(entry(fas())));
 		const page = await active(person, path);
 		expect(page.html).toContain(`href="${path}/online"`);
@@ -169,7 +169,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const to = new URL(answer.headers.get('location') ?? '');
 		expect(to.origin + to.pathname).toBe(`http://${LOGIN_HOST}:2050/opennds_auth/`);
 		expect(to.searchParams.get('tok')).toBe(sha256(sha256('a token') + opennds.secret));
-		expect(to.searchParams.get('redir')).toBe(`${world().server.url}${path}?online`);
+		expect(to.searchParams.get('redir')).toBe(`${fixture().server.url}${path}?online`);
 		const [row] = await sql.all(
 			'select session_id from purchases where token_hash = ?',
 			sha256(path.slice(3))
@@ -206,7 +206,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const password =
 			/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
 		expect(password).toMatch(/^[a-z2-9-]{14}$/);
-		const claimed = await browse(world().server.url).get(entry(fas({ clientmac: mac })));
+		const claimed = await browse(fixture().server.url).get(entry(fas({ clientmac: mac })));
 		expect(claimed.text).toContain('Have you paid already?');
 		expect(claimed.html).not.toContain(password);
 		expect(claimed.html).not.toContain(path.slice(3));
@@ -232,7 +232,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
 		await active(person, path);
 		const loginHost = '192.168.9.1';
@@ -246,7 +246,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a refused sign-in comes back to its own purchase with the reason, and is not repeated by itself', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const landed = await person.post(`/splash/${mikrotik.key}`, hotspot());
 		const path = await buyHourOn(person, landed);
 		await active(person, path);
@@ -267,7 +267,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('CoovaChilli’s own language parameter does not break its signature', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const coova = await registerGateway(server, 'coova', { loginHost: '10.1.0.1' });
 		const query =
 			`res=notyet&uamip=10.1.0.1&uamport=3990&challenge=${'0'.repeat(32)}` +
@@ -300,14 +300,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	describe('the captive-portal API (RFC 8908)', () => {
-		const ask = (key: string, init: RequestInit = {}, origin = world().server.url) =>
+		const ask = (key: string, init: RequestInit = {}, origin = fixture().server.url) =>
 			fetch(`${origin}/captive-portal/${key}`, {
 				...init,
 				headers: { accept: 'application/captive+json' }
 			});
 
 		it('an unknown device is captive; over plain http no address is told', async () => {
-			const own = await registerGateway(world().server, 'opennds', { loginHost: LOGIN_HOST });
+			const own = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
 			const answer = await ask(own.key);
 			expect(answer.status).toBe(200);
 			expect(answer.headers.get('content-type')).toBe('application/captive+json');
@@ -319,7 +319,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('a device that was signed in is not captive, with its seconds, until its gateway sends it again', async () => {
-			const own = await registerGateway(world().server, 'opennds', { loginHost: LOGIN_HOST });
+			const own = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
 			const path = await buyHourOn(person, await person.get(entry(fas(), own)));
 			await active(person, path);
 			expect(await (await ask(own.key)).json()).toEqual({ captive: true });
@@ -334,7 +334,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(online['seconds-remaining']).toBeLessThanOrEqual(3_600);
 			// At another gateway the same address is nobody.
 			expect(await (await ask(opennds.key)).json()).toMatchObject({ captive: true });
-			await world().server.advance(1_000);
+			await fixture().server.advance(1_000);
 			await person.get(entry(fas({ clientmac: '02:00:00:00:00:55' }), own));
 			expect(await (await ask(own.key)).json()).toEqual({ captive: true });
 		});
@@ -349,10 +349,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 });
 
 describe('an installation that is reached by https', () => {
-	const world = useWorld({ database: 'sqlite', env: { ORIGIN: 'https://portal.example' } });
+	const fixture = useFixture({ database: 'sqlite', env: { ORIGIN: 'https://portal.example' } });
 
 	it('tells devices its addresses, and DHCP where to find them', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const origin = 'https://portal.example';
 		const opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST, origin });
 		// Devices behind it cannot be told apart: whoever read there that it is captive would believe it for ever.
@@ -372,12 +372,12 @@ describe('an installation that is reached by https', () => {
 });
 
 describe('the command line', () => {
-	const world = useWorld({ database: 'sqlite' });
-	const run = (...args: string[]) => cli(['gateways', ...args], world().server);
+	const fixture = useFixture({ database: 'sqlite' });
+	const run = (...args: string[]) => cli(['gateways', ...args], fixture().server);
 	const ADD = ['--router', '3', '--kind', 'opennds', '--login-host', LOGIN_HOST];
 
 	it('prints the secret once, stores no key or secret in clear, and rotates both', async () => {
-		const { sql, server } = world();
+		const { sql, server } = fixture();
 		const added = await run('add', 'cafe', ...ADD);
 		const key = /captive-portal\/([\w-]{24})/.exec(added.stdout)?.[1] ?? '';
 		const secret = /^Secret \(\w+\), .* again:\n(\w{32})$/m.exec(added.stdout)?.[1] ?? '';
@@ -420,11 +420,11 @@ describe('the command line', () => {
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
 			[
 				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
-				/^api: .* buyers would pay and stay offline\. .* --let-in-elsewhere$/m
+				/^api: .* buyers would pay and stay offline\. .* --external-access$/m
 			],
 			[
-				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--let-in-elsewhere'],
-				/^let-in-elsewhere: .* leave it out$/m
+				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--external-access'],
+				/^external-access: .* leave it out$/m
 			],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
 			[['rotate', 'twice'], /Say what to renew/],
@@ -439,10 +439,10 @@ describe('the command line', () => {
 	});
 
 	it('two UniFi gateways of one site need their access points, and are told apart by them', async () => {
-		const { server } = world();
+		const { server } = fixture();
 		const bare = (name: string, router: string, ...more: string[]) =>
 			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);
-		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--let-in-elsewhere');
+		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--external-access');
 		expect((await unifi('one', '3', '--access-point', '02:aa:00:00:00:01')).code).toBe(0);
 		expect((await unifi('two', '4')).stderr).toMatch(/^access-point: "one" has the same site/m);
 		expect((await unifi('two', '4', '--access-point', '02:aa:00:00:00:02')).code).toBe(0);

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Payment, Session } from '../support/api.ts';
 import { OPERATORS } from '../simulators/facts.ts';
 import type { Script } from '../simulators/script.ts';
-import { startOperated, type OperatedWorld } from '../support/operators.ts';
+import { startOperated, type OperatedFixture } from '../support/operators.ts';
 import { cli } from '../support/server.ts';
-import { DATABASES, eventually } from '../support/world.ts';
+import { DATABASES, eventually } from '../support/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -17,13 +17,13 @@ const by = ['--by', 'Test Person', '--note', 'seen in the portal'];
 function useOperated(name: string, database: string) {
 	const facts = OPERATORS.find((one) => one.name === name);
 	if (!facts) throw new Error(`There is no ${name}`);
-	let operated: OperatedWorld;
+	let operated: OperatedFixture;
 	beforeAll(async () => {
 		operated = await startOperated(facts, database);
 	});
 	afterAll(() => operated.stop());
 
-	const api = () => operated.world.api;
+	const api = () => operated.fixture.api;
 	const find = (payment: Payment) => api().getPayment(payment.id);
 	return {
 		operated: () => operated,
@@ -51,12 +51,12 @@ function useOperated(name: string, database: string) {
 			});
 		},
 		questions: (payment: Payment) =>
-			operated.world.sql.all(
+			operated.fixture.sql.all(
 				'select id, reason from reviews where payment_id = ? and resolved_at is null order by id',
 				payment.id
 			),
 		resolve: (id: unknown, ...decision: string[]) =>
-			cli(['review', 'resolve', String(id), ...by, '--decision', ...decision], operated.world.server)
+			cli(['review', 'resolve', String(id), ...by, '--decision', ...decision], operated.fixture.server)
 	};
 }
 
@@ -95,7 +95,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		] as const)('a refund whose answer was lost is ended by a person: %s', async (decision, submit) => {
 			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit } });
 			const held = await use.held(payment);
-			await use.operated().world.api.endSession(session.id);
+			await use.operated().fixture.api.endSession(session.id);
 			await use.operated().simulator.settle(held, 'success');
 			await use.until(payment, 'refund_pending');
 			await use.operated().advance(minute);
@@ -115,16 +115,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			const refund = { submit: 'slow', slowMs: 700 } as const;
 			const { session, payment } = await use.pay({ outcome: 'pending', refund });
 			const held = await use.held(payment);
-			const { world, simulator } = use.operated();
-			await world.api.endSession(session.id);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
 			await simulator.settle(held, 'success');
 			const sent = () => simulator.requests.filter(({ path: called }) => called.endsWith('/refund')).length;
 			await eventually('it is being sent', async () => {
 				if (sent() > 0) return true;
-				await world.server.advance(5_000);
+				await fixture.server.advance(5_000);
 				return false;
 			});
-			await world.server.advance(2 * minute);
+			await fixture.server.advance(2 * minute);
 			await use.until(payment, 'refunded');
 			expect(sent()).toBe(1);
 			expect(await use.questions(payment)).toEqual([]);
@@ -140,7 +140,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				refund: { outcome: 'pending', callbacks: [] }
 			});
 			const held = await use.held(payment);
-			await use.operated().world.api.endSession(session.id);
+			await use.operated().fixture.api.endSession(session.id);
 			await use.operated().simulator.settle(held, 'success');
 			await use.until(payment, 'refund_pending');
 			await use.operated().advance(minute);
@@ -159,7 +159,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const callbacks = [{ when: 'at_outcome', afterMs: 2 * minute, times: 1 }] as const;
 			const { session, payment } = await use.pay({ outcome: 'pending', callbacks });
 			const held = await use.held(payment);
-			await use.operated().world.api.endSession(session.id);
+			await use.operated().fixture.api.endSession(session.id);
 			await use.operated().simulator.settle(held, 'success');
 			await use.until(payment, 'refunded');
 			expect(await use.questions(payment)).toEqual([]);
@@ -190,9 +190,9 @@ describe.each(DATABASES)('on %s', (database) => {
 				const found = await use.find(payment);
 				return found.provider_reference !== null && found;
 			});
-			const { world } = use.operated();
+			const { fixture } = use.operated();
 			const account = (await use.held(payment)).reference ?? '';
-			const file = path.join(world.server.dataDir, 'mpesa.csv');
+			const file = path.join(fixture.server.dataDir, 'mpesa.csv');
 			writeFileSync(
 				file,
 				[
@@ -204,7 +204,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 			const check = await cli(
 				['statement', 'check', file, '--operator', 'daraja', '--from', '2000-01-01'],
-				world.server
+				fixture.server
 			);
 			expect(JSON.parse(check.stdout.trim().split('\n').at(-1) ?? '{}')).toMatchObject({
 				rows: 2,
@@ -237,7 +237,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('a refund that is refused after a lost answer has failed only when it is not found for two minutes', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'drop_before' } });
 			const held = await use.held(payment);
-			await use.operated().world.api.endSession(session.id);
+			await use.operated().fixture.api.endSession(session.id);
 			await use.operated().simulator.settle(held, 'success');
 			await use.until(payment, 'refund_pending', 1_000);
 			held.script = { ...held.script, refund: { submit: 'refuse', submitCode: 'NOT_ALLOWED' } };
@@ -267,34 +267,34 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('leaves its payments open, and they end when it is back', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending' });
 			const held = await use.held(payment);
-			const { world, simulator } = use.operated();
-			await world.api.endSession(session.id);
-			const settings = Object.entries(world.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
-			for (const [name] of settings) world.server.env[name] = '';
-			await world.server.restart();
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			const settings = Object.entries(fixture.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) fixture.server.env[name] = '';
+			await fixture.server.restart();
 			await simulator.settle(held, 'success');
 			await use.operated().advance(minute);
 			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
-			Object.assign(world.server.env, Object.fromEntries(settings));
-			await world.server.restart();
+			Object.assign(fixture.server.env, Object.fromEntries(settings));
+			await fixture.server.restart();
 			await use.until(payment, 'refunded');
 		});
 
 		it('asks a person about a refund that waits for it', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'rate_limited' } });
 			const held = await use.held(payment);
-			const { world, simulator } = use.operated();
-			await world.api.endSession(session.id);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
 			await simulator.settle(held, 'success');
 			await use.until(payment, 'refund_pending');
-			const settings = Object.entries(world.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
-			for (const [name] of settings) world.server.env[name] = '';
-			await world.server.restart();
+			const settings = Object.entries(fixture.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) fixture.server.env[name] = '';
+			await fixture.server.restart();
 			await use.operated().advance(minute);
 			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_no_final_answer' }]);
 			held.script = { ...held.script, refund: {} };
-			Object.assign(world.server.env, Object.fromEntries(settings));
-			await world.server.restart();
+			Object.assign(fixture.server.env, Object.fromEntries(settings));
+			await fixture.server.restart();
 			await use.until(payment, 'refunded', 10 * minute);
 		});
 	});

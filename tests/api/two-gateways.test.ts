@@ -8,28 +8,28 @@ import { browse, fieldValue } from '../support/browsing.ts';
 import { connectRouterOs, connectUniFi, newMac, visitOf } from '../support/consoles.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
 const MAC = '02:00:00:00:08:01';
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let gateway: RadiusGateway;
 	let calls: RadiusCalls;
 	let other: RouterOs;
 
 	beforeAll(async () => {
-		gateway = await registerRadius(world(), { kind: 'mikrotik', access: 'portal_login', router: 3 });
-		calls = radiusCalls(world().server.url, gateway);
-		other = await connectRouterOs(world(), 'beside', 3);
+		gateway = await registerRadius(fixture(), { kind: 'mikrotik', access: 'portal_login', router: 3 });
+		calls = radiusCalls(fixture().server.url, gateway);
+		other = await connectRouterOs(fixture(), 'beside', 3);
 	});
 	afterEach(() => other.heal());
 	afterAll(() => other.stop());
 
 	/** A device at the gateway that asks by RADIUS buys an hour. */
 	async function buy(): Promise<number> {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const person = browse(server.url);
 		const page = await person.post(`/splash/${gateway.key}`, {
 			mac: MAC,
@@ -51,7 +51,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 
 	it('who buys at the one that asks is let in at once, though the one that is told is away', async () => {
-		const { server, sql, admin } = world();
+		const { server, sql, admin } = fixture();
 		other.fail('down');
 		const id = await buy();
 		await eventually('its time runs', async () => (await admin.getSession(id)).status === 'active');
@@ -76,20 +76,20 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe.each(DATABASES)('a pass for one device on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	let unifi: UniFiConsole;
 	let gateway: RadiusGateway;
 	let calls: RadiusCalls;
 
 	beforeAll(async () => {
-		unifi = await connectUniFi(world());
-		gateway = await registerRadius(world(), { kind: 'mikrotik', access: 'portal_login', router: 3 });
-		calls = radiusCalls(world().server.url, gateway);
+		unifi = await connectUniFi(fixture());
+		gateway = await registerRadius(fixture(), { kind: 'mikrotik', access: 'portal_login', router: 3 });
+		calls = radiusCalls(fixture().server.url, gateway);
 	});
 	afterAll(() => unifi.stop());
 
 	it('lets one in, at a console and at a hotspot of its router together', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const person = browse(server.url);
 		const phone = newMac();
 		const page = await person.post(`/splash/${gateway.key}`, {

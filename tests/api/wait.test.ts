@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api, type Payment } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, SECRET, useWorld } from '../support/world.ts';
+import { DATABASES, SECRET, useFixture } from '../support/fixture.ts';
 
 /** The promise: on the screen within half a second of the operator's yes. */
 const promisedMs = 500;
@@ -14,9 +14,9 @@ async function timed<T>(work: Promise<T>): Promise<{ result: T; tookMs: number }
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 
-	const start = async (digits: string, api = world().api): Promise<Payment> =>
+	const start = async (digits: string, api = fixture().api): Promise<Payment> =>
 		api.pay(await api.createSession({ phone: numberEnding(digits) }));
 
 	/** Time from the change of the payment to the arrival of the answer that was waiting for it. */
@@ -29,20 +29,20 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it.each(['123', '001', '007'])('answers within 500 ms of the settling (number %s)', async (digits) => {
 		const payments = await Promise.all(Array.from({ length: 4 }, () => start(digits)));
-		const delays = await Promise.all(payments.map((payment) => delayMs(world().api, payment)));
+		const delays = await Promise.all(payments.map((payment) => delayMs(fixture().api, payment)));
 		expect(Math.max(...delays)).toBeLessThan(promisedMs);
 		expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
 	});
 
 	it('tells everyone who waits for the same payment', async () => {
 		const payment = await start('123');
-		const delays = await Promise.all(Array.from({ length: 10 }, () => delayMs(world().api, payment)));
+		const delays = await Promise.all(Array.from({ length: 10 }, () => delayMs(fixture().api, payment)));
 		expect(Math.max(...delays)).toBeLessThan(promisedMs);
 	});
 
 	it('answers at once when the payment is no longer pending', async () => {
-		const { payment } = await world().buy();
-		const { result, tookMs } = await timed(world().api.getPayment(payment.id, 20));
+		const { payment } = await fixture().buy();
+		const { result, tookMs } = await timed(fixture().api.getPayment(payment.id, 20));
 		expect(result).toEqual(payment);
 		expect(tookMs).toBeLessThan(promisedMs);
 	});
@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('answers at once without wait, and with wait=0', async () => {
 		const payment = await start('003');
 		for (const wait of [undefined, 0]) {
-			const { result, tookMs } = await timed(world().api.getPayment(payment.id, wait));
+			const { result, tookMs } = await timed(fixture().api.getPayment(payment.id, wait));
 			expect(result.status).toBe('pending');
 			expect(tookMs).toBeLessThan(promisedMs);
 		}
@@ -58,7 +58,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('answers "pending" after the time when nothing happens', async () => {
 		const payment = await start('003');
-		const { result, tookMs } = await timed(world().api.getPayment(payment.id, 1));
+		const { result, tookMs } = await timed(fixture().api.getPayment(payment.id, 1));
 		expect(result.status).toBe('pending');
 		expect(tookMs).toBeGreaterThan(950);
 		expect(tookMs).toBeLessThan(1_000 + promisedMs);
@@ -67,14 +67,14 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('does not hold strangers: 404 at once', async () => {
 		const payment = await start('003');
 		const path = `/v1/payments/${payment.id}/status?wait=20`;
-		const { tookMs } = await timed(world().other.refused('404 payment_not_found', 'GET', path));
+		const { tookMs } = await timed(fixture().other.refused('404 payment_not_found', 'GET', path));
 		expect(tookMs).toBeLessThan(promisedMs);
 	});
 
 	describe('with a second process', () => {
 		let second: TestServer;
 		beforeAll(async () => {
-			second = await startServer({ database: world().server.databaseUrl, env: { AIRTILL_SECRET: SECRET } });
+			second = await startServer({ database: fixture().server.databaseUrl, env: { AIRTILL_SECRET: SECRET } });
 		});
 		afterAll(() => second?.stop());
 
@@ -82,7 +82,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const limitMs = database === 'postgres' ? promisedMs : 2_500;
 
 		it('answers soon whichever process settled it', async () => {
-			const { key, api } = await world().newKey();
+			const { key, api } = await fixture().newKey();
 			const elsewhere = createApi(second.url, key);
 			const payments = await Promise.all(Array.from({ length: 6 }, () => start('123', api)));
 			const delays = await Promise.all(

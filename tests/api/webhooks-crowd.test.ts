@@ -1,23 +1,23 @@
 /** Webhooks of several accounts whose receivers all hang: the places for attempts are not theirs alone. */
 import { describe, expect, it } from 'vitest';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 import { arrived, INSECURE, newPath, register, useWebhooks } from '../support/webhooks.ts';
 
 const times = <T>(count: number, make: (index: number) => T) =>
 	Array.from({ length: count }, (_, index) => make(index));
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: INSECURE });
-	const hooks = useWebhooks(world);
+	const fixture = useFixture({ database, env: INSECURE });
+	const hooks = useWebhooks(fixture);
 
 	it('more attempts that hang than there are places delay no other account', async () => {
 		const { receiver } = hooks();
-		const { api } = await world().newKey();
+		const { api } = await fixture().newKey();
 		const path = newPath();
 		await register(api, receiver.url + path, ['session.created']);
 
 		const hanging: string[] = [];
-		for (const owner of await Promise.all(times(3, () => world().newKey()))) {
+		for (const owner of await Promise.all(times(3, () => fixture().newKey()))) {
 			for (const one of times(16, newPath)) {
 				hanging.push(one);
 				receiver.reply(one, 'hang');

@@ -5,7 +5,7 @@ import { numberEnding, type Session } from '../support/api.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, eventually, SECRET, useWorld, type World } from '../support/world.ts';
+import { DATABASES, eventually, SECRET, useFixture, type Fixture } from '../support/fixture.ts';
 import { arrived, INSECURE, newPath, quiet, register, useWebhooks, verified } from '../support/webhooks.ts';
 
 const minute = 60_000;
@@ -27,15 +27,15 @@ async function only(receiver: Receiver, path: string, type: string): Promise<Rec
 }
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: INSECURE });
-	const hooks = useWebhooks(world);
+	const fixture = useFixture({ database, env: INSECURE });
+	const hooks = useWebhooks(fixture);
 
 	describe('an event comes', () => {
 		it('as a POST that verifies with the reference library, with the object as the API shows it', async () => {
 			const { receiver } = hooks();
 			const path = newPath();
-			const { secret } = await register(world().api, receiver.url + path, ['payment.success']);
-			const { session, payment } = await world().buy();
+			const { secret } = await register(fixture().api, receiver.url + path, ['payment.success']);
+			const { session, payment } = await fixture().buy();
 			const [received] = await arrived(receiver, path);
 			const body = verified(received, secret);
 			expect(body.data).toEqual({ ...payment, router_id: session.router_id });
@@ -58,8 +58,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('in the order of members that the wire format shows', async () => {
 			const { receiver } = hooks();
 			const path = newPath();
-			await register(world().api, receiver.url + path, ['payment.success', 'session.activated']);
-			await world().buy();
+			await register(fixture().api, receiver.url + path, ['payment.success', 'session.activated']);
+			await fixture().buy();
 			const payment = await only(receiver, path, 'payment.success');
 			const session = await only(receiver, path, 'session.activated');
 			const membersOf = ({ raw }: Received) => {
@@ -85,28 +85,28 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('soon: within two seconds', async () => {
 			const { receiver } = hooks();
 			const path = newPath();
-			await register(world().api, receiver.url + path, ['session.created']);
+			await register(fixture().api, receiver.url + path, ['session.created']);
 			const started = performance.now();
-			await world().api.createSession();
+			await fixture().api.createSession();
 			const [received] = await arrived(receiver, path);
 			expect((received?.at ?? Infinity) - started).toBeLessThan(2_000);
 		});
 
 		it('for every change of state that was asked for, and for no other', async () => {
 			const { receiver } = hooks();
-			const { api, server } = world();
+			const { api, server } = fixture();
 			const [path, few] = [newPath(), newPath()];
 			const { id: endpointId, secret } = await register(api, receiver.url + path, ALL_EVENTS);
 			await register(api, receiver.url + few, ['session.ended']);
 
-			const { session: ended } = await world().buy();
+			const { session: ended } = await fixture().buy();
 			await api.endSession(ended.id);
 			const cancelled = await api.createSession({ phone: numberEnding('003') });
 			await api.endSession(cancelled.id);
 			const refused = await api.createSession({ phone: numberEnding('001') });
-			await world().decided(await api.pay(refused));
+			await fixture().decided(await api.pay(refused));
 			const mismatched = await api.createSession({ phone: numberEnding('009') });
-			const { id } = await world().decided(await api.pay(mismatched));
+			const { id } = await fixture().decided(await api.pay(mismatched));
 			await eventually('the refund', async () => {
 				const { status } = await api.getPayment(id);
 				if (status !== 'refunded') await server.advance(3_000);
@@ -114,12 +114,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 			// What is not paid would be cancelled by the hour that passes now, sooner or later.
 			for (const unpaid of [refused, mismatched]) await api.endSession(unpaid.id);
-			const { session: expired } = await world().buy();
+			const { session: expired } = await fixture().buy();
 			// What is under way when an hour passes is taken for lost, and comes twice.
 			await eventually('all of it has arrived', async () => {
 				const waiting =
 					"select count(*) from webhook_deliveries where endpoint_id = ? and status = 'pending'";
-				return (await world().sql.count(waiting, endpointId)) === 0;
+				return (await fixture().sql.count(waiting, endpointId)) === 0;
 			});
 			await server.advance(hour);
 			expect(await api.getSession(expired.id)).toMatchObject({ status: 'expired' });
@@ -155,11 +155,11 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('also as payment.failed when a payment expires, with payer_timeout', async () => {
 			const { receiver } = hooks();
-			const { api, server } = world();
+			const { api, server } = fixture();
 			const path = newPath();
 			const { secret } = await register(api, receiver.url + path, ['payment.failed']);
 			const session = await api.createSession({ phone: numberEnding('003') });
-			await world().asked(await api.pay(session));
+			await fixture().asked(await api.pay(session));
 			await server.advance(10 * minute);
 			const mine = `"session_id":${session.id},`;
 			const received = await eventually('its failure', async () =>
@@ -175,14 +175,14 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('it goes', () => {
 		it('to the creator with the number, to the router’s owner with a mask, to nobody else', async () => {
 			const { receiver } = hooks();
-			const { api, owner, other, admin } = world();
+			const { api, owner, other, admin } = fixture();
 			const [mine, theirs, strange, administrators] = [newPath(), newPath(), newPath(), newPath()];
 			const events = ['session.activated', 'payment.success'];
 			const { secret } = await register(api, receiver.url + mine, events);
 			const { secret: ownerSecret } = await register(owner, receiver.url + theirs, events);
 			await register(other, receiver.url + strange, events);
 			await register(admin, receiver.url + administrators, events);
-			const { session, payment } = await world().buy();
+			const { session, payment } = await fixture().buy();
 			const masked = `${session.phone.slice(0, 4)}*****${session.phone.slice(-4)}`;
 			for (const type of events) {
 				const whole = verified(await only(receiver, mine, type), secret);
@@ -209,20 +209,20 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('once, with the number, to an owner who buys on an own router', async () => {
 			const { receiver } = hooks();
-			const { owner } = world();
+			const { owner } = fixture();
 			const path = newPath();
 			const { id, secret } = await register(owner, receiver.url + path, ['session.created']);
 			const session = await owner.createSession();
 			const body = verified(await only(receiver, path, 'session.created'), secret);
 			expect(body.data).toMatchObject({ id: session.id, phone: session.phone });
 			expect(
-				await world().sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id)
+				await fixture().sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id)
 			).toBe(1);
 		});
 
 		it('to every endpoint of an account, each signed with its own secret', async () => {
 			const { receiver } = hooks();
-			const { api } = await world().newKey();
+			const { api } = await fixture().newKey();
 			const one = { path: newPath() };
 			const two = { path: newPath() };
 			const first = await register(api, receiver.url + one.path, ['session.created']);
@@ -236,7 +236,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('only what happens after the registration', async () => {
 			const { receiver } = hooks();
-			const { api } = await world().newKey();
+			const { api } = await fixture().newKey();
 			const path = newPath();
 			await api.createSession();
 			await register(api, receiver.url + path, ['session.created']);
@@ -248,23 +248,23 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('a call that fails leaves no event: what is rolled back is not delivered', async () => {
 		const { receiver } = hooks();
-		const { api, sql } = world();
+		const { api, sql } = fixture();
 		const path = newPath();
 		const { id } = await register(api, receiver.url + path, ['session.created']);
 		const count = () => sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id);
 		await api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
-			body: await offlineOrder(world())
+			body: await offlineOrder(fixture())
 		});
 		expect(await count()).toBe(0);
 	});
 
 	it('session.expired comes once for each session, whoever notices first, also after kill -9', async () => {
 		const { receiver } = hooks();
-		const { api, server, sql } = world();
+		const { api, server, sql } = fixture();
 		const path = newPath();
 		const { id } = await register(api, receiver.url + path, ['session.expired']);
 		const sessions: Session[] = [];
-		for (let index = 0; index < 4; index += 1) sessions.push((await world().buy()).session);
+		for (let index = 0; index < 4; index += 1) sessions.push((await fixture().buy()).session);
 		await server.kill('SIGKILL');
 		await server.advance(hour + leaseMs);
 		await server.restart();
@@ -288,13 +288,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		const ids = new Set(receiver.at(path).map(({ headers }) => headers['webhook-id']));
 		for (const { event_id } of rows) expect(ids).toContain(event_id);
 		for (const one of sessions) {
-			expect((await world().events(one.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+			expect((await fixture().events(one.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
 		}
 	});
 
 	it('kill -9 while a delivery is under way: it comes again, with the same id and body', async () => {
 		const { receiver } = hooks();
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const path = newPath();
 		const { id, secret } = await register(api, receiver.url + path, ['session.created']);
 		receiver.reply(path, (_, index) => (index === 0 ? 'hang' : { status: 200 }));
@@ -308,12 +308,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 		expect(JSON.parse(second?.raw ?? '')).toMatchObject({ type: 'session.created' });
 		expect(secret).not.toBeNull();
-		await quiet(world(), id);
+		await quiet(fixture(), id);
 	});
 
 	it('SIGTERM does not wait for a receiver that hangs, and the delivery is not lost', async () => {
 		const { receiver } = hooks();
-		const { api, server } = world();
+		const { api, server } = fixture();
 		const path = newPath();
 		await register(api, receiver.url + path, ['session.created']);
 		receiver.reply(path, (_, index) => (index === 0 ? 'hang' : { status: 200 }));
@@ -327,7 +327,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 });
 
-async function offlineOrder({ sql }: World) {
+async function offlineOrder({ sql }: Fixture) {
 	const [router] = await sql.all(`select id from routers where status = 'offline' limit 1`);
 	return {
 		router_id: Number(router?.['id']),
@@ -338,13 +338,13 @@ async function offlineOrder({ sql }: World) {
 }
 
 describe('two processes on one PostgreSQL', () => {
-	const world = useWorld({ database: 'postgres', env: INSECURE });
+	const fixture = useFixture({ database: 'postgres', env: INSECURE });
 	let receiver: Receiver;
 	let second: TestServer;
 	beforeAll(async () => {
 		receiver = await startReceiver();
 		second = await startServer({
-			database: world().server.databaseUrl,
+			database: fixture().server.databaseUrl,
 			env: { AIRTILL_SECRET: SECRET, AIRTILL_DEMO: 'off', ...INSECURE }
 		});
 	});
@@ -355,12 +355,12 @@ describe('two processes on one PostgreSQL', () => {
 
 	it('deliver every event once, and never more than five at once to an endpoint', async () => {
 		const path = newPath();
-		const { id } = await register(world().api, receiver.url + path, ['session.created']);
+		const { id } = await register(fixture().api, receiver.url + path, ['session.created']);
 		receiver.reply(path, { status: 200, afterMs: 60 });
 		const many = 60;
-		await Promise.all(Array.from({ length: many }, () => world().api.createSession()));
+		await Promise.all(Array.from({ length: many }, () => fixture().api.createSession()));
 		await arrived(receiver, path, many);
-		await quiet(world(), id);
+		await quiet(fixture(), id);
 		const received = receiver.at(path);
 		expect(received).toHaveLength(many);
 		expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(many);
@@ -371,25 +371,25 @@ describe('two processes on one PostgreSQL', () => {
 
 	it('both notice that time is over; session.expired comes once', async () => {
 		const path = newPath();
-		const { id } = await register(world().api, receiver.url + path, ['session.expired']);
+		const { id } = await register(fixture().api, receiver.url + path, ['session.expired']);
 		const sessions: Session[] = [];
-		for (let index = 0; index < 6; index += 1) sessions.push((await world().buy()).session);
-		await Promise.all([world().server.advance(hour), second.advance(hour)]);
+		for (let index = 0; index < 6; index += 1) sessions.push((await fixture().buy()).session);
+		await Promise.all([fixture().server.advance(hour), second.advance(hour)]);
 		await arrived(receiver, path, sessions.length);
-		await quiet(world(), id);
+		await quiet(fixture(), id);
 		expect(receiver.at(path)).toHaveLength(sessions.length);
-		expect(await world().sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id)).toBe(
-			sessions.length
-		);
+		expect(
+			await fixture().sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id)
+		).toBe(sessions.length);
 	});
 
 	it('one that is killed loses nothing: the other delivers it when the lease is over', async () => {
 		const path = newPath();
-		await register(world().api, receiver.url + path, ['session.created']);
+		await register(fixture().api, receiver.url + path, ['session.created']);
 		receiver.reply(path, (_, index) => (index < 5 ? 'hang' : { status: 200 }));
-		for (let index = 0; index < 5; index += 1) await world().api.createSession();
+		for (let index = 0; index < 5; index += 1) await fixture().api.createSession();
 		await arrived(receiver, path, 5);
-		await world().server.kill('SIGKILL');
+		await fixture().server.kill('SIGKILL');
 		await second.advance(leaseMs + 1_000);
 		await eventually('all five', async () => {
 			const ids = receiver
@@ -398,6 +398,6 @@ describe('two processes on one PostgreSQL', () => {
 				.map(({ headers }) => headers['webhook-id']);
 			return new Set(ids).size >= 5 || (await second.advance(1_000), false);
 		});
-		await world().server.restart();
+		await fixture().server.restart();
 	});
 });

@@ -1,7 +1,7 @@
 /** Webhooks whose receivers fail (wire format 5.4): retries, what ends them, and what others notice of it: nothing. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Api } from '../support/api.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 import {
 	arrived,
 	INSECURE,
@@ -20,14 +20,14 @@ const day = 24 * hour;
 const table = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, day];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: INSECURE });
-	const hooks = useWebhooks(world);
+	const fixture = useFixture({ database, env: INSECURE });
+	const hooks = useWebhooks(fixture);
 	let api: Api;
 	let accountId: number;
 	let path: string;
 	let endpoint: Registered;
 	beforeEach(async () => {
-		({ api, accountId } = await world().newKey());
+		({ api, accountId } = await fixture().newKey());
 		path = newPath();
 		endpoint = await register(api, hooks().receiver.url + path, ['session.created']);
 	});
@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			// The next one counts from the end of the one before.
 			expect(wait).toBeGreaterThanOrEqual(delay * 0.9);
 			expect(wait).toBeLessThanOrEqual(delay * 1.1 + 2 * second);
-			await world().server.advance(wait);
+			await fixture().server.advance(wait);
 		}
 		const { id, ...given } = await after(10);
 		expect(given).toMatchObject({ status: 'failed', nextAttemptAt: null, lastStatusCode: 500 });
@@ -74,8 +74,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 			expect(attempt.durationMs).toBeLessThan(5_000);
 		}
-		await world().server.advance(2 * day);
-		expect(await world().api.listRouters('lat=0.3476&lon=32.5825')).toBeTruthy();
+		await fixture().server.advance(2 * day);
+		expect(await fixture().api.listRouters('lat=0.3476&lon=32.5825')).toBeTruthy();
 		expect(receiver.at(path)).toHaveLength(10);
 	});
 
@@ -88,7 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			failingSince: expect.any(Number),
 			lastSuccessAt: null
 		});
-		await world().server.advance(6 * second);
+		await fixture().server.advance(6 * second);
 		expect(await after(2)).toMatchObject({ status: 'delivered', lastStatusCode: 204, nextAttemptAt: null });
 		expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({
 			failingSince: null,
@@ -154,7 +154,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const found = await webhooks.find(accountId, endpoint.id);
 			return found?.status === 'disabled' && found.disabledReason === 'gone';
 		});
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		await api.createSession();
 		const page = { before: null, limit: 10 };
 		const all = await webhooks.deliveries(accountId, endpoint.id, page);
@@ -163,7 +163,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['failed', null, 1],
 			['failed', 'endpoint_disabled', 1]
 		]);
-		await world().server.advance(hour);
+		await fixture().server.advance(hour);
 		expect(receiver.at(path)).toHaveLength(2);
 
 		// Registered again it is enabled, and what was kept may be replayed.
@@ -182,14 +182,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		receiver.reply(path, { status: 500 });
 		for (let count = 0; count < 10; count += 1) await api.createSession();
 		await arrived(receiver, path, 10);
-		await quiet(world(), endpoint.id);
-		await world().server.advance(5 * day);
+		await quiet(fixture(), endpoint.id);
+		await fixture().server.advance(5 * day);
 		const found = await eventually('it is disabled', async () => {
 			const one = await webhooks.find(accountId, endpoint.id);
 			return one?.status === 'disabled' && one;
 		});
 		expect(found).toMatchObject({ disabledReason: 'failing' });
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		const { length } = receiver.at(path);
 		await api.createSession();
 		const [newest] = await webhooks.deliveries(accountId, endpoint.id, { before: null, limit: 1 });
@@ -202,14 +202,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		receiver.reply(path, { status: 500 });
 		for (let count = 0; count < 8; count += 1) await api.createSession();
 		await arrived(receiver, path, 8);
-		await quiet(world(), endpoint.id);
-		await world().server.advance(2 * minute);
+		await quiet(fixture(), endpoint.id);
+		await fixture().server.advance(2 * minute);
 		receiver.reply(path, { status: 500, afterMs: 30 });
 		const again = (await arrived(receiver, path, 16)).slice(8);
 		expect(Math.max(...again.map(({ atOnce }) => atOnce))).toBe(1);
 		receiver.reply(path, { status: 200, afterMs: 30 });
-		await quiet(world(), endpoint.id);
-		await world().server.advance(6 * minute);
+		await quiet(fixture(), endpoint.id);
+		await fixture().server.advance(6 * minute);
 		const better = (await arrived(receiver, path, 24)).slice(16);
 		expect(Math.max(...better.map(({ atOnce }) => atOnce))).toBeGreaterThan(1);
 	});
@@ -222,7 +222,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				receiver.reply(one, 'hang');
 				await register(api, receiver.url + one, ['session.created']);
 			}
-			const { api: other } = await world().newKey();
+			const { api: other } = await fixture().newKey();
 			const otherPath = newPath();
 			await register(other, receiver.url + otherPath, ['session.created']);
 			const events = 60;
@@ -238,7 +238,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await other.createSession();
 			const [received] = await arrived(receiver, otherPath);
 			expect((received?.at ?? Infinity) - bought).toBeLessThan(2_000);
-			const { session } = await world().buy({ phone: numberEnding('008') });
+			const { session } = await fixture().buy({ phone: numberEnding('008') });
 			expect(session.status).toBe('active');
 			expect(performance.now() - bought).toBeLessThan(5_000);
 

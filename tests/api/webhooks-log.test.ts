@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { WEBHOOK_SECRET } from '../support/wire.ts';
-import { DATABASES, eventually, useWorld } from '../support/world.ts';
+import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 import {
 	arrived,
 	INSECURE,
@@ -18,16 +18,16 @@ const day = 24 * 60 * 60 * 1000;
 const page = { before: null, limit: 100 };
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database, env: { ...INSECURE, AIRTILL_LOG_LEVEL: 'debug' } });
-	const hooks = useWebhooks(world);
+	const fixture = useFixture({ database, env: { ...INSECURE, AIRTILL_LOG_LEVEL: 'debug' } });
+	const hooks = useWebhooks(fixture);
 	let api: Api;
 	let accountId: number;
 	let strangerId: number;
 	let path: string;
 	let endpoint: Registered;
 	beforeEach(async () => {
-		({ api, accountId } = await world().newKey());
-		({ accountId: strangerId } = await world().newKey());
+		({ api, accountId } = await fixture().newKey());
+		({ accountId: strangerId } = await fixture().newKey());
 		path = newPath();
 		endpoint = await register(api, hooks().receiver.url + path, ['session.created']);
 	});
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await api.createSession();
 			await arrived(receiver, path, count);
 		}
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		const all = await deliveries();
 		expect(all.map(({ status }) => status)).toEqual([
 			...['delivered', 'delivered', 'pending', 'delivered', 'delivered']
@@ -127,31 +127,31 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { webhooks, receiver } = hooks();
 		await api.createSession();
 		const [delivery] = await delivered(1);
-		await world().server.advance(5_000);
+		await fixture().server.advance(5_000);
 		expect(await webhooks.replay(accountId, delivery?.id ?? 0)).toBe(true);
 		const [first, second] = await arrived(receiver, path, 2);
 		expect(verified(second, endpoint.secret)).toEqual(verified(first, endpoint.secret));
 		expect(second?.raw).toBe(first?.raw);
 		expect(second?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp']);
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		expect(await deliveries()).toMatchObject([{ id: delivery?.id, attempts: 2, status: 'delivered' }]);
 		expect((await webhooks.delivery(accountId, delivery?.id ?? 0))?.log).toHaveLength(2);
 	});
 
 	it('all that failed since a time are replayed, and nothing else', async () => {
 		const { webhooks, receiver } = hooks();
-		const { sql, server } = world();
+		const { sql, server } = fixture();
 		receiver.reply(path, { status: 500 });
 		await api.createSession();
 		await arrived(receiver, path, 1);
 		await server.advance(60_000);
 		await arrived(receiver, path, 2);
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		const old = (await deliveries())[0];
 		await api.createSession();
 		await api.createSession();
 		await arrived(receiver, path, 4);
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		await sql.run(
 			`update webhook_deliveries set status = 'failed', next_attempt_at = null where endpoint_id = ?`,
 			endpoint.id
@@ -161,7 +161,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await arrived(receiver, path, 5);
 		expect(await webhooks.replayFailed(accountId, endpoint.id, (old?.createdAt ?? 0) + 1)).toBe(2);
 		await arrived(receiver, path, 7);
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		expect((await deliveries()).map(({ status, attempts }) => `${status} ${attempts}`)).toEqual([
 			...['delivered 1', 'delivered 2', 'delivered 2', 'failed 2']
 		]);
@@ -176,8 +176,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		receiver.reply(path, { status: 500 });
 		await webhooks.replay(accountId, delivery?.id ?? 0);
 		await arrived(receiver, path, 2);
-		await quiet(world(), endpoint.id);
-		await world().server.advance(6_000);
+		await quiet(fixture(), endpoint.id);
+		await fixture().server.advance(6_000);
 		await arrived(receiver, path, 3);
 	});
 
@@ -190,11 +190,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		const [received] = await arrived(receiver, path);
 		const body = verified(received, endpoint.secret);
 		expect(body).toMatchObject({ type: 'webhook.test', data: { message: expect.any(String) } });
-		await quiet(world(), endpoint.id);
+		await quiet(fixture(), endpoint.id);
 		expect(await webhooks.delivery(accountId, id ?? 0)).toMatchObject({ status: 'failed', attempts: 1 });
 		// A test says nothing about the endpoint's health.
 		expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({ failingSince: null });
-		await world().server.advance(60_000);
+		await fixture().server.advance(60_000);
 		await api.createSession();
 		await arrived(receiver, other);
 		expect(receiver.at(other).map(({ raw }) => raw.includes('webhook.test'))).toEqual([false]);
@@ -212,7 +212,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(String(both?.headers['webhook-signature']).split(' ')).toHaveLength(2);
 		expect(verified(both, fresh)).toEqual(verified(both, endpoint.secret));
 
-		await world().server.advance(day);
+		await fixture().server.advance(day);
 		expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({ hasOldSecretUntil: null });
 		await api.createSession();
 		const [, one] = await arrived(receiver, path, 2);
@@ -245,7 +245,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('removed it is gone with its log, also while something is sent to it', async () => {
 		const { webhooks, receiver } = hooks();
-		const { sql } = world();
+		const { sql } = fixture();
 		receiver.reply(path, { status: 200, afterMs: 300 });
 		await api.createSession();
 		await arrived(receiver, path);
@@ -295,7 +295,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('no secret, password or full number is in a log or a delivery log, whatever the receiver sends back', async () => {
 		const { webhooks, receiver } = hooks();
-		const { sql, server, api: buyer, owner } = world();
+		const { sql, server, api: buyer, owner } = fixture();
 		const planted: string[] = [];
 		for (const caller of [buyer, owner]) {
 			const mine = newPath();
@@ -306,7 +306,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			planted.push(String(secret).slice(6));
 			receiver.reply(mine, ({ raw }) => ({ status: 500, body: `${String(secret)} ${raw}` }));
 		}
-		const { session } = await world().buy();
+		const { session } = await fixture().buy();
 		planted.push(String(session.password), session.phone.slice(-9));
 		await eventually('four attempts', async () => {
 			const count = await sql.count(

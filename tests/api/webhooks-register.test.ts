@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Api } from '../support/api.ts';
 import { INSTANT, WEBHOOK_SECRET } from '../support/wire.ts';
-import { DATABASES, recorded, useWorld } from '../support/world.ts';
+import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
 import { REGISTER, register } from '../support/webhooks.ts';
 
 const URL = 'https://app.example.com/hooks/wifi';
@@ -12,14 +12,14 @@ const most = 16;
 const valid = (url = URL, events: unknown = EVENTS) => ({ url, events });
 
 describe.each(DATABASES)('on %s', (database) => {
-	const world = useWorld({ database });
+	const fixture = useFixture({ database });
 	/** An account of this test's own. */
 	let api: Api;
 	let accountId: number;
-	beforeEach(async () => ({ api, accountId } = await world().newKey()));
+	beforeEach(async () => ({ api, accountId } = await fixture().newKey()));
 
 	const count = () =>
-		world().sql.count('select count(*) from webhook_endpoints where account_id = ?', accountId);
+		fixture().sql.count('select count(*) from webhook_endpoints where account_id = ?', accountId);
 
 	it('201 with the secret, shown this once, and no Location', async () => {
 		const { status, headers, body } = await api.send('POST', REGISTER, { body: valid() });
@@ -40,7 +40,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('200 for the same URL of the same account: other events, enabled again, no secret', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const first = await register(api, URL, EVENTS);
 		await sql.run(
 			`update webhook_endpoints set status = 'disabled', disabled_reason = 'gone', notice = 'disabled',
@@ -73,7 +73,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(same).toMatchObject({ id: first.id, secret: null });
 		const dotted = await register(api, 'https://app.example.com./hooks/wifi', EVENTS);
 		expect(dotted).toMatchObject({ id: first.id, secret: null });
-		const { api: other } = await world().newKey();
+		const { api: other } = await fixture().newKey();
 		const ids = [first, await register(api, `${URL}/`, EVENTS), await register(other, URL, EVENTS)];
 		expect(new Set(ids.map(({ id }) => id)).size).toBe(3);
 		expect(new Set(ids.map(({ secret }) => secret)).size).toBe(3);
@@ -122,10 +122,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			]
 		]
 	])('400 validation_failed for %s, and nothing is changed', async (_what, body, items) => {
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		const problem = await api.refused('400 validation_failed', 'POST', REGISTER, { body });
 		expect(problem.errors?.map(({ pointer, code }) => [pointer, code])).toEqual(items);
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('400 out_of_range for more than 20 events', async () => {
@@ -137,7 +137,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('400 webhook_url_not_allowed, and nothing is changed (the whole table is in the unit tests)', async () => {
-		const before = await recorded(world());
+		const before = await recorded(fixture());
 		for (const url of [
 			'http://app.example.com/hooks',
 			'https://127.0.0.1/',
@@ -154,14 +154,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		]) {
 			await api.refused('400 webhook_url_not_allowed', 'POST', REGISTER, { body: valid(url) });
 		}
-		expect(await recorded(world())).toEqual(before);
+		expect(await recorded(fixture())).toEqual(before);
 	});
 
 	it('400 webhook_url_not_allowed for the host under which it is called', async () => {
 		const headers = { host: 'airtill.example' };
 		const { request } = await import('node:http');
-		const { port } = world().server;
-		const { key } = await world().newKey();
+		const { port } = fixture().server;
+		const { key } = await fixture().newKey();
 		const answer = await new Promise<string>((resolve, reject) => {
 			const sent = request(
 				{
@@ -222,7 +222,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const headers = { 'idempotency-key': 'planted' };
 		const { body } = await api.send('POST', REGISTER, { body: valid(`${URL}/2`), headers });
 		const planted = [secret, (body as { secret: string }).secret].map((text) => String(text).slice(6));
-		const { sql, server } = world();
+		const { sql, server } = fixture();
 		const stored = JSON.stringify([
 			await sql.all('select * from webhook_endpoints'),
 			await sql.all('select * from idempotent_answers')

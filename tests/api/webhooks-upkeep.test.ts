@@ -8,7 +8,7 @@ import { openDatabase, type Database } from '../../src/lib/server/db/database.ts
 import { createLog } from '../../src/lib/server/platform/log.ts';
 import { createUpkeep, type WebhookNotice } from '../../src/lib/server/developer/webhooks/upkeep.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
-import { DATABASES } from '../support/world.ts';
+import { DATABASES } from '../support/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { firstAnswer } from '../support/first-answer.ts';
 import { buyAt, numberEnding } from '../support/purchase.ts';
 import { LOCALES } from '../../src/lib/i18n/locales.ts';
-import type { Scene } from './scene.ts';
+import type { PurchaseFixtures } from './purchase-fixtures.ts';
 import { expect, test } from './support/reach.ts';
 import { ROUTER } from './support/test.ts';
 
@@ -16,7 +16,11 @@ const QUIET_MS = 700;
 const OVER_HTTP = 'gzip, deflate';
 
 /** The pages that a buyer meets first, and what must be readable and doable there. */
-const FIRST_PAGES: { name: string; path(scene: Scene): string; ready(page: Page): Promise<void> }[] = [
+const FIRST_PAGES: {
+	name: string;
+	path(fixtures: PurchaseFixtures): string;
+	ready(page: Page): Promise<void>;
+}[] = [
 	{
 		name: 'router',
 		path: () => `/r/${ROUTER}`,
@@ -60,10 +64,10 @@ const FIRST_PAGES: { name: string; path(scene: Scene): string; ready(page: Page)
 
 for (const { name, path, ready } of FIRST_PAGES) {
 	test(`the first answer of a page (${name}) fits into the first flight, in every language`, async ({
-		scene
+		fixtures
 	}) => {
 		for (const locale of LOCALES) {
-			const { status, bytes, html } = await firstAnswer(scene.url + path(scene), locale, OVER_HTTP);
+			const { status, bytes, html } = await firstAnswer(fixtures.url + path(fixtures), locale, OVER_HTTP);
 			expect(status).toBe(200);
 			expect(html).toContain(`<html lang="${locale}"`);
 			expect.soft(bytes, locale).toBeLessThanOrEqual(FIRST_ANSWER_BYTES);
@@ -74,16 +78,19 @@ for (const { name, path, ready } of FIRST_PAGES) {
 
 	test(`with everything but the first answer blocked, a page (${name}) can be read and used`, async ({
 		page,
-		scene
+		fixtures
 	}) => {
 		await page.route('**/*', (route) =>
 			route.request().isNavigationRequest() ? route.continue() : route.abort()
 		);
-		await page.goto(scene.url + path(scene), { waitUntil: 'commit' });
+		await page.goto(fixtures.url + path(fixtures), { waitUntil: 'commit' });
 		await ready(page);
 	});
 
-	test(`what a page (${name}) loads afterwards is small, and from its own host`, async ({ page, scene }) => {
+	test(`what a page (${name}) loads afterwards is small, and from its own host`, async ({
+		page,
+		fixtures
+	}) => {
 		const scripts: Promise<number>[] = [];
 		const loaded = () => scripts.length;
 		const hosts = new Set<string>();
@@ -92,7 +99,7 @@ for (const { name, path, ready } of FIRST_PAGES) {
 			if (!/\.js$/.test(new URL(request.url()).pathname)) return;
 			scripts.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
 		});
-		await page.goto(scene.url + path(scene), { waitUntil: 'load' });
+		await page.goto(fixtures.url + path(fixtures), { waitUntil: 'load' });
 		// Everything is there when the page has script and nothing has come for a while.
 		let before = 0;
 		await expect(async () => {
@@ -104,19 +111,19 @@ for (const { name, path, ready } of FIRST_PAGES) {
 		const total = (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0);
 		console.log(`${name}: ${scripts.length} scripts, ${total} bytes`);
 		expect(total).toBeLessThanOrEqual(SCRIPT_BYTES);
-		expect([...hosts]).toEqual([scene.url]);
+		expect([...hosts]).toEqual([fixtures.url]);
 	});
 }
 
 test('without any further request the form of a router page is sent, and the purchase goes on by itself', async ({
 	page,
-	scene
+	fixtures
 }) => {
 	await page.route('**/*', (route) =>
 		route.request().isNavigationRequest() ? route.continue() : route.abort()
 	);
-	const path = await buyAt(scene.url, `/r/${ROUTER}`, numberEnding('456'));
-	await page.goto(scene.url + path);
+	const path = await buyAt(fixtures.url, `/r/${ROUTER}`, numberEnding('456'));
+	await page.goto(fixtures.url + path);
 	// The page's script did not come: the page loads itself again.
 	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
 		timeout: 40_000

@@ -46,15 +46,15 @@ async function tabTo(page: Page, selector: string): Promise<void> {
 
 test('a purchase from the list to the copied password needs no pointer, and the focus is always seen', async ({
 	page,
-	scene
+	fixtures
 }) => {
 	await page.setViewportSize({ width: 360, height: 640 });
-	await page.goto(scene.url);
+	await page.goto(fixtures.url);
 	await tabTo(page, '.skip');
 	await page.keyboard.press('Enter');
 	await tabTo(page, `a[href$="/r/${ROUTER}"]`);
 	await page.keyboard.press('Enter');
-	await page.waitForURL(`${scene.url}/r/${ROUTER}`);
+	await page.waitForURL(`${fixtures.url}/r/${ROUTER}`);
 
 	await tabTo(page, '[name=time]');
 	await page.keyboard.press('ArrowRight');
@@ -83,8 +83,11 @@ test('a purchase from the list to the copied password needs no pointer, and the 
 	await expect(page.getByRole('heading', { level: 1 })).toHaveText('You ended your time.');
 });
 
-test('a form that comes back is said, and the focus is where it can be mended', async ({ page, scene }) => {
-	await page.goto(`${scene.url}/r/${ROUTER}`);
+test('a form that comes back is said, and the focus is where it can be mended', async ({
+	page,
+	fixtures
+}) => {
+	await page.goto(`${fixtures.url}/r/${ROUTER}`);
 	await page.locator('#phone').focus();
 	await page.keyboard.type('0414 123 456');
 	await page.keyboard.press('Enter');
@@ -100,10 +103,10 @@ test('a form that comes back is said, and the focus is where it can be mended', 
 test('what changes while a buyer waits is said: the hint, a broken connection, and the page that follows', async ({
 	page,
 	context,
-	scene
+	fixtures
 }) => {
 	await page.clock.install();
-	await page.goto(scene.url + scene.purchases.waiting);
+	await page.goto(fixtures.url + fixtures.purchases.waiting);
 	const said = page.locator('.said').getByRole('status');
 	// It is there before anything is said in it: otherwise some screen readers say nothing.
 	await expect(said).toBeAttached();
@@ -117,6 +120,6 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 	}).toPass({ timeout: 20_000 });
 	// News come as a page of their own, whose title is what a screen reader says first.
 	await context.setOffline(false);
-	await page.goto(scene.url + scene.purchases.declined);
+	await page.goto(fixtures.url + fixtures.purchases.declined);
 	expect(await page.title()).toMatch(/^You cancelled on your phone\./);
 });

@@ -15,10 +15,10 @@ for (const javaScript of [true, false]) {
 
 	test(`a window that closes while the phone asks for the PIN loses nothing (${how} script)`, async ({
 		browser,
-		scene
+		fixtures
 	}) => {
 		const mini = await openMiniBrowser(browser, { javaScript });
-		await mini.page.goto(`${scene.url}/r/${ROUTER}`);
+		await mini.page.goto(`${fixtures.url}/r/${ROUTER}`);
 		await mini.page.locator('#phone').fill(freshNumber());
 		await mini.page.locator('form[method=post] button.button').click();
 		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
@@ -35,10 +35,10 @@ for (const javaScript of [true, false]) {
 
 	test(`a payer who declines in another window can pay again in the new one (${how} script)`, async ({
 		browser,
-		scene
+		fixtures
 	}) => {
 		const mini = await openMiniBrowser(browser, { javaScript });
-		await mini.page.goto(`${scene.url}/r/${ROUTER}`);
+		await mini.page.goto(`${fixtures.url}/r/${ROUTER}`);
 		await mini.page.locator('#phone').fill(freshNumber('001'));
 		await mini.page.locator('form[method=post] button.button').click();
 		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
@@ -54,7 +54,7 @@ for (const javaScript of [true, false]) {
 
 test('no page of a buyer leads to a new window or a download, sets a cookie or breaks without storage', async ({
 	browser,
-	scene
+	fixtures
 }) => {
 	const mini = await openMiniBrowser(browser);
 	const broken: string[] = [];
@@ -63,7 +63,7 @@ test('no page of a buyer leads to a new window or a download, sets a cookie or b
 		if (response.headers()['set-cookie']) broken.push(`a cookie from ${response.url()}`);
 	});
 	for (const place of BUYING) {
-		await visit(mini.page, scene, place);
+		await visit(mini.page, fixtures, place);
 		const links = mini.page.locator(
 			'[target], [formtarget], a[download], a[href^="blob:"], a[href^="data:"]'
 		);

@@ -4,12 +4,18 @@
  */
 import type { Page } from '@playwright/test';
 import type { TestServer } from '../support/server.ts';
-import { OFFLINE_ROUTER, SHARED_ROUTER, SILENT_ROUTER, type PurchaseName, type Scene } from './scene.ts';
+import {
+	OFFLINE_ROUTER,
+	SHARED_ROUTER,
+	SILENT_ROUTER,
+	type PurchaseName,
+	type PurchaseFixtures
+} from './purchase-fixtures.ts';
 import { ROUTER } from './support/test.ts';
 
 export interface Place {
 	name: string;
-	path(scene: Scene): string;
+	path(fixtures: PurchaseFixtures): string;
 	/** What a person does there before the page looks like this. */
 	act?(page: Page): Promise<void>;
 	/** Into which of the two areas somebody signs in to see it. */
@@ -123,14 +129,15 @@ export const MAIN = BUYING.filter(({ name }) =>
 export const inLanguage = (place: Place, locale: string): Place => ({
 	...place,
 	name: `${place.name} (${locale})`,
-	path: (scene) => `/${locale}${place.path(scene)}`.replace(/\/$/, '')
+	path: (fixtures) => `/${locale}${place.path(fixtures)}`.replace(/\/$/, '')
 });
 
 /** The API reference. */
 export const REFERENCE: readonly Place[] = [
-	...['', '/deprecations', '/endpoints', '/errors', '/limits', '/states', '/versioning', '/webhooks'].map(
+	...['', '/endpoints', '/errors', '/limits', '/quickstart', '/states', '/versioning', '/webhooks'].map(
 		(page) => at(`docs${page}`, `/docs${page}`)
 	),
+	at('docs/guides/configuration', '/docs/guides/configuration'),
 	at('docs/endpoints/sessions', '/docs/endpoints/sessions'),
 	at('problem', '/problems/amount_mismatch')
 ];
@@ -183,14 +190,14 @@ function demoPassword(server: TestServer): string {
 }
 
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
-export async function visit(page: Page, scene: Scene, place: Place): Promise<void> {
-	await page.goto(scene.url + place.path(scene));
+export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
+	await page.goto(fixtures.url + place.path(fixtures));
 	if (place.signedIn && new URL(page.url()).pathname === `/${place.signedIn}/sign-in`) {
 		await page.getByLabel('E-mail address').fill('owner@airtill.example');
-		await page.getByLabel('Password').fill(demoPassword(scene.server));
+		await page.getByLabel('Password').fill(demoPassword(fixtures.server));
 		await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
-		await page.goto(scene.url + place.path(scene));
+		await page.goto(fixtures.url + place.path(fixtures));
 	}
 	await place.act?.(page);
 }

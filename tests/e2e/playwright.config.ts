@@ -9,30 +9,42 @@ const browser = process.env['AIRTILL_CHROMIUM'];
 /** Starts a service and a portal of its own. */
 const REMOTE_ONLY = 'limited.spec.ts';
 
-/** Start servers of their own, one for each operator; what differs between databases is in tests/api. */
+/** Starts a server for each operator. The differences between databases are tested in tests/api. */
 const OPERATORS_ONCE = 'operators.spec.ts';
 
-/** What a page is in a browser does not depend on where its data comes from. */
-const PAGES_ONCE =
-	/(engines|map|reach|keyboard|small-screens|mini-browser|budgets|lighthouse|poster)\.spec\.ts$/;
+/** The look of a page does not depend on the database. */
+const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budgets|poster)\.spec\.ts$/;
 
-/** How the portal reaches the API makes no difference to the developer area and owner pages, which stand beside the API. */
+/** Developer and owner pages are served beside the API: a remote API changes nothing for them. */
 const BESIDE_THE_API = /(developer.*|owner)\.spec\.ts$/;
 
-/** Each spec starts its own servers (tests/support/server.ts). `npm test` finds the browser and sets its path. */
+/** `npm test` repeats only the purchase on PostgreSQL and with a remote API; `npm test -- --all` repeats all pages. */
+const REPEATED = process.env['AIRTILL_TEST_ALL'] ? ['*.spec.ts'] : ['buy.spec.ts', 'no-script.spec.ts'];
+
+/** Each spec starts its own servers (tests/support/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({
 	testDir: '.',
 	outputDir: `${output}/e2e`,
 	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
-	// A test that passes the second time has failed.
+	// A test that passes only on a retry has failed.
 	retries: 0,
 	workers: 2,
 	timeout: 60_000,
 	forbidOnly: true,
 	projects: [
 		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
-		{ name: 'postgres', use: { setUp: 'postgres' }, testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE] },
-		{ name: 'remote', use: { setUp: 'remote' }, testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE] }
+		{
+			name: 'postgres',
+			use: { setUp: 'postgres' },
+			testMatch: REPEATED,
+			testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE]
+		},
+		{
+			name: 'remote',
+			use: { setUp: 'remote' },
+			testMatch: [...REPEATED, REMOTE_ONLY],
+			testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE]
+		}
 	],
 	use: {
 		trace: 'off',
@@ -40,9 +52,9 @@ export default defineConfig<object, { setUp: SetUp }>({
 		launchOptions: {
 			...(browser === undefined ? {} : { executablePath: browser }),
 			args: [
-				// Chromium's sandbox does not work for root, which is what CI containers run as.
+				// Chromium's sandbox does not work for root, the user in most CI containers.
 				...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-				// The tests are alone with their servers: nothing is looked up or updated behind their back.
+				// No requests to servers outside of the tests.
 				'--disable-background-networking',
 				'--disable-component-update',
 				'--disable-sync',

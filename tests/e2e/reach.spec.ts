@@ -2,7 +2,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import { BUYING, inLanguage, KIOSK, MAIN, OWNING, REFERENCE, SIGNED_IN, visit, type Place } from './pages.ts';
-import type { Scene } from './scene.ts';
+import type { PurchaseFixtures } from './purchase-fixtures.ts';
 import { expect, test } from './support/reach.ts';
 
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice'];
@@ -21,9 +21,9 @@ async function findings(page: Page, narrow: (axe: AxeBuilder) => AxeBuilder): Pr
 }
 
 /** Everything in light, at the size of a phone; then the colours once more in dark. */
-async function look(page: Page, scene: Scene, place: Place): Promise<void> {
+async function look(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
 	await page.emulateMedia({ colorScheme: 'light' });
-	await visit(page, scene, place);
+	await visit(page, fixtures, place);
 	expect.soft(await findings(page, (axe) => axe.withTags(LEVELS)), place.name).toEqual([]);
 	await page.emulateMedia({ colorScheme: 'dark' });
 	expect.soft(await findings(page, (axe) => axe.withRules(COLOURS)), `${place.name}, dark`).toEqual([]);
@@ -36,19 +36,19 @@ for (const [name, places] of [
 	['reader of the API reference', REFERENCE],
 	['developer', SIGNED_IN]
 ] as const) {
-	test(`axe finds nothing on any page of a ${name}, light and dark`, async ({ page, scene }) => {
+	test(`axe finds nothing on any page of a ${name}, light and dark`, async ({ page, fixtures }) => {
 		test.setTimeout(LIMIT_MS);
 		await page.setViewportSize({ width: 360, height: 640 });
-		for (const place of places) await look(page, scene, place);
+		for (const place of places) await look(page, fixtures, place);
 	});
 }
 
-test('axe finds nothing on the main pages of a buyer in any language', async ({ page, scene }) => {
+test('axe finds nothing on the main pages of a buyer in any language', async ({ page, fixtures }) => {
 	test.setTimeout(LIMIT_MS);
 	await page.setViewportSize({ width: 360, height: 640 });
 	for (const locale of LOCALES) {
 		for (const place of MAIN.map((one) => inLanguage(one, locale))) {
-			await visit(page, scene, place);
+			await visit(page, fixtures, place);
 			await expect(page.locator('html')).toHaveAttribute('lang', locale);
 			expect.soft(await findings(page, (axe) => axe.withTags(LEVELS)), place.name).toEqual([]);
 		}

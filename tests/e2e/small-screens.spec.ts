@@ -48,37 +48,37 @@ function cutOff(page: Page): Promise<string[]> {
 	});
 }
 
-test('at 240 pixels no page scrolls sideways or cuts anything off', async ({ page, scene }) => {
+test('at 240 pixels no page scrolls sideways or cuts anything off', async ({ page, fixtures }) => {
 	test.setTimeout(180_000);
 	await page.setViewportSize({ width: 240, height: 400 });
 	for (const place of EVERYTHING) {
-		await visit(page, scene, place);
+		await visit(page, fixtures, place);
 		expect.soft(await cutOff(page), place.name).toEqual([]);
 	}
 });
 
 test('with letters of twice the size no page scrolls sideways or cuts anything off', async ({
 	page,
-	scene
+	fixtures
 }) => {
 	test.setTimeout(180_000);
 	await page.setViewportSize({ width: 360, height: 640 });
 	for (const place of EVERYTHING) {
-		await visit(page, scene, place);
+		await visit(page, fixtures, place);
 		await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
 		expect.soft(await cutOff(page), place.name).toEqual([]);
 	}
 });
 
-test('who asks for less motion gets none', async ({ page, scene }) => {
+test('who asks for less motion gets none', async ({ page, fixtures }) => {
 	await page.emulateMedia({ reducedMotion: 'no-preference' });
-	await page.goto(scene.url + scene.purchases.waiting);
+	await page.goto(fixtures.url + fixtures.purchases.waiting);
 	const moving = () =>
 		page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);
 	expect(await moving(), 'the waiting stripe walks').toBeGreaterThan(0);
 	await page.emulateMedia({ reducedMotion: 'reduce' });
 	for (const place of BUYING) {
-		await visit(page, scene, place);
+		await visit(page, fixtures, place);
 		expect.soft(await moving(), place.name).toBe(0);
 	}
 });
@@ -105,11 +105,11 @@ function edgeless(page: Page): Promise<string[]> {
 
 test('in colours that the person has chosen every button and field keeps its edge', async ({
 	page,
-	scene
+	fixtures
 }) => {
 	await page.emulateMedia({ forcedColors: 'active' });
 	for (const place of PAGES) {
-		await visit(page, scene, place);
+		await visit(page, fixtures, place);
 		expect.soft(await edgeless(page), place.name).toEqual([]);
 	}
 });

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
 import { numberEnding } from '../support/api.ts';
-import { judge, type Judged } from '../support/judge.ts';
-import type { World } from '../support/world.ts';
+import { assertContract, type ReceivedResponse } from '../support/contract-assertions.ts';
+import type { Fixture } from '../support/fixture.ts';
 import type { WildRequest } from './requests.ts';
 import type { Placeholder } from './values.ts';
 
 /**
- * Sends wild requests to a world and holds every answer against the contract (judge.ts), and every refusal
+ * Sends wild requests to a fixture and holds every answer against the contract (contract-assertions.ts), and every refusal
  * against the database: what is refused changes nothing. One request after the other, so that what changed in
  * between is what the request did.
  */
@@ -26,7 +26,7 @@ const SILENT = '003';
 const POOL_SIZE = 20;
 const OWN_ROUTERS = 5;
 
-export async function startAttack({ server, sql, other, newKey }: World): Promise<Attack> {
+export async function startAttack({ server, sql, other, newKey }: Fixture): Promise<Attack> {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const owner = await newKey({ role: 'owner' });
 	const app = await newKey({ role: 'app', accountId: owner.accountId });
@@ -94,7 +94,7 @@ export async function startAttack({ server, sql, other, newKey }: World): Promis
 			});
 			const name = `${wild.operationId ?? 'nothing'} ${answer.status}`;
 			tally.set(name, (tally.get(name) ?? 0) + 1);
-			judge(answer);
+			assertContract(answer);
 			expect(answer.status, `${answer.path} ${JSON.stringify(answer.body)}`).not.toBe(500);
 			const after = await digest();
 			if (answer.status >= 400) expect(after, `${answer.method} ${answer.path} was refused`).toBe(before);
@@ -111,7 +111,7 @@ export async function startAttack({ server, sql, other, newKey }: World): Promis
 }
 
 /** One request over a bare connection: nothing tidies up what is sent. */
-async function exchange(agent: Agent, port: number, wild: WildRequest): Promise<Judged> {
+async function exchange(agent: Agent, port: number, wild: WildRequest): Promise<ReceivedResponse> {
 	const { method, path, headers } = wild;
 	const body = wild.body === null ? null : Buffer.from(wild.body, 'latin1');
 	const outgoing = request({

@@ -7,8 +7,8 @@
 import process from 'node:process';
 import { SetupError, ensureBuilt, ensureInstalled, root } from '../../src/cli/bootstrap.js';
 import { ensureGatewayPrograms } from '../support/gateway-programs.js';
-import { until, type Device } from '../support/site.ts';
-import { PROBE, startVenue, type Venue } from '../support/venue.ts';
+import { until, type Device } from '../support/network-lab.ts';
+import { PROBE, startHotspotLab, type HotspotLab } from '../support/hotspot-lab.ts';
 
 const say = (what: string) => console.log(what);
 const seen = (what: string) => console.log(`    the phone sees: ${what}`);
@@ -21,17 +21,17 @@ async function expectOnline(phone: Device, wanted: boolean): Promise<void> {
 	seen(wanted ? `internet ("${body}")` : `no internet (${status} to ${location.replace(/\?.*/, '?...')})`);
 }
 
-async function show(venue: Venue): Promise<void> {
-	const { server, gateway, site, sql } = venue;
+async function show(hotspot: HotspotLab): Promise<void> {
+	const { server, gateway, lab, sql } = hotspot;
 	say(
 		`1. A router with openNDS, as "gateways config ${gateway.name}" prints it, and this server at ${server.url}.`
 	);
-	const phone = await site.join('02:00:00:00:00:50');
+	const phone = await lab.join('02:00:00:00:00:50');
 	say(`2. A phone joins the Wi-Fi and looks for the internet at ${PROBE}.`);
 	await expectOnline(phone, false);
 
 	say('3. Its browser opens the portal, and 30 minutes are bought.');
-	const buyer = await venue.open(phone);
+	const buyer = await hotspot.open(phone);
 	await buyer.buy();
 	seen((await buyer.page.getByRole('heading', { level: 1 }).innerText()).replaceAll('\n', ' '));
 	say('4. openNDS has let it in.');
@@ -55,11 +55,11 @@ try {
 	const missing = ensureGatewayPrograms();
 	if (missing !== null) throw new SetupError(missing);
 	await ensureBuilt();
-	const venue = await startVenue(['--ndsctl', '/usr/bin/ndsctl']);
+	const hotspot = await startHotspotLab(['--ndsctl', '/usr/bin/ndsctl']);
 	try {
-		await show(venue);
+		await show(hotspot);
 	} finally {
-		await venue.stop();
+		await hotspot.stop();
 	}
 	process.exit(0);
 } catch (error) {

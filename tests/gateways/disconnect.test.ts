@@ -13,28 +13,28 @@ import { browse, fieldValue } from '../support/browsing.ts';
 import { COA_ADDRESS, startFreeRadius } from '../support/freeradius.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
-import { eventually, useWorld } from '../support/world.ts';
+import { eventually, useFixture } from '../support/fixture.ts';
 
 const ROUTER = 3;
 const SECRET_OF_NAS = 'a-secret-of-this-nas';
 const [USER_NAME, FRAMED_IP, SESSION_TIMEOUT, ACCT_SESSION_ID, EVENT_TIMESTAMP] = [1, 8, 27, 44, 55];
 const MAX_DELAY_MS = 5_000;
 
-const world = useWorld({ database: 'sqlite' });
+const fixture = useFixture({ database: 'sqlite' });
 let nas: StandInNas;
 let gateway: RadiusGateway;
 let calls: RadiusCalls;
 
 beforeAll(async () => {
 	nas = await startNas(SECRET_OF_NAS);
-	gateway = await registerRadius(world(), {
+	gateway = await registerRadius(fixture(), {
 		kind: 'mikrotik',
 		access: 'portal_login',
 		router: ROUTER,
 		nas: `127.0.0.1:${nas.port}`,
 		radiusSecret: SECRET_OF_NAS
 	});
-	calls = radiusCalls(world().server.url, gateway);
+	calls = radiusCalls(fixture().server.url, gateway);
 });
 afterAll(() => nas?.stop());
 
@@ -42,7 +42,7 @@ let count = 0;
 
 /** A pass with one device online. */
 async function online(duration = '1h') {
-	const { session } = await world().buy({ router_id: ROUTER, duration });
+	const { session } = await fixture().buy({ router_id: ROUTER, duration });
 	const id = `connection-${(count += 1)}`;
 	const user = loginUser(session.id);
 	const mac = `02:00:00:00:02:${count.toString(16).padStart(2, '0')}`;
@@ -52,19 +52,19 @@ async function online(duration = '1h') {
 	return { session, id, user, mac, report };
 }
 
-const offsetMs = () => Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+const offsetMs = () => Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 const askedOf = (id: string) => nas.asked.filter(({ attributes }) => attributes[ACCT_SESSION_ID] === id);
 const firstAsked = (id: string): Promise<Asked> =>
 	eventually(`the gateway is asked about ${id}`, async () => askedOf(id)[0]);
 const state = async (id: string) =>
-	(await world().sql.all('select * from network_sessions where acct_session_id = ?', id))[0];
+	(await fixture().sql.all('select * from network_sessions where acct_session_id = ?', id))[0];
 const isDone = (id: string) =>
 	eventually(`${id} is done`, async () => (await state(id))?.['disconnect_state'] === 'done');
 
 describe('a connection is ended', () => {
 	it('when its pass is ended', async () => {
 		const { session, id, user } = await online();
-		await world().api.endSession(session.id);
+		await fixture().api.endSession(session.id);
 		const asked = await firstAsked(id);
 		expect(asked).toMatchObject({ kind: 'disconnect', isSigned: true });
 		expect(asked.attributes).toMatchObject({
@@ -81,7 +81,7 @@ describe('a connection is ended', () => {
 	it('within five seconds when its time is over', async () => {
 		const { session, id } = await online('30m');
 		const endsAt = Date.parse(session.expires_at ?? '');
-		await world().server.advance(endsAt - Date.now() - offsetMs() - 1_500);
+		await fixture().server.advance(endsAt - Date.now() - offsetMs() - 1_500);
 		const asked = await firstAsked(id);
 		const lateMs = asked.at + offsetMs() - endsAt;
 		expect(lateMs).toBeGreaterThanOrEqual(0);
@@ -91,7 +91,7 @@ describe('a connection is ended', () => {
 
 	it('at once when it begins after the end', async () => {
 		const { session, id, report } = await online();
-		await world().api.endSession(session.id);
+		await fixture().api.endSession(session.id);
 		await isDone(id);
 		expect(await calls.account('start', `${id}-late`, report)).toBe(204);
 		await firstAsked(`${id}-late`);
@@ -100,7 +100,7 @@ describe('a connection is ended', () => {
 
 	it('when a second device came in beside it, and it was not heard of', async () => {
 		const { id, user } = await online();
-		await world().server.advance(3 * 60_000 + 1_000);
+		await fixture().server.advance(3 * 60_000 + 1_000);
 		expect((await calls.postAuth(user, '02:00:00:00:02:f1')).status).toBe(204);
 		await firstAsked(id);
 		await isDone(id);
@@ -114,7 +114,7 @@ describe('a connection is ended', () => {
 	});
 
 	it('when its device is moved: the other one has the place, before this one signs in again', async () => {
-		const { server, sql } = world();
+		const { server, sql } = fixture();
 		const person = browse(server.url);
 		const hotspot = (mac: string) => ({ mac, ip: '10.5.50.8', 'link-login-only': 'http://10.5.50.1/login' });
 		const [first, second] = ['02:00:00:00:02:a1', '02:00:00:00:02:a2'];
@@ -153,18 +153,18 @@ describe('a connection is ended', () => {
 	it('until the gateway answers, even over a restart', async () => {
 		const { session, id } = await online();
 		nas.manner = 'silent';
-		await world().api.endSession(session.id);
+		await fixture().api.endSession(session.id);
 		await firstAsked(id);
-		await world().server.kill();
-		await world().server.restart();
+		await fixture().server.kill();
+		await fixture().server.restart();
 		// The dead process held the job for so long.
-		await world().server.advance(16_000);
+		await fixture().server.advance(16_000);
 		nas.manner = 'forged';
 		const before = askedOf(id).length;
 		await eventually('it is asked again', async () => askedOf(id).length > before);
 		expect((await state(id))?.['disconnect_state']).toBe('asked');
 		const trouble = async () =>
-			(await world().sql.all('select trouble from gateways where name = ?', gateway.name))[0]?.['trouble'];
+			(await fixture().sql.all('select trouble from gateways where name = ?', gateway.name))[0]?.['trouble'];
 		await eventually('the trouble is noted', async () => /not answered/.test(String(await trouble())));
 		nas.manner = 'ack';
 		await isDone(id);
@@ -174,7 +174,7 @@ describe('a connection is ended', () => {
 	it('and is over for a gateway that does not know it', async () => {
 		const { session, id } = await online();
 		nas.manner = 503;
-		await world().api.endSession(session.id);
+		await fixture().api.endSession(session.id);
 		await isDone(id);
 		nas.manner = 'ack';
 	});
@@ -182,14 +182,14 @@ describe('a connection is ended', () => {
 	it('but not asked for after its Stop', async () => {
 		const { session, id, report } = await online();
 		nas.manner = 406;
-		await world().api.endSession(session.id);
+		await fixture().api.endSession(session.id);
 		await eventually('the refusal is noted', async () =>
 			/Error-Cause 406/.test(String((await state(id))?.['last_error']))
 		);
 		await calls.account('stop', id, report);
 		await eventually('no job is left', async () => {
 			const open = 'select count(*) from jobs where kind = ? and subject_id = ?';
-			return (await world().sql.count(open, 'access.connection', Number((await state(id))?.['id']))) === 0;
+			return (await fixture().sql.count(open, 'access.connection', Number((await state(id))?.['id']))) === 0;
 		});
 		nas.manner = 'ack';
 	});
@@ -200,7 +200,7 @@ it('a connection lasts longer when time is added', async () => {
 	const endsAt = Date.parse(session.expires_at ?? '');
 	const className = `pass-${session.id}-${Math.round(endsAt / 1000)}`;
 	await calls.account('interim', id, { ...report, class: className });
-	await world().buy({
+	await fixture().buy({
 		router_id: ROUTER,
 		duration: '2h',
 		phone: session.phone,
@@ -218,19 +218,19 @@ it('a connection lasts longer when time is added', async () => {
 it('FreeRADIUS’ own listener takes it, and says of one that is gone that it is', async () => {
 	const radius = await startFreeRadius([], { coaSecret: SECRET_OF_NAS });
 	try {
-		const other = await registerRadius(world(), {
+		const other = await registerRadius(fixture(), {
 			kind: 'hostapd',
 			access: 'wpa_enterprise',
 			router: 4,
 			nas: `${COA_ADDRESS}:${radius.coaPort}`,
 			radiusSecret: SECRET_OF_NAS
 		});
-		const own = radiusCalls(world().server.url, other);
+		const own = radiusCalls(fixture().server.url, other);
 		for (const id of ['here', 'gone']) {
-			const { session } = await world().buy({ router_id: 4 });
+			const { session } = await fixture().buy({ router_id: 4 });
 			const report = { user: loginUser(session.id), mac: '02:00:00:00:02:ee', nas_identifier: 'ap' };
 			await own.account('start', id, report);
-			await world().api.endSession(session.id);
+			await fixture().api.endSession(session.id);
 			await isDone(id);
 			expect(await state(id)).toMatchObject({ disconnect_attempts: 1, last_error: null });
 		}
@@ -240,11 +240,11 @@ it('FreeRADIUS’ own listener takes it, and says of one that is gone that it is
 });
 
 it('without an address a connection ends by itself, which is noted', async () => {
-	const other = await registerRadius(world(), { kind: 'coova', access: 'portal_login', router: 6 });
-	const own = radiusCalls(world().server.url, other);
-	const { session } = await world().buy({ router_id: 6 });
+	const other = await registerRadius(fixture(), { kind: 'coova', access: 'portal_login', router: 6 });
+	const own = radiusCalls(fixture().server.url, other);
+	const { session } = await fixture().buy({ router_id: 6 });
 	await own.account('start', 'unreachable', { user: loginUser(session.id), mac: '02:00:00:00:02:ef' });
-	await world().api.endSession(session.id);
+	await fixture().api.endSession(session.id);
 	await eventually(
 		'it is noted',
 		async () => (await state('unreachable'))?.['disconnect_state'] === 'failed'

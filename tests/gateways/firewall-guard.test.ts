@@ -8,12 +8,12 @@ import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guards } from '../../src/lib/server/gateways/opennds/firewall-guard.ts';
 import { portalAddress } from '../../src/lib/server/gateways/captive-sessions/portal-address.ts';
-import { LAN, startSite, until, type Device, type Site } from '../support/site.ts';
+import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/network-lab.ts';
 
 const PORTAL = 'http://203.0.113.80:8080';
 const PORTAL_SAYS = 'This is the portal.';
 
-let site: Site;
+let lab: NetworkLab;
 let phone: Device;
 let includes: string;
 let fw4: string;
@@ -25,7 +25,7 @@ const guardFor = (origin: string) => {
 	return guard?.text ?? '';
 };
 const put = (text: string) => writeFileSync(path.join(includes, 'airtill-guard.nft'), text);
-const nft = (...args: string[]) => site.router.run('nft', ...args);
+const nft = (...args: string[]) => lab.router.run('nft', ...args);
 /** As openNDS marks the packets of a device. */
 const mark = (value: string) =>
 	nft(
@@ -36,10 +36,10 @@ const portal = async () => (await phone.get(`${PORTAL}/`)).body;
 
 beforeAll(async () => {
 	// No browser is opened here.
-	site = await startSite('/bin/false');
-	includes = path.join(site.folder, 'nftables.d');
+	lab = await startNetworkLab('/bin/false');
+	includes = path.join(lab.folder, 'nftables.d');
 	mkdirSync(includes);
-	fw4 = path.join(site.folder, 'fw4.nft');
+	fw4 = path.join(lab.folder, 'fw4.nft');
 	writeFileSync(
 		fw4,
 		`table inet fw4
@@ -56,12 +56,12 @@ table inet fw4 {
 }
 `
 	);
-	phone = await site.join('02:00:00:00:00:52');
+	phone = await lab.join('02:00:00:00:00:52');
 	const script = `require('node:http').createServer((_, to) => to.end(${JSON.stringify(PORTAL_SAYS)})).listen(8080)`;
-	site.internet.start(process.execPath, ['--eval', script], { stdio: 'ignore' });
+	lab.internet.start(process.execPath, ['--eval', script], { stdio: 'ignore' });
 	await until('the portal answers', async () => (await portal()) === PORTAL_SAYS);
 });
-afterAll(() => site?.stop());
+afterAll(() => lab?.stop());
 
 it.each([PORTAL, 'https://wifi.example', 'http://[2001:db8::1]:8080'])(
 	'fw4 loads it for a portal at %s',

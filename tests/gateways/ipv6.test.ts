@@ -10,16 +10,16 @@ import {
 	INTERNET_SAYS,
 	LAN,
 	ROUTER_ADDRESS,
-	startSite,
+	startNetworkLab,
 	until,
 	type Device,
-	type Site
-} from '../support/site.ts';
+	type NetworkLab
+} from '../support/network-lab.ts';
 
 const IPV6_INTERNET = 'http://[2001:db8:80::80]/';
 const GUARD = '/etc/opennds/airtill-guard.sh';
 
-let site: Site;
+let lab: NetworkLab;
 let phone: Device;
 
 const parts = openndsConfig(
@@ -43,28 +43,28 @@ const textOf = (file: string) => parts.find((part) => part.file === file)?.text 
 
 const isOnlineByIpv6 = async () => (await phone.get(IPV6_INTERNET)).body === INTERNET_SAYS;
 const ip6tables = (...args: string[]) =>
-	site.router.run('env', `PATH=${site.env['PATH'] ?? ''}`, 'ip6tables', ...args);
+	lab.router.run('env', `PATH=${lab.env['PATH'] ?? ''}`, 'ip6tables', ...args);
 const iptables = (...args: string[]) =>
-	site.router.run('env', `PATH=${site.env['PATH'] ?? ''}`, 'iptables', ...args);
+	lab.router.run('env', `PATH=${lab.env['PATH'] ?? ''}`, 'iptables', ...args);
 /** Runs the guard with programs of our own in place of the system's. */
 function guardWith(programs: Record<string, string>) {
-	const bin = path.join(site.folder, 'other-bin');
+	const bin = path.join(lab.folder, 'other-bin');
 	mkdirSync(bin, { recursive: true });
 	for (const [name, script] of Object.entries(programs)) {
 		writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`);
 		chmodSync(path.join(bin, name), 0o755);
 	}
-	return site.router.try('env', `PATH=${bin}:${site.env['PATH'] ?? ''}`, 'sh', GUARD);
+	return lab.router.try('env', `PATH=${bin}:${lab.env['PATH'] ?? ''}`, 'sh', GUARD);
 }
 const setIpv6 = (off: '0' | '1') =>
-	site.router.run('sysctl', '-qw', `net.ipv6.conf.${LAN}.disable_ipv6=${off}`);
+	lab.router.run('sysctl', '-qw', `net.ipv6.conf.${LAN}.disable_ipv6=${off}`);
 const lanAddress = () =>
-	site.router.run('ip', '-6', 'addr', 'replace', '2001:db8:77::1/64', 'dev', LAN, 'nodad');
+	lab.router.run('ip', '-6', 'addr', 'replace', '2001:db8:77::1/64', 'dev', LAN, 'nodad');
 
 beforeAll(async () => {
 	// No browser is opened here.
-	site = await startSite('/bin/false');
-	const { router, internet } = site;
+	lab = await startNetworkLab('/bin/false');
+	const { router, internet } = lab;
 	for (const setting of ['all.disable_ipv6=0', 'default.disable_ipv6=0', 'all.forwarding=1'])
 		await router.run('sysctl', '-qw', `net.ipv6.conf.${setting}`);
 	await setIpv6('0');
@@ -72,16 +72,16 @@ beforeAll(async () => {
 	await router.run('ip', '-6', 'addr', 'add', '2001:db8:80::1/64', 'dev', 'wan', 'nodad');
 	await internet.run('ip', '-6', 'addr', 'add', '2001:db8:80::80/64', 'dev', 'eth0', 'nodad');
 	await internet.run('ip', '-6', 'route', 'add', 'default', 'via', '2001:db8:80::1');
-	phone = await site.join('02:00:00:00:00:53');
+	phone = await lab.join('02:00:00:00:00:53');
 	await phone.machine.run('ip', '-6', 'addr', 'add', '2001:db8:77::53/64', 'dev', 'wlan0', 'nodad');
 	await phone.machine.run('ip', '-6', 'route', 'add', 'default', 'via', '2001:db8:77::1');
 	// Without it the tests would say nothing.
 	await until('the router forwards IPv6', isOnlineByIpv6);
 	for (const { file, text } of parts) {
-		if (file?.startsWith('/etc/opennds/') || file?.startsWith('/usr/lib/opennds/')) site.install(file, text);
+		if (file?.startsWith('/etc/opennds/') || file?.startsWith('/usr/lib/opennds/')) lab.install(file, text);
 	}
 }, 120_000);
-afterAll(() => site?.stop());
+afterAll(() => lab?.stop());
 
 describe('openNDS 9 with the guard', () => {
 	afterEach(async () => {
@@ -92,13 +92,13 @@ describe('openNDS 9 with the guard', () => {
 	});
 
 	it('lets nobody through by IPv6, and its guard is one rule however often it runs', async () => {
-		await site.startGuard();
-		await site.startGuard();
-		await site.startOpennds();
+		await lab.startGuard();
+		await lab.startGuard();
+		await lab.startOpennds();
 		expect(await phone.isOnline(), 'by IPv4').toBe(false);
 		expect(await isOnlineByIpv6()).toBe(false);
 		expect((await ip6tables('-S', 'FORWARD')).match(/REJECT/g)).toHaveLength(1);
-		await site.stopOpennds();
+		await lab.stopOpennds();
 		expect(await isOnlineByIpv6(), 'openNDS has stopped').toBe(false);
 	});
 
@@ -118,9 +118,9 @@ describe('openNDS 9 with the guard', () => {
 });
 
 it('the guard of openNDS 10 lets nobody through by IPv6', async () => {
-	const file = path.join(site.folder, 'airtill-guard.nft');
+	const file = path.join(lab.folder, 'airtill-guard.nft');
 	writeFileSync(file, `table inet fw4 {\n${textOf('/etc/nftables.d/airtill-guard.nft')}\n}\n`);
 	expect(await isOnlineByIpv6(), 'before').toBe(true);
-	await site.router.run('nft', '-f', file);
+	await lab.router.run('nft', '-f', file);
 	expect(await isOnlineByIpv6()).toBe(false);
 });

@@ -4,14 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { INTERNET_SAYS, until, type Device } from '../support/site.ts';
-import { PROBE, startVenue, type Venue } from '../support/venue.ts';
+import { INTERNET_SAYS, until, type Device } from '../support/network-lab.ts';
+import { PROBE, startHotspotLab, type HotspotLab } from '../support/hotspot-lab.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const MINUTE_MS = 60_000;
 const CUT_OFF_MS = 5_000;
 
-let venue: Venue;
+let hotspot: HotspotLab;
 let phone: Device;
 
 /** What openNDS hands over for a device that is not online. */
@@ -23,11 +23,11 @@ async function entryOf(device: Device) {
 }
 
 const splash = (list: string) =>
-	`${venue.server.url}/splash/${venue.gateway.key}?fas=${Buffer.from(list).toString('base64')}`;
+	`${hotspot.server.url}/splash/${hotspot.gateway.key}?fas=${Buffer.from(list).toString('base64')}`;
 
 const signIn = (tok: string, user = 's1') =>
 	`http://192.168.77.1:2050/opennds_auth/?tok=${tok}&custom=${Buffer.from(user).toString('base64')}` +
-	`&redir=${encodeURIComponent(venue.server.url)}`;
+	`&redir=${encodeURIComponent(hotspot.server.url)}`;
 
 const goesOffline = (device: Device) =>
 	until('the device is offline', async () => !(await device.isOnline()));
@@ -36,25 +36,25 @@ describe('on the router itself, told by ndsctl', () => {
 	let thief: Device;
 
 	beforeAll(async () => {
-		venue = await startVenue(['--ndsctl', '/usr/bin/ndsctl']);
-		phone = await venue.site.join('02:00:00:00:00:50');
-		thief = await venue.site.join('02:00:00:00:00:66');
+		hotspot = await startHotspotLab(['--ndsctl', '/usr/bin/ndsctl']);
+		phone = await hotspot.lab.join('02:00:00:00:00:50');
+		thief = await hotspot.lab.join('02:00:00:00:00:66');
 	});
-	afterAll(() => venue?.stop());
+	afterAll(() => hotspot?.stop());
 
 	it('before paying there is no internet, and every page of it is answered with the portal', async () => {
 		expect(await phone.isOnline()).toBe(false);
 		const { status, location, list } = await entryOf(phone);
 		expect(status).toBe(307);
-		expect(location).toContain(`${venue.server.url}/splash/${venue.gateway.key}?fas=`);
+		expect(location).toContain(`${hotspot.server.url}/splash/${hotspot.gateway.key}?fas=`);
 		expect(list).toContain(`clientmac=${phone.mac}`);
 		expect(await phone.get('https://www.example.com/')).toMatchObject({ status: 0 });
 	});
 
 	it('buys in the browser, is online until the end that was paid, and cut off then', async () => {
-		const { server, site, sql } = venue;
+		const { server, lab, sql } = hotspot;
 		const { hid } = await entryOf(phone);
-		const buyer = await venue.open(phone);
+		const buyer = await hotspot.open(phone);
 		await buyer.buy();
 		expect(await phone.isOnline()).toBe(true);
 		expect((await phone.get(PROBE)).body).toBe(INTERNET_SAYS);
@@ -63,7 +63,7 @@ describe('on the router itself, told by ndsctl', () => {
 
 		const [grant] = await sql.all('select * from access_grants');
 		expect(grant).toMatchObject({ state: 'granted', mac: phone.mac });
-		const [client] = await venue.clients();
+		const [client] = await hotspot.clients();
 		expect(client).toMatchObject({ mac: phone.mac, state: 'Authenticated' });
 		const [session] = await sql.all("select * from sessions where status = 'active'");
 		// In whole minutes, never less than was paid.
@@ -75,20 +75,20 @@ describe('on the router itself, told by ndsctl', () => {
 		expect(await phone.isOnline()).toBe(true);
 		await server.advance(Number(session?.['expires_at']) - 1_000 - server.now());
 		await goesOffline(phone);
-		expect(await site.ndsctl('json')).not.toContain('Authenticated');
+		expect(await lab.ndsctl('json')).not.toContain('Authenticated');
 		const [over] = await sql.all('select * from access_grants');
 		expect(over).toMatchObject({ state: 'revoked' });
 		expect(Number(over?.['revoked_at']) - Number(session?.['expires_at'])).toBeLessThan(CUT_OFF_MS);
 		await buyer.close();
 
 		// What opened it once does not open it again.
-		const secret = venue.gateway.secret;
+		const secret = hotspot.gateway.secret;
 		expect((await phone.get(signIn(sha256(hid + secret)))).location).toContain('/splash/');
 		expect(await phone.isOnline()).toBe(false);
 	});
 
 	it('ends when the buyer ends it', async () => {
-		const buyer = await venue.open(phone);
+		const buyer = await hotspot.open(phone);
 		await buyer.buy();
 		expect(await phone.isOnline()).toBe(true);
 		await buyer.end();
@@ -107,12 +107,12 @@ describe('on the router itself, told by ndsctl', () => {
 	it.each(['its MAC address', 'its hid'])(
 		'an entry with %s of another device lets neither in',
 		async (what) => {
-			const { server, sql } = venue;
+			const { server, sql } = hotspot;
 			const [own, other] = [await entryOf(thief), await entryOf(phone)];
 			const forged = what.includes('hid')
 				? own.list.replace(own.hid, other.hid)
 				: own.list.replace(thief.mac, phone.mac);
-			const buyer = await venue.open(thief);
+			const buyer = await hotspot.open(thief);
 			await buyer.pay(splash(forged));
 			const grant = await until('the router was asked', async () => {
 				const [row] = await sql.all('select * from access_grants order by id desc limit 1');
@@ -134,7 +134,7 @@ describe('on the router itself, told by ndsctl', () => {
 	);
 
 	it('no browser is given what opens the router: it would let in whom the job has not, and for longer', async () => {
-		const buyer = await venue.open(phone);
+		const buyer = await hotspot.open(phone);
 		await buyer.buy();
 		const purchase = /^[^?#]*\/s\/[\w-]{24}/.exec(buyer.page.url())?.[0] ?? '';
 		// The buyer's second device comes under the address of the first one, which is in.
@@ -154,23 +154,23 @@ describe('on the router itself, told by ndsctl', () => {
 
 	it('the portal knows no other key, and no other router', async () => {
 		const { list } = await entryOf(thief);
-		const stranger = splash(list).replace(venue.gateway.key, 'A'.repeat(venue.gateway.key.length));
+		const stranger = splash(list).replace(hotspot.gateway.key, 'A'.repeat(hotspot.gateway.key.length));
 		expect((await thief.get(stranger)).status).toBe(404);
 		const elsewhere = splash(list.replace('192.168.77.1:2050', '192.168.77.66:2050'));
 		expect((await thief.get(elsewhere)).status).toBe(400);
 	});
 
 	it('fails open without the guard, and with it nobody has the internet while openNDS is gone', async () => {
-		const { site } = venue;
-		await site.killOpennds();
+		const { lab } = hotspot;
+		await lab.killOpennds();
 		expect(await phone.isOnline(), 'its rules outlive it').toBe(false);
-		await site.restartFirewall();
+		await lab.restartFirewall();
 		expect(await phone.isOnline(), 'this is what the guard is for').toBe(true);
-		await site.startGuard();
+		await lab.startGuard();
 		expect(await phone.isOnline()).toBe(false);
-		await site.startOpennds();
+		await lab.startOpennds();
 		expect((await entryOf(phone)).status).toBe(307);
-		const buyer = await venue.open(phone);
+		const buyer = await hotspot.open(phone);
 		await buyer.buy();
 		expect(await phone.isOnline()).toBe(true);
 		await buyer.end();
@@ -183,18 +183,18 @@ describe('without ndsctl, by BinAuth', () => {
 	let other: Device;
 
 	beforeAll(async () => {
-		venue = await startVenue([]);
-		phone = await venue.site.join('02:00:00:00:00:51');
-		other = await venue.site.join('02:00:00:00:00:67');
+		hotspot = await startHotspotLab([]);
+		phone = await hotspot.lab.join('02:00:00:00:00:51');
+		other = await hotspot.lab.join('02:00:00:00:00:67');
 	});
-	afterAll(() => venue?.stop());
+	afterAll(() => hotspot?.stop());
 
 	it('openNDS is told the seconds that are left, and lets nobody in for less or more', async () => {
-		const buyer = await venue.open(phone);
+		const buyer = await hotspot.open(phone);
 		await buyer.buy();
 		await until('the browser has signed in', () => phone.isOnline());
-		const [client] = (await venue.clients()).filter(({ state }) => state === 'Authenticated');
-		const [session] = await venue.sql.all("select * from sessions where status = 'active'");
+		const [client] = (await hotspot.clients()).filter(({ state }) => state === 'Authenticated');
+		const [session] = await hotspot.sql.all("select * from sessions where status = 'active'");
 		expect(client?.mac).toBe(phone.mac);
 		const differenceMs = Number(client?.session_end) * 1000 - Number(session?.['expires_at']);
 		expect(Math.abs(differenceMs)).toBeLessThan(3_000);
@@ -203,9 +203,9 @@ describe('without ndsctl, by BinAuth', () => {
 
 	it('the right token with the user name of another purchase opens nothing', async () => {
 		const { hid } = await entryOf(other);
-		const [session] = await venue.sql.all("select * from sessions where status = 'active'");
+		const [session] = await hotspot.sql.all("select * from sessions where status = 'active'");
 		// Only the two sides of the secret can make it; even then the name has to be the device's own.
-		const tok = sha256(hid + venue.gateway.secret);
+		const tok = sha256(hid + hotspot.gateway.secret);
 		for (const user of [`s${String(session?.['pass_id'])}`, 's999999', 'x']) {
 			await other.get(signIn(tok, user));
 			expect(await other.isOnline(), user).toBe(false);

@@ -14,7 +14,7 @@ import {
 	type Reply
 } from '../support/freeradius.ts';
 import { printedConfig, registerRadius, type RadiusGateway } from '../support/gateways.ts';
-import { eventually, SECRET, useWorld } from '../support/world.ts';
+import { eventually, SECRET, useFixture } from '../support/fixture.ts';
 
 const HOTSPOT = { router: 3, address: '127.0.0.2' };
 const ENTERPRISE = { router: 4, address: '127.0.0.3' };
@@ -27,7 +27,7 @@ const newMac = () => `02-00-00-00-01-${(devices += 1).toString(16).padStart(2, '
 
 const REJECTED = { expired: '"Your pass has expired."', ended: '"Your pass was ended: no time left on it."' };
 
-const world = useWorld({ database: 'sqlite' });
+const fixture = useFixture({ database: 'sqlite' });
 let radius: FreeRadius;
 let hotspot: Nas & { gateway: RadiusGateway };
 let enterprise: Nas & { gateway: RadiusGateway };
@@ -35,19 +35,19 @@ let personal: Nas & { gateway: RadiusGateway };
 
 beforeAll(async () => {
 	const [first, second, third] = [
-		await registerRadius(world(), {
+		await registerRadius(fixture(), {
 			kind: 'mikrotik',
 			access: 'portal_login',
 			router: HOTSPOT.router,
 			nas: '127.0.0.2'
 		}),
-		await registerRadius(world(), {
+		await registerRadius(fixture(), {
 			kind: 'hostapd',
 			access: 'wpa_enterprise',
 			router: ENTERPRISE.router,
 			nas: '127.0.0.3'
 		}),
-		await registerRadius(world(), {
+		await registerRadius(fixture(), {
 			kind: 'hostapd',
 			access: 'wpa_personal_per_client',
 			router: PERSONAL.router,
@@ -56,7 +56,7 @@ beforeAll(async () => {
 	];
 	const parts = [];
 	for (const gateway of [first, second, third])
-		parts.push(...(await printedConfig(world().server, gateway.name)));
+		parts.push(...(await printedConfig(fixture().server, gateway.name)));
 	radius = await startFreeRadius(parts);
 	const at = (gateway: RadiusGateway, address: string) => ({
 		radius,
@@ -71,7 +71,7 @@ beforeAll(async () => {
 afterAll(() => radius?.stop());
 
 const buy = async (router: number, duration = '1h') => {
-	const { session } = await world().buy({ router_id: router, duration });
+	const { session } = await fixture().buy({ router_id: router, duration });
 	return { session, user: loginUser(session.id), password: session.password ?? '' };
 };
 
@@ -126,7 +126,7 @@ describe('a pass that was bought', () => {
 		const reply = await radclient(personal, 'auth', request);
 		expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
 		expect(reply.attributes['Tunnel-Password:0']).toContain(`"${pass.password}"`);
-		await world().api.endSession(pass.session.id);
+		await fixture().api.endSession(pass.session.id);
 		expect((await radclient(personal, 'auth', request)).kind).toBe('reject');
 	});
 
@@ -236,22 +236,22 @@ describe('nobody else', () => {
 		});
 		expect(sent.kind).toBe('none');
 		expect(
-			await world().sql.count('select count(*) from network_sessions where acct_session_id = ?', id)
+			await fixture().sql.count('select count(*) from network_sessions where acct_session_id = ?', id)
 		).toBe(0);
 	});
 
 	it('signs in when the pass was ended, or its time is over', async () => {
 		const ended = await buy(HOTSPOT.router);
-		await world().api.endSession(ended.session.id);
+		await fixture().api.endSession(ended.session.id);
 		const first = await signIn(hotspot, { ...ended, mac: newMac() });
 		expect([first.kind, first.attributes['Reply-Message']]).toEqual(['reject', [REJECTED.ended]]);
 		const short = await buy(HOTSPOT.router, '30m');
 		const mac = newMac();
-		await world().server.advance(25 * 60_000);
+		await fixture().server.advance(25 * 60_000);
 		const late = await signIn(hotspot, { ...short, mac });
 		// What is left, not the time that was bought.
 		expect(secondsOf(late)).toBeLessThanOrEqual(5 * 60);
-		await world().server.advance(5 * 60_000);
+		await fixture().server.advance(5 * 60_000);
 		const over = await signIn(hotspot, { ...short, mac });
 		expect([over.kind, over.attributes['Reply-Message']]).toEqual(['reject', [REJECTED.expired]]);
 	});
@@ -259,7 +259,7 @@ describe('nobody else', () => {
 
 it('a password is a text, whatever is in it', async () => {
 	const pass = await buy(HOTSPOT.router);
-	const { sql } = world();
+	const { sql } = fixture();
 	for (const password of ['%{User-Name}', '%{exec:/bin/true} ${name} "\\ \' %%']) {
 		const sealed = createSecrets(SECRET).encrypt(password, `session:${pass.session.id}`);
 		await sql.run('update sessions set password_sealed = ? where id = ?', sealed, pass.session.id);
@@ -272,7 +272,7 @@ it('a password is a text, whatever is in it', async () => {
 it('a wrong token is refused, and nothing that a device says gets out of its place', async () => {
 	const user = 's1","mac":"","user":"s2';
 	expect((await signIn(hotspot, { user, password: 'x', mac: '"}' })).kind).toBe('reject');
-	const parts = (await printedConfig(world().server, hotspot.gateway.name)).map((part) => ({
+	const parts = (await printedConfig(fixture().server, hotspot.gateway.name)).map((part) => ({
 		...part,
 		text: part.text.replaceAll(hotspot.gateway.token, 'A'.repeat(hotspot.gateway.token.length))
 	}));
@@ -290,14 +290,14 @@ it('a wrong token is refused, and nothing that a device says gets out of its pla
 it('while Airtill is down nobody comes in, and then they do', async () => {
 	const pass = await buy(HOTSPOT.router);
 	const login = { ...pass, mac: newMac() };
-	await world().server.kill();
+	await fixture().server.kill();
 	const began = performance.now();
 	expect((await signIn(hotspot, login)).kind).toBe('reject');
 	expect(performance.now() - began).toBeLessThan(3_000);
 	const start = { 'Acct-Status-Type': 'Start', 'Acct-Session-Id': 'while-down', 'User-Name': pass.user };
 	// No answer: the gateway sends it again.
 	expect((await radclient(hotspot, 'acct', start)).kind).toBe('none');
-	await world().server.restart();
+	await fixture().server.restart();
 	await eventually('it signs in again', async () => (await signIn(hotspot, login)).kind === 'accept');
 	expect((await radclient(hotspot, 'acct', start)).kind).toBe('accounting');
 });
@@ -317,14 +317,14 @@ describe('accounting', () => {
 			...more
 		});
 	const row = async (id: string) =>
-		(await world().sql.all('select * from network_sessions where acct_session_id = ?', id))[0];
+		(await fixture().sql.all('select * from network_sessions where acct_session_id = ?', id))[0];
 
 	it('fills the books once, however often a report comes', async () => {
 		const pass = await buy(HOTSPOT.router);
 		const mac = newMac();
 		const own = { 'Calling-Station-Id': mac, 'Framed-IP-Address': '10.5.50.9' };
 		const at = Math.floor(
-			(Date.now() + Number(world().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)) / 1000
+			(Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)) / 1000
 		);
 		const stamp = { 'Event-Timestamp': at - 300 + 120 };
 		for (let times = 0; times < 2; times += 1) {
@@ -347,7 +347,10 @@ describe('accounting', () => {
 		for (let times = 0; times < 2; times += 1) await report(pass, 'books', 'Stop', stop);
 		// One that was overtaken.
 		await report(pass, 'books', 'Interim-Update', interim);
-		const books = await world().sql.all('select * from network_sessions where acct_session_id = ?', 'books');
+		const books = await fixture().sql.all(
+			'select * from network_sessions where acct_session_id = ?',
+			'books'
+		);
 		expect(books).toHaveLength(1);
 		expect(books[0]).toMatchObject({
 			pass_id: pass.session.id,
@@ -361,7 +364,7 @@ describe('accounting', () => {
 			stop_cause: 'User-Request'
 		});
 		expect(books[0]?.['stopped_at']).not.toBeNull();
-		const [gateway] = await world().sql.all('select * from gateways where name = ?', hotspot.gateway.name);
+		const [gateway] = await fixture().sql.all('select * from gateways where name = ?', hotspot.gateway.name);
 		expect(gateway?.['seen_at']).not.toBeNull();
 		// Three minutes behind, as its stamps say.
 		expect(Math.abs(Number(gateway?.['clock_offset_ms']) + 180_000)).toBeLessThan(15_000);

@@ -1,4 +1,4 @@
-/** What people, operators, networks, clocks and administrators do. Each checks what must be true at that moment. */
+/** What buyers, operators, networks, clocks and administrators do. Each checks what must be true at that moment. */
 import fc from 'fast-check';
 import type { CallbackScript } from '../simulators/script.ts';
 import type { Answer } from '../support/api.ts';
@@ -9,12 +9,12 @@ import { finder } from '../torture/verdict.ts';
 import {
 	chargesOf,
 	currentOrder,
-	PEOPLE,
+	BUYERS,
 	setClockRight,
 	type Model,
-	type Person,
+	type Buyer,
 	type Real
-} from './people.ts';
+} from './buyers.ts';
 
 type Command = fc.AsyncCommand<Model, Real>;
 
@@ -41,14 +41,14 @@ abstract class ByPerson implements Command {
 	check(_model: Readonly<Model>): boolean {
 		return true;
 	}
-	abstract act(person: Person, real: Real): Promise<void>;
+	abstract act(buyer: Buyer, real: Real): Promise<void>;
 	run(model: Model, real: Real): Promise<void> {
-		return this.act(this.personOf(model), real);
+		return this.act(this.buyerOf(model), real);
 	}
-	personOf({ people }: Readonly<Model>): Person {
-		const person = people[this.who];
-		if (!person) throw new Error(`There is no person ${this.who}`);
-		return person;
+	buyerOf({ buyers }: Readonly<Model>): Buyer {
+		const buyer = buyers[this.who];
+		if (!buyer) throw new Error(`There is no buyer ${this.who}`);
+		return buyer;
 	}
 	name(what: string): string {
 		return `${'ABCDEFGH'[this.who] ?? '?'} ${what}`;
@@ -57,19 +57,19 @@ abstract class ByPerson implements Command {
 
 abstract class WithOrder extends ByPerson {
 	override check(model: Readonly<Model>): boolean {
-		return currentOrder(this.personOf(model)) !== undefined;
+		return currentOrder(this.buyerOf(model)) !== undefined;
 	}
 }
 
 /** Orders time; everybody does it once at the start. */
 export class PlaceOrder extends ByPerson {
-	async act(person: Person, { world, operator }: Real): Promise<void> {
-		const { id, amount } = await world.api.createSession({
+	async act(buyer: Buyer, { fixture, operator }: Real): Promise<void> {
+		const { id, amount } = await fixture.api.createSession({
 			router_id: 1 + this.who,
 			payment_method: operator.method,
-			phone: person.phone
+			phone: buyer.phone
 		});
-		person.orders.push({ sessionId: id, amount, told: null, paymentIds: new Set() });
+		buyer.orders.push({ sessionId: id, amount, told: null, paymentIds: new Set() });
 	}
 	override toString = () => this.name('orders');
 }
@@ -89,31 +89,31 @@ class Pay extends WithOrder {
 		super(who);
 		this.order = order;
 	}
-	async act(person: Person, real: Real): Promise<void> {
-		const { world, operator, simulator } = real;
-		if (this.order.renews && (await this.isOver(person, real)))
-			await new PlaceOrder(this.who).act(person, real);
-		const order = currentOrder(person);
+	async act(buyer: Buyer, real: Real): Promise<void> {
+		const { fixture, operator, simulator } = real;
+		if (this.order.renews && (await this.isOver(buyer, real)))
+			await new PlaceOrder(this.who).act(buyer, real);
+		const order = currentOrder(buyer);
 		if (!order) return;
 		const { script, clicks, keyed } = this.order;
-		simulator.script({ phone: person.phone.slice(1), times: 1 }, randomScript(sequence(script), operator));
-		const body = { session_id: order.sessionId, amount: order.amount, phone: person.phone };
+		simulator.script({ phone: buyer.phone.slice(1), times: 1 }, randomScript(sequence(script), operator));
+		const body = { session_id: order.sessionId, amount: order.amount, phone: buyer.phone };
 		const headers: Record<string, string> = keyed
 			? { 'idempotency-key': `model-${script}-${order.sessionId}` }
 			: {};
 		const answers = await Promise.all(
-			Array.from({ length: clicks }, () => world.api.send('POST', PAY, { body, headers }))
+			Array.from({ length: clicks }, () => fixture.api.send('POST', PAY, { body, headers }))
 		);
 		for (const answer of answers) takePayment(answer, order.paymentIds);
-		const open = await world.sql.count(
+		const open = await fixture.sql.count(
 			"select count(*) from payments where session_id = ? and status = 'pending'",
 			order.sessionId
 		);
 		if (open > 1) throw new Error(`${open} open payments of session ${order.sessionId}`);
 	}
-	private async isOver(person: Person, { world }: Real): Promise<boolean> {
-		const order = currentOrder(person);
-		return !order || (await world.api.getSession(order.sessionId)).status !== 'pending_payment';
+	private async isOver(buyer: Buyer, { fixture }: Real): Promise<boolean> {
+		const order = currentOrder(buyer);
+		return !order || (await fixture.api.getSession(order.sessionId)).status !== 'pending_payment';
 	}
 	override toString = () => this.name(`pays ${JSON.stringify(this.order)}`);
 }
@@ -126,10 +126,10 @@ function takePayment({ status, body }: Answer, into: Set<number>): void {
 }
 
 class Cancel extends WithOrder {
-	async act(person: Person, { world }: Real): Promise<void> {
-		const order = currentOrder(person);
+	async act(buyer: Buyer, { fixture }: Real): Promise<void> {
+		const order = currentOrder(buyer);
 		if (!order) return;
-		const { status, body } = await world.api.send('DELETE', `/v1/sessions/${order.sessionId}`);
+		const { status, body } = await fixture.api.send('DELETE', `/v1/sessions/${order.sessionId}`);
 		const { status: told, code } = Object(body) as { status?: unknown; code?: unknown };
 		if (status === 200 && order.told === null && (told === 'cancelled' || told === 'ended'))
 			order.told = told;
@@ -141,22 +141,22 @@ class Cancel extends WithOrder {
 
 /** The buyer's page never says more than the operator has said. */
 class Look extends WithOrder {
-	async act(person: Person, { world, simulator }: Real): Promise<void> {
-		const order = currentOrder(person);
+	async act(buyer: Buyer, { fixture, simulator }: Real): Promise<void> {
+		const order = currentOrder(buyer);
 		if (!order) return;
 		const ids = [...order.paymentIds];
 		const before = new Map<unknown, string>();
-		const rows = await world.sql.all('select * from payments where session_id = ?', order.sessionId);
+		const rows = await fixture.sql.all('select * from payments where session_id = ?', order.sessionId);
 		const rowOf = finder(rows);
 		for (const charge of simulator.books.payments) {
 			before.set(rowOf(charge)?.['id'], simulator.books.outcomeOf(charge));
 		}
-		const session = await world.api.getSession(order.sessionId);
+		const session = await fixture.api.getSession(order.sessionId);
 		if (order.told !== null && session.status !== order.told) {
 			throw new Error(`session ${session.id} was ${order.told} and is ${session.status}`);
 		}
 		for (const id of ids) {
-			const { status } = await world.api.getPayment(id);
+			const { status } = await fixture.api.getPayment(id);
 			const outcome = before.get(id);
 			const isOpen = outcome === 'pending' || outcome === 'success';
 			if (status === 'failed' && isOpen)
@@ -168,16 +168,16 @@ class Look extends WithOrder {
 	override toString = () => this.name('looks');
 }
 
-/** A callback for any of the person's payments, whatever became of it. */
+/** A callback for any of the buyer's payments, whatever became of it. */
 class CallBack extends ByPerson {
 	readonly how: Partial<CallbackScript>;
 	constructor(who: number, how: Partial<CallbackScript>) {
 		super(who);
 		this.how = how;
 	}
-	async act(person: Person, { simulator, operator }: Real): Promise<void> {
+	async act(buyer: Buyer, { simulator, operator }: Real): Promise<void> {
 		if (this.how.alter && !operator.lies.includes(this.how.alter)) return;
-		for (const charge of chargesOf(simulator, person).slice(-2)) await simulator.callBack(charge, this.how);
+		for (const charge of chargesOf(simulator, buyer).slice(-2)) await simulator.callBack(charge, this.how);
 	}
 	override toString = () => this.name(`is called about ${JSON.stringify(this.how)}`);
 }
@@ -188,8 +188,8 @@ class Decide extends ByPerson {
 		super(who);
 		this.pays = pays;
 	}
-	async act(person: Person, { simulator, operator }: Real): Promise<void> {
-		const undecided = chargesOf(simulator, person).filter(
+	async act(buyer: Buyer, { simulator, operator }: Real): Promise<void> {
+		const undecided = chargesOf(simulator, buyer).filter(
 			(charge) => simulator.books.outcomeOf(charge) === 'pending'
 		);
 		const refusal = operator.failures[0] ?? '';
@@ -226,7 +226,7 @@ class Pass implements Command {
 	check = () => true;
 	async run(_model: Model, real: Real): Promise<void> {
 		await advance(real, this.ms);
-		await untilQuiet(real.server, real.world.sql);
+		await untilQuiet(real.server, real.fixture.sql);
 	}
 	toString = () => `${this.ms / SECOND} s pass`;
 }
@@ -259,7 +259,7 @@ class Restart implements Command {
 	toString = () => `the server is restarted (${this.signal})`;
 }
 
-const who = fc.nat({ max: PEOPLE - 1 });
+const who = fc.nat({ max: BUYERS - 1 });
 const ALTERED = [undefined, undefined, 'forged_success', 'wrong_amount', 'wrong_id', 'garbage'] as const;
 
 /** Histories of at most `length` steps. */

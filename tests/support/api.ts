@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
 import { payment, problem, router, routerList, session } from '../../src/lib/server/api/contract/schemas.ts';
-import { judge } from './judge.ts';
+import { assertContract } from './contract-assertions.ts';
 
 export type Problem = z.output<typeof problem> & Readonly<Record<string, unknown>>;
 export type Session = z.output<typeof session>;
@@ -12,7 +12,7 @@ export interface Answer {
 	headers: Headers;
 	/** Parsed JSON; an empty string for HEAD. */
 	body: unknown;
-	/** The body as it came. */
+	/** The raw body. */
 	text: string;
 	/** Date.now() when the answer was complete. */
 	at: number;
@@ -26,7 +26,7 @@ export interface Request {
 	stream?: ReadableStream<Uint8Array>;
 }
 
-/** A caller of /v1 with one key. Every answer is held against the contract (judge.ts). */
+/** A caller of /v1 with one key. Every answer is held against the contract (contract-assertions.ts). */
 export interface Api {
 	send(method: string, path: string, request?: Request): Promise<Answer>;
 	/** An answer that must be this refusal; returns its body. */
@@ -74,7 +74,7 @@ export function createApi(url: string, key: string | null): Api {
 			text,
 			at: Date.now()
 		};
-		if (/^\/+v1(\/|$)/.test(path)) judge({ method, path, ...answer });
+		if (/^\/+v1(\/|$)/.test(path)) assertContract({ method, path, ...answer });
 		return answer;
 	}
 

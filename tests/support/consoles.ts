@@ -7,7 +7,7 @@ import { startUniFi, type UniFiConsole } from '../simulators/gateway/unifi-conso
 import { browse, type Browsing } from './browsing.ts';
 import { buyHourOn } from './splash.ts';
 import { cli } from './server.ts';
-import { eventually, type World } from './world.ts';
+import { eventually, type Fixture } from './fixture.ts';
 
 export const UNIFI_KEY = 'obviously-fake-api-key';
 export const ROUTER_OS = { user: 'airtill', password: 'obviously-fake-password' };
@@ -16,29 +16,29 @@ export const UNIFI_ROUTER = 3;
 export const ROUTER_OS_ROUTER = 4;
 
 /** Registers a gateway whose API has that key. */
-export async function addConsole(world: World, args: string[], secret: string): Promise<void> {
-	const file = path.join(world.server.dataDir, `${args[0]}.key`);
+export async function addConsole(fixture: Fixture, args: string[], secret: string): Promise<void> {
+	const file = path.join(fixture.server.dataDir, `${args[0]}.key`);
 	writeFileSync(file, `${secret}\n`, { mode: 0o600 });
-	const { code, stderr } = await cli(['gateways', 'add', ...args, '--api-key-file', file], world.server);
+	const { code, stderr } = await cli(['gateways', 'add', ...args, '--api-key-file', file], fixture.server);
 	if (code !== 0) throw new Error(`gateways add: ${stderr}`);
 }
 
-export async function connectUniFi(world: World, name = 'console'): Promise<UniFiConsole> {
+export async function connectUniFi(fixture: Fixture, name = 'console'): Promise<UniFiConsole> {
 	const console = await startUniFi(UNIFI_KEY);
 	const site = ['--router', String(UNIFI_ROUTER), '--kind', 'unifi', '--site', 'default'];
-	await addConsole(world, [name, ...site, '--api', console.url, '--api-insecure'], UNIFI_KEY);
+	await addConsole(fixture, [name, ...site, '--api', console.url, '--api-insecure'], UNIFI_KEY);
 	return console;
 }
 
 export async function connectRouterOs(
-	world: World,
+	fixture: Fixture,
 	name = 'hotspot',
 	routerId = ROUTER_OS_ROUTER
 ): Promise<RouterOs> {
 	const router = await startRouterOs(ROUTER_OS);
 	const hotspot = ['--router', String(routerId), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
-	const api = ['--way', 'rest', '--api', router.url, '--api-user', ROUTER_OS.user];
-	await addConsole(world, [name, ...hotspot, ...api], ROUTER_OS.password);
+	const api = ['--control', 'rest', '--api', router.url, '--api-user', ROUTER_OS.user];
+	await addConsole(fixture, [name, ...hotspot, ...api], ROUTER_OS.password);
 	return router;
 }
 
@@ -69,7 +69,7 @@ export async function visitOf(person: Browsing, mac: string): Promise<string> {
 
 /** A device behind the console buys an hour through the portal with a number that pays at once. */
 export async function buyAtUniFi(
-	{ server, sql }: World,
+	{ server, sql }: Fixture,
 	mac = newMac(),
 	accessPoint = ACCESS_POINT
 ): Promise<Bought> {

@@ -5,7 +5,7 @@ import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
 import type { Kind } from '../simulators/gateway/gateway.ts';
 import type { AccessKind } from '../../src/lib/domain/access-kind.ts';
 import { cli, type TestServer } from './server.ts';
-import type { World } from './world.ts';
+import type { Fixture } from './fixture.ts';
 
 export interface Registered {
 	name: string;
@@ -30,7 +30,7 @@ export async function registerGateway(
 ): Promise<Registered> {
 	const [adapter = ''] = kind.split('-');
 	// The Wi-Fi of the stand-in takes the bought password.
-	const place = kind === 'unifi' ? ['--let-in-elsewhere'] : ['--login-host', options.loginHost];
+	const place = kind === 'unifi' ? ['--external-access'] : ['--login-host', options.loginHost];
 	const name = gatewayName();
 	const { code, stdout, stderr } = await cli(
 		[
@@ -60,7 +60,7 @@ export interface RadiusGateway {
 
 /** Registers a gateway that asks RADIUS, on a router whose passwords are of that kind. */
 export async function registerRadius(
-	{ server, sql }: Pick<World, 'server' | 'sql'>,
+	{ server, sql }: Pick<Fixture, 'server' | 'sql'>,
 	options: {
 		kind: 'mikrotik' | 'coova' | 'hostapd';
 		access: AccessKind;

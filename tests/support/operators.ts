@@ -4,10 +4,10 @@ import { PROTOCOLS } from '../simulators/protocols.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { untilQuiet } from '../torture/time.ts';
 import { portalAddress } from './portal-address.ts';
-import { startWorld, type World } from './world.ts';
+import { startFixture, type Fixture } from './fixture.ts';
 
-export interface OperatedWorld {
-	world: World;
+export interface OperatedFixture {
+	fixture: Fixture;
 	simulator: Simulator;
 	/** A payer's number that nobody has used. */
 	newPhone(): string;
@@ -24,11 +24,11 @@ export async function startOperated(
 	facts: OperatorFacts,
 	database: string,
 	settings: Readonly<Record<string, string>> = {}
-): Promise<OperatedWorld> {
+): Promise<OperatedFixture> {
 	const protocol = PROTOCOLS[facts.name]?.(facts.options);
 	if (!protocol) throw new Error(`There is no simulated ${facts.name}`);
 	const simulator = await startSimulator(protocol);
-	const world = await startWorld({
+	const fixture = await startFixture({
 		database,
 		env: {
 			...simulator.environment,
@@ -38,19 +38,19 @@ export async function startOperated(
 			...settings
 		}
 	});
-	if (facts.hasPortal) simulator.portal({ callback_url: await portalAddress(world.server, facts.id) });
+	if (facts.hasPortal) simulator.portal({ callback_url: await portalAddress(fixture.server, facts.id) });
 	let phones = 0;
 	return {
-		world,
+		fixture,
 		simulator,
 		newPhone: () => `${facts.phone}${String(100_000 + (phones += 1)).slice(-6)}`,
 		async advance(ms) {
 			simulator.advance(ms);
-			await world.server.advance(ms);
-			await untilQuiet(world.server, world.sql);
+			await fixture.server.advance(ms);
+			await untilQuiet(fixture.server, fixture.sql);
 		},
 		async stop() {
-			await world.stop();
+			await fixture.stop();
 			await simulator.stop();
 		}
 	};

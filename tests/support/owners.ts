@@ -1,7 +1,7 @@
-/** Owners on their pages, with a browser that has cookies and forms and nothing else. */
+/** Owners in a browser with cookies and forms but without script. */
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
 import type { Value } from './sql.ts';
-import type { World } from './world.ts';
+import type { Fixture } from './fixture.ts';
 
 export interface Owner extends Browsing {
 	accountId: number;
@@ -10,25 +10,29 @@ export interface Owner extends Browsing {
 
 let owners = 0;
 
-/** Signs up, and is made an owner by whoever runs the installation. */
-export async function newOwner(world: World, role: 'app' | 'owner' | 'admin' = 'owner'): Promise<Owner> {
-	await triesForgotten(world);
+/** Signs up and gets the owner role from the administrator. */
+export async function newOwner(fixture: Fixture, role: 'app' | 'owner' | 'admin' = 'owner'): Promise<Owner> {
+	await triesForgotten(fixture);
 	const email = `owner${(owners += 1)}@people.example`;
-	const person = await signUp(world.server, email);
-	await world.sql.run('update accounts set role = ? where email = ?', role, email);
-	const accountId = await world.sql.count('select id from accounts where email = ?', email);
+	const person = await signUp(fixture.server, email);
+	await fixture.sql.run('update accounts set role = ? where email = ?', role, email);
+	const accountId = await fixture.sql.count('select id from accounts where email = ?', email);
 	return { ...person, accountId, email };
 }
 
 /** Opens the owner pages by their own form. */
-export async function signInOnOwnerPages(world: World, email: string, next = ''): Promise<[Browsing, Page]> {
-	const person = browse(world.server.url);
+export async function signInOnOwnerPages(
+	fixture: Fixture,
+	email: string,
+	next = ''
+): Promise<[Browsing, Page]> {
+	const person = browse(fixture.server.url);
 	return [person, await person.post('/owner/sign-in', { email, password: PASSWORD, next })];
 }
 
 /** A copy of the third demo router that belongs to another account. */
 export async function addRouter(
-	{ sql }: World,
+	{ sql }: Fixture,
 	owner: number,
 	different: Record<string, Value> = {}
 ): Promise<number> {
@@ -67,8 +71,8 @@ export async function sendBrand(
 	form.set('colour', colour ?? '#0a6b4b');
 	if (remove === true) form.set('remove', '1');
 	const file = logo
-		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.svg', {
-				type: logo.type ?? 'image/svg+xml'
+		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.png', {
+				type: logo.type ?? 'image/png'
 			})
 		: new File([], '');
 	form.set('logo', file);
@@ -84,7 +88,7 @@ export async function sendBrand(
 	};
 }
 
-/** What the page complains of. */
+/** Error messages of a page. */
 export const alertOf = ({ html }: Page): string =>
 	(/role="alert"[^>]*>([^]*?)<\/(?:p|div)>/.exec(html)?.[1] ?? '')
 		.replace(/<[^>]+>|<!--.*?-->/g, '')

@@ -1,27 +1,27 @@
-/**
- * Reads what the two test runners report. Both forms say less than one would think: a file that could not be
- * loaded, or whose beforeAll failed, has no failed test in vitest's report.
- */
+/** Reads the JSON reports of vitest and Playwright. */
 
 /**
  * @typedef {object} Counts
  * @property {number} passed
  * @property {number} failed
  * @property {string[]} skipped names of the tests
+ * @property {{ file: string, ms: number }[]} files duration of each file (vitest) or of its tests (Playwright)
  */
 
 /**
- * vitest's JSON reporter.
+ * Reads vitest's JSON report. A file that could not be loaded, or whose beforeAll failed, has no failed test in the
+ * report and counts as one failure.
  * @param {string} text
- * @param {boolean} filtered whether a title was asked for; the tests that it leaves out are reported as skipped
+ * @param {boolean} filtered true if a title was given: the tests that it leaves out are reported as skipped
  * @returns {Counts}
  */
 export function readVitest(text, filtered) {
-	/** @type {{ testResults: { name: string, status: string, assertionResults: { fullName: string, status: string }[] }[] }} */
+	/** @type {{ testResults: { name: string, status: string, startTime: number, endTime: number, assertionResults: { fullName: string, status: string }[] }[] }} */
 	const report = JSON.parse(text);
 	/** @type {Counts} */
-	const counts = { passed: 0, failed: 0, skipped: [] };
+	const counts = { passed: 0, failed: 0, skipped: [], files: [] };
 	for (const file of report.testResults) {
+		counts.files.push({ file: file.name, ms: file.endTime - file.startTime });
 		for (const test of file.assertionResults) {
 			if (test.status === 'passed') counts.passed++;
 			else if (test.status === 'failed') counts.failed++;
@@ -34,7 +34,7 @@ export function readVitest(text, filtered) {
 }
 
 /**
- * Playwright's JSON reporter. A test that only passed when repeated counts as failed.
+ * Reads Playwright's JSON report. A test that passed only on a retry counts as failed.
  * @param {string} text
  * @returns {Counts}
  */
@@ -42,19 +42,24 @@ export function readPlaywright(text) {
 	/** @type {{ suites: PlaywrightSuite[] }} */
 	const report = JSON.parse(text);
 	/** @type {Counts} */
-	const counts = { passed: 0, failed: 0, skipped: [] };
+	const counts = { passed: 0, failed: 0, skipped: [], files: [] };
+	/** @type {Map<string, number>} */
+	const durations = new Map();
 	for (const spec of report.suites.flatMap(specsOf)) {
 		for (const test of spec.tests) {
+			const ms = test.results.reduce((sum, { duration }) => sum + duration, 0);
+			durations.set(spec.file, (durations.get(spec.file) ?? 0) + ms);
 			if (test.status === 'expected') counts.passed++;
 			else if (test.status === 'skipped') counts.skipped.push(`${spec.title} (${spec.file})`);
 			else counts.failed++;
 		}
 	}
+	counts.files = [...durations].map(([file, ms]) => ({ file, ms }));
 	return counts;
 }
 
 /**
- * @typedef {{ title: string, file: string, tests: { status: string }[] }} PlaywrightSpec
+ * @typedef {{ title: string, file: string, tests: { status: string, results: { duration: number }[] }[] }} PlaywrightSpec
  * @typedef {{ specs: PlaywrightSpec[], suites?: PlaywrightSuite[] }} PlaywrightSuite
  */
 

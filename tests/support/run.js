@@ -1,9 +1,12 @@
 /**
- * `npm test`: everything from a fresh clone to a verdict. The last line is `N passed, N failed` (and how many
- * were skipped, if any). The exit code is 0 only when something ran and nothing failed; with CI=true nothing
- * may be skipped either. A part of it: `npm test -- unit|api|gateways|e2e [part of a file's path, or of a test's title]`.
+ * `npm test`: prepares a fresh clone, runs the tests and prints `N passed, N failed` (and `, N skipped`) as its last
+ * line. Exits with 0 only if tests ran and none failed. With CI=true a skipped test is a failure.
  *
- * AIRTILL_FAILED_CHECKS names checks that failed before (see .ci/run): they are repeated next to the verdict.
+ *   npm test                       each rule once: most API tests on SQLite, browser tests on one set-up
+ *   npm test -- --all              every combination of tests and databases, as CI does
+ *   npm test -- api refunds        one part (unit, api, gateways, e2e), then part of a file's path or of a test's title
+ *
+ * AIRTILL_FAILED_CHECKS names checks that failed before the tests (see .ci/run). It is printed beside the result.
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -24,21 +27,23 @@ import { readPlaywright, readVitest } from './reports.js';
 
 const parts = ['unit', 'api', 'gateways', 'e2e'];
 const runnerLimitMs = 40 * 60_000;
+const slowestFiles = 10;
 const reports = path.join(root, 'tests/output');
 
-const [part = '', ...words] = process.argv.slice(2);
+const [part = '', ...words] = process.argv.slice(2).filter((word) => word !== '--all');
 const filter = words.join(' ');
 const isWanted = (/** @type {string} */ name) => part === '' || part === name;
+if (process.argv.includes('--all')) process.env['AIRTILL_TEST_ALL'] = '1';
 
 /** @type {import('./reports.js').Counts} */
-const total = { passed: 0, failed: 0, skipped: [] };
-/** @type {string[]} what to say above the last line */
+const total = { passed: 0, failed: 0, skipped: [], files: [] };
+/** @type {string[]} printed above the last line */
 const remarks = [];
 
 endWithNpm();
 try {
 	if (part !== '' && !parts.includes(part))
-		throw new SetupError('Usage: npm test -- [unit|api|gateways|e2e [filter]]');
+		throw new SetupError('Usage: npm test -- [--all] [unit|api|gateways|e2e [filter]]');
 	await ensureInstalled();
 	await ensureNode();
 	process.chdir(root);
@@ -56,9 +61,9 @@ try {
 	);
 }
 
-verdict();
+printResult();
 
-/** With the programs that real gateways run; where they cannot be had, they are skipped with the reason. */
+/** Runs tests/gateways with the real FreeRADIUS and openNDS, or reports them as skipped with the reason. */
 async function runGateways() {
 	const missing = ensureGatewayPrograms();
 	if (missing === null) return runVitest(['gateways']);
@@ -72,7 +77,8 @@ async function runVitest(projects) {
 	if (projects.length === 0) return;
 	const report = path.join(reports, `vitest-${projects.join('-')}.json`);
 	const isTitle = filter !== '' && !matchesFile();
-	await judge('vitest', report, (text) => readVitest(text, isTitle), 'node_modules/vitest/vitest.mjs', [
+	const read = (/** @type {string} */ text) => readVitest(text, isTitle);
+	await runTests('vitest', report, read, 'node_modules/vitest/vitest.mjs', [
 		'run',
 		...projects.map((name) => `--project=${name}`),
 		'--reporter=default',
@@ -83,27 +89,27 @@ async function runVitest(projects) {
 }
 
 async function runPlaywright() {
-	// Only now: where no browser can be had, the other tests have run.
+	// The browser comes last: without one the other tests have still run.
 	const env = { AIRTILL_CHROMIUM: await ensureBrowser() };
 	ensureEngines();
 	const report = path.join(reports, 'e2e.json');
 	const args = ['test', '--config=tests/e2e/playwright.config.ts'];
 	if (filter) args.push(...(matchesFile() ? [filter] : ['-g', filter]));
-	await judge('playwright', report, readPlaywright, 'node_modules/@playwright/test/cli.js', args, env);
+	await runTests('playwright', report, readPlaywright, 'node_modules/@playwright/test/cli.js', args, env);
 }
 
 /**
- * Runs a test runner and adds its report to the total. One that crashed, or failed without a failed test (an
- * error outside of the tests, or no test at all), counts as one failure.
+ * Runs a test runner and adds its report to the total. A runner that crashed, or failed without a failed test,
+ * counts as one failure.
  * @param {string} name
- * @param {string} report the file that it writes
+ * @param {string} report path of the report that the runner writes
  * @param {(text: string) => import('./reports.js').Counts} read
  * @param {string} script
  * @param {string[]} args
  * @param {Record<string, string>} [env]
  */
-async function judge(name, report, read, script, args, env = {}) {
-	// Otherwise the report of an earlier run would speak for a runner that crashed.
+async function runTests(name, report, read, script, args, env = {}) {
+	// A runner that crashes must not be judged by the report of an earlier run.
 	rmSync(report, { force: true });
 	const { code } = await run(process.execPath, [script, ...args], {
 		stdio: ['ignore', 'inherit', 'inherit'],
@@ -115,13 +121,14 @@ async function judge(name, report, read, script, args, env = {}) {
 		total.passed += counts.passed;
 		total.failed += counts.failed;
 		total.skipped.push(...counts.skipped);
+		total.files.push(...counts.files);
 		if (code !== 0 && counts.failed === 0) {
 			total.failed++;
-			remarks.push(`${name} ended with code ${code} although no test failed: see its output above.`);
+			remarks.push(`${name} exited with code ${code} although no test failed. See its output above.`);
 		}
 	} catch (error) {
 		total.failed++;
-		remarks.push(`${name} crashed (code ${code}): it left no valid report (${String(error)}).`);
+		remarks.push(`${name} crashed (code ${code}) without a valid report: ${String(error)}.`);
 	}
 }
 
@@ -134,7 +141,7 @@ async function node(script, args) {
 	if (code !== 0) throw new SetupError(`${output}\n${script} ${args.join(' ')} failed (code ${code}).`);
 }
 
-/** Whether the filter is part of the path of a test file of the wanted part; otherwise it is meant for titles. */
+/** True if the filter is part of the path of a test file of the part; otherwise it filters titles. */
 function matchesFile() {
 	const files = readdirSync(path.join(root, 'tests', part), { recursive: true, encoding: 'utf8' });
 	return files.some(
@@ -142,16 +149,28 @@ function matchesFile() {
 	);
 }
 
-function verdict() {
+function printSlowestFiles() {
+	const slowest = total.files.sort((a, b) => b.ms - a.ms).slice(0, slowestFiles);
+	if (part !== '' || slowest.length === 0) return;
+	console.log('\nSlowest files:');
+	for (const { file, ms } of slowest) {
+		console.log(
+			`${(ms / 1000).toFixed(1).padStart(7)} s  ${path.isAbsolute(file) ? path.relative(root, file) : `tests/e2e/${file}`}`
+		);
+	}
+}
+
+function printResult() {
 	const { passed, failed, skipped } = total;
 	const isComplete = process.env['CI'] !== 'true' || skipped.length === 0;
 	const earlier = process.env['AIRTILL_FAILED_CHECKS'];
 
 	if (passed + failed === 0) remarks.push('No test ran.');
-	if (!isComplete) remarks.push(`In CI nothing may be skipped, and these were:\n\t${skipped.join('\n\t')}`);
-	if (earlier) remarks.push(`Failed before the tests, see far above: ${earlier}.`);
+	if (!isComplete) remarks.push(`CI allows no skipped tests:\n\t${skipped.join('\n\t')}`);
+	if (earlier) remarks.push(`Failed before the tests, see above: ${earlier}.`);
 	process.exitCode = passed > 0 && failed === 0 && isComplete && !earlier ? 0 : 1;
 
+	printSlowestFiles();
 	for (const remark of remarks) console.log(`\n${remark}`);
 	console.log(
 		`\n${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`

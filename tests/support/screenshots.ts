@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
 import { BUYING, inLanguage, KIOSK, MAIN, OWNING, visit, type Place } from '../e2e/pages.ts';
-import { startScene } from '../e2e/scene.ts';
+import { startPurchaseFixtures } from '../e2e/purchase-fixtures.ts';
 import { ensureBrowser } from './browser.js';
 
 const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));
@@ -60,7 +60,7 @@ const PICTURES: Readonly<Record<string, readonly Shot[]>> = {
 	]
 };
 
-const scene = await startScene();
+const fixtures = await startPurchaseFixtures();
 const browser = await chromium.launch({
 	executablePath: await ensureBrowser(),
 	args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
@@ -70,7 +70,7 @@ async function take({ page: name, size = PHONE, theme = 'light', locale, act, pa
 	const place = [...BUYING, ...KIOSK, ...OWNING].find((one) => one.name === name);
 	if (!place) throw new Error(`There is no page called ${name}`);
 	const page = await browser.newPage({ viewport: size, deviceScaleFactor: 2, colorScheme: theme });
-	await visit(page, scene, locale ? inLanguage(place, locale) : place);
+	await visit(page, fixtures, locale ? inLanguage(place, locale) : place);
 	await act?.(page);
 	const picture = await (part ? page.locator(part) : page).screenshot();
 	await page.close();
@@ -93,7 +93,7 @@ async function sideBySide(browser: Browser, shots: readonly Shot[]): Promise<Buf
 
 /** One page at one size, whole. */
 async function takeWhole(page: Page, place: Place, file: string): Promise<void> {
-	await visit(page, scene, place);
+	await visit(page, fixtures, place);
 	await page.screenshot({ path: file, fullPage: true });
 }
 
@@ -128,5 +128,5 @@ try {
 	}
 } finally {
 	await browser.close();
-	await scene.server.stop();
+	await fixtures.server.stop();
 }

@@ -1,56 +1,60 @@
-/** Gateways that are heard of, or not, while the clock of a server moves minute by minute. */
+/** Moves a server's clock minute by minute while some gateways respond and others do not. */
 import { systemClock, type Clock } from '../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../src/lib/server/db/database.ts';
-import { createGateways, type GatewayNews } from '../../src/lib/server/gateways/gateways.ts';
+import { createGateways, type StatusUpdate } from '../../src/lib/server/gateways/gateways.ts';
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
-import { eventually, SECRET, type World } from './world.ts';
+import { eventually, SECRET, type Fixture } from './fixture.ts';
 
 export const minute = 60_000;
 
 /** The clock of a server under test. */
-export const clockOf = ({ server }: World): Clock => ({
+export const clockOf = ({ server }: Fixture): Clock => ({
 	now: () => systemClock.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)
 });
 
 /** Notes what an endpoint or a job learns of gateways: by their names, in the words of the server. */
-export async function hear(world: World, names: readonly string[], news: GatewayNews = {}): Promise<void> {
-	const database = await openDatabase(world.server.databaseUrl, { poolSize: 1 });
+export async function hear(
+	fixture: Fixture,
+	names: readonly string[],
+	news: StatusUpdate = {}
+): Promise<void> {
+	const database = await openDatabase(fixture.server.databaseUrl, { poolSize: 1 });
 	try {
-		const gateways = createGateways(database, clockOf(world), createSecrets(SECRET));
+		const gateways = createGateways(database, clockOf(fixture), createSecrets(SECRET));
 		for (const name of names) {
 			const gateway = await gateways.byName(name);
 			if (!gateway) throw new Error(`There is no gateway ${name}`);
-			await gateways.note(gateway.id, { seen: true, ...news });
+			await gateways.recordStatus(gateway.id, { seen: true, ...news });
 		}
 	} finally {
 		await database.close();
 	}
 }
 
-const lastCheck = ({ sql }: World) => sql.count('select max(checked_at) from gateways');
+const lastCheck = ({ sql }: Fixture) => sql.count('select max(checked_at) from gateways');
 
 /** No job is at work or due: the clock may be moved. */
-const isQuiet = (world: World) =>
+const isQuiet = (fixture: Fixture) =>
 	eventually('no job is due', async () => {
-		const soon = clockOf(world).now() + 400;
+		const soon = clockOf(fixture).now() + 400;
 		const busy = 'select count(*) from jobs where run_at <= ? or lease_until > 0';
-		return (await world.sql.count(busy, soon)) === 0;
+		return (await fixture.sql.count(busy, soon)) === 0;
 	});
 
 /** Moves the clock on, and waits until gateways were checked after that. */
-export async function later(world: World, ms: number): Promise<void> {
-	await isQuiet(world);
-	const before = await lastCheck(world);
-	await world.server.advance(ms);
-	await eventually('gateways are checked', async () => (await lastCheck(world)) !== before);
-	await isQuiet(world);
+export async function later(fixture: Fixture, ms: number): Promise<void> {
+	await isQuiet(fixture);
+	const before = await lastCheck(fixture);
+	await fixture.server.advance(ms);
+	await eventually('gateways are checked', async () => (await lastCheck(fixture)) !== before);
+	await isQuiet(fixture);
 }
 
-/** So many minutes, one after the other; in each, those gateways are heard of. */
-export async function minutes(world: World, count: number, heard: readonly string[] = []): Promise<void> {
+/** Advances minute by minute; the given gateways respond in each. */
+export async function minutes(fixture: Fixture, count: number, heard: readonly string[] = []): Promise<void> {
 	for (let index = 0; index < count; index += 1) {
-		if (heard.length > 0) await hear(world, heard);
-		await later(world, minute);
+		if (heard.length > 0) await hear(fixture, heard);
+		await later(fixture, minute);
 	}
 }
 
@@ -61,7 +65,7 @@ export interface Connection {
 	/** Of the clock of the server, before now. */
 	startedAgoMs?: number;
 	seenAgoMs?: number;
-	/** After now; null where it was told no end. */
+	/** Milliseconds from now; null without an end. */
 	endsInMs?: number | null;
 	stoppedAgoMs?: number;
 	bytesIn?: number;
@@ -71,10 +75,10 @@ export interface Connection {
 let connections = 0;
 
 /** A connection as a gateway's accounting leaves it. @returns its id */
-export async function connect(world: World, connection: Connection): Promise<number> {
-	const now = clockOf(world).now();
+export async function connect(fixture: Fixture, connection: Connection): Promise<number> {
+	const now = clockOf(fixture).now();
 	const { startedAgoMs = 10 * minute, seenAgoMs = 0, endsInMs = 60 * minute, stoppedAgoMs } = connection;
-	return world.sql.count(
+	return fixture.sql.count(
 		`insert into network_sessions (gateway_id, acct_session_id, pass_id, mac, started_at, seen_at, stopped_at,
 				told_until, bytes_in, bytes_out)
 			values ((select id from gateways where name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`,

@@ -9,7 +9,7 @@ import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { createWebhooks, type Webhooks } from '../../src/lib/server/developer/webhooks/webhooks.ts';
 import type { Api } from './api.ts';
 import { startReceiver, type Received, type Receiver } from './receiver.ts';
-import { eventually, SECRET, type World } from './world.ts';
+import { eventually, SECRET, type Fixture } from './fixture.ts';
 
 export type Registered = z.output<typeof webhookEndpoint>;
 
@@ -32,7 +32,7 @@ export function verified(
 	received: Received | undefined,
 	secret: string | null
 ): { id: string; type: EventName; timestamp: string; data: Record<string, unknown> } {
-	if (!received || secret === null) throw new Error('nothing was received, or there is no secret');
+	if (!received || secret === null) throw new Error('no request was received, or the secret is missing');
 	if (Buffer.byteLength(received.raw) >= MAX_BODY_BYTES) throw new Error('The body of an event is too large');
 	const headers = received.headers as Record<string, string>;
 	// The server's clock may be moved; that its timestamps are current is shown where it is not.
@@ -45,9 +45,9 @@ export function verified(
 
 /** The domain beside a running server: its database, its secret, its clock. */
 export async function openWebhooks(
-	world: World
+	fixture: Fixture
 ): Promise<{ webhooks: Webhooks; database: Database; close(): Promise<void> }> {
-	const { databaseUrl, env } = world.server;
+	const { databaseUrl, env } = fixture.server;
 	const database = await openDatabase(databaseUrl, { poolSize: 2 });
 	const webhooks = createWebhooks({
 		database,
@@ -58,13 +58,13 @@ export async function openWebhooks(
 	return { webhooks, database, close: () => database.close() };
 }
 
-/** A receiver and the domain for the tests of one `describe`, beside its world. */
-export function useWebhooks(world: () => World): () => { receiver: Receiver; webhooks: Webhooks } {
+/** A receiver and the domain for the tests of one `describe`, beside its fixture. */
+export function useWebhooks(fixture: () => Fixture): () => { receiver: Receiver; webhooks: Webhooks } {
 	let receiver: Receiver | null = null;
 	let opened: Awaited<ReturnType<typeof openWebhooks>> | null = null;
 	beforeAll(async () => {
 		receiver = await startReceiver();
-		opened = await openWebhooks(world());
+		opened = await openWebhooks(fixture());
 	});
 	afterAll(async () => {
 		await opened?.close();
@@ -84,8 +84,8 @@ export async function arrived(receiver: Receiver, path: string, count = 1): Prom
 	});
 }
 
-/** Waits until nothing is being sent to an endpoint. */
-export async function quiet({ sql }: World, endpointId: number): Promise<void> {
+/** Waits until no delivery to an endpoint is in flight. */
+export async function quiet({ sql }: Fixture, endpointId: number): Promise<void> {
 	await eventually(`nothing is sent to ${endpointId}`, async () => {
 		const busy = await sql.count(
 			'select count(*) from webhook_deliveries where endpoint_id = ? and lease_until is not null',

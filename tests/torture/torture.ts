@@ -85,7 +85,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 	}
 }
 
-interface Scene {
+interface Setup {
 	options: TortureOptions;
 	operator: TorturedOperator;
 	chance: Chance;
@@ -95,8 +95,8 @@ interface Scene {
 	server: TestServer;
 }
 
-async function run(scene: Scene): Promise<TortureResult> {
-	const { options, operator, chance, simulator, server, receiver } = scene;
+async function run(setup: Setup): Promise<TortureResult> {
+	const { options, operator, chance, simulator, server, receiver } = setup;
 	const from = serverNow(server);
 	const { buyer, owner } = await makeClients(server);
 	await buyer.send('POST', '/v1/webhooks/register', {
@@ -107,7 +107,7 @@ async function run(scene: Scene): Promise<TortureResult> {
 	let databaseKills = 0;
 	for (let kills = 1; kills <= options.kills; kills += 1) {
 		await live(storm, chance);
-		databaseKills += (await strike(scene)) ? 1 : 0;
+		databaseKills += (await strike(setup)) ? 1 : 0;
 		if (kills % SAY_EVERY === 0) {
 			options.say?.(
 				`${kills} kills, ${storm.promises.sessions.size} purchases, ${databaseKills} database kills`
@@ -149,7 +149,7 @@ async function live(storm: Storm, chance: Chance): Promise<void> {
 }
 
 /** Kills something and brings it back. @returns whether the database was killed */
-async function strike({ chance, postgres, simulator, server }: Scene): Promise<boolean> {
+async function strike({ chance, postgres, simulator, server }: Setup): Promise<boolean> {
 	if (chance() < 0.15) simulator.outage(pick(chance, ['refuse', 'error']));
 	else simulator.outage(null);
 	if (chance() < 0.1) simulator.expireTokens();

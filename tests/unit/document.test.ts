@@ -1,4 +1,4 @@
-/** The judge of the API's answers must itself be able to say no. */
+/** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
 import { RESPONSE_EXAMPLES } from '../../src/lib/server/api/contract/examples.ts';
 import { problemExample } from '../../src/lib/server/api/contract/problem-examples.ts';

@@ -4,6 +4,8 @@ import { readPlaywright, readVitest } from '../support/reports.js';
 const file = (status: string, ...tests: string[]) => ({
 	name: 'a.test.ts',
 	status,
+	startTime: 1_000,
+	endTime: 3_500,
 	assertionResults: tests.map((each, index) => ({ fullName: `test ${index}`, status: each }))
 });
 const vitest = (...testResults: unknown[]) => JSON.stringify({ testResults });
@@ -14,7 +16,11 @@ describe("vitest's report", () => {
 		expect(readVitest(report, false)).toEqual({
 			passed: 2,
 			failed: 1,
-			skipped: ['test 2 (a.test.ts)', 'test 3 (a.test.ts)']
+			skipped: ['test 2 (a.test.ts)', 'test 3 (a.test.ts)'],
+			files: [
+				{ file: 'a.test.ts', ms: 2_500 },
+				{ file: 'a.test.ts', ms: 2_500 }
+			]
 		});
 	});
 
@@ -34,8 +40,17 @@ describe("vitest's report", () => {
 });
 
 it("counts Playwright's tests in nested groups, and a flaky one as failed", () => {
-	const spec = (status: string) => ({ title: `is ${status}`, file: 'a.spec.ts', tests: [{ status }] });
+	const spec = (status: string) => ({
+		title: `is ${status}`,
+		file: 'a.spec.ts',
+		tests: [{ status, results: [{ duration: 250 }] }]
+	});
 	const inner = { specs: [spec('unexpected'), spec('flaky'), spec('skipped')] };
 	const report = JSON.stringify({ suites: [{ specs: [spec('expected')], suites: [inner] }] });
-	expect(readPlaywright(report)).toEqual({ passed: 1, failed: 2, skipped: ['is skipped (a.spec.ts)'] });
+	expect(readPlaywright(report)).toEqual({
+		passed: 1,
+		failed: 2,
+		skipped: ['is skipped (a.spec.ts)'],
+		files: [{ file: 'a.spec.ts', ms: 1_000 }]
+	});
 });

@@ -1,13 +1,13 @@
-import { startScene, type Scene } from '../scene.ts';
+import { startPurchaseFixtures, type PurchaseFixtures } from '../purchase-fixtures.ts';
 import { test as base } from './test.ts';
 
 /** An installation with a purchase in each state; nothing moves its clock after that. */
-export const test = base.extend<object, { scene: Scene }>({
-	scene: [
+export const test = base.extend<object, { fixtures: PurchaseFixtures }>({
+	fixtures: [
 		async ({ setUp: _setUp }, use) => {
-			const scene = await startScene();
-			await use(scene);
-			await scene.server.stop();
+			const fixtures = await startPurchaseFixtures();
+			await use(fixtures);
+			await fixtures.server.stop();
 		},
 		{ scope: 'worker', timeout: 120_000 }
 	]
