@@ -101,10 +101,7 @@ async function connect({ allowPrivate, cacheBytes, resolve }: TileContext): Prom
 		maxResponseSize: MAX_TILE_BYTES,
 		headersTimeout: TIMEOUT_MS,
 		bodyTimeout: TIMEOUT_MS
-	}).compose(
-		interceptors.deduplicate(),
-		interceptors.cache({ store, cacheByDefault: DEFAULT_FRESH_MS })
-	);
+	}).compose(interceptors.deduplicate(), interceptors.cache({ store, cacheByDefault: DEFAULT_FRESH_MS }));
 	return { dispatcher, store, request };
 }
 
