@@ -134,9 +134,10 @@ export const inLanguage = (place: Place, locale: string): Place => ({
 
 /** The API reference. */
 export const REFERENCE: readonly Place[] = [
-	...['', '/deprecations', '/endpoints', '/errors', '/limits', '/states', '/versioning', '/webhooks'].map(
+	...['', '/endpoints', '/errors', '/limits', '/quickstart', '/states', '/versioning', '/webhooks'].map(
 		(page) => at(`docs${page}`, `/docs${page}`)
 	),
+	at('docs/guides/configuration', '/docs/guides/configuration'),
 	at('docs/endpoints/sessions', '/docs/endpoints/sessions'),
 	at('problem', '/problems/amount_mismatch')
 ];
