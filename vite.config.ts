@@ -1,6 +1,5 @@
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
-import { hydration } from './src/hydration/plugin.ts';
 import { language } from './src/language/plugin.ts';
 
 /** Packages that are needed at every start and work as a part of one file. */
@@ -17,39 +16,19 @@ const BUNDLED = [
 ];
 
 export default defineConfig(({ command }) => ({
-	plugins: [...language(), hydration(), sveltekit()],
+	plugins: [...language(), sveltekit()],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: {
 		target: ['chrome87', 'safari14', 'firefox78'],
 		cssTarget: ['chrome69', 'safari12.1', 'firefox60']
 	},
+	// The scripts that pages load as modules (`?worker&url`).
+	worker: { format: 'es' },
 	environments: {
 		ssr: {
 			build: {
 				// A running server keeps the text of its files in memory: what tools alone read is not in them.
 				rolldownOptions: { output: { comments: { legal: true, annotation: true, jsdoc: false } } }
-			}
-		},
-		client: {
-			build: {
-				rolldownOptions: {
-					output: {
-						// What every page loads, in one file: fewer requests on a slow link, and it packs better.
-						codeSplitting: {
-							groups: [
-								// What forms and purchases share: left alone it falls into dozens of files.
-								{
-									name: 'till',
-									test: /\/src\/lib\/(language\/|components\/(Tile|NetworkPicker|NumberField|Lines|LanguageSwitch)\.|(quote|duration|money|when|phone-hint|phone|network-guess|payment-methods)\.ts)/
-								},
-								{
-									name: 'frame',
-									test: /node_modules\/(svelte|esm-env|clsx)\/|\/src\/hydration\/|@sveltejs\/kit\/src\/runtime\/client\/(entry|state\.svelte)\.js/
-								}
-							]
-						}
-					}
-				}
 			}
 		}
 	},

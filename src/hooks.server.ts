@@ -19,7 +19,6 @@ import {
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
-import { scriptLinks } from '#lib/server/web/script-links.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import type { Spoken } from '#lib/i18n/current.ts';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
@@ -92,13 +91,10 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 }
 
 function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
-	const scripts = scriptLinks();
 	return inRequestLanguage(spoken, () =>
 		resolve(event, {
-			preload: scripts.preload,
 			transformPageChunk: ({ html }) =>
-				scripts
-					.addTo(fillRules(html, event.locals))
+				fillRules(html, event.locals)
 					.replace('%airtill.lang%', spoken.locale)
 					.replace('%airtill.dir%', directionOf(spoken.locale))
 		})
