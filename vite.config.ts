@@ -1,6 +1,6 @@
+import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
-import { language } from './src/language/plugin.ts';
 
 /** Packages that are needed at every start and work as a part of one file. */
 const BUNDLED = [
@@ -16,7 +16,17 @@ const BUNDLED = [
 ];
 
 export default defineConfig(({ command }) => ({
-	plugins: [...language(), sveltekit()],
+	plugins: [
+		paraglideVitePlugin({
+			project: './project.inlang',
+			outdir: './src/lib/i18n/generated',
+			// The same as in `npm run language`, which compiles for tools that run without Vite.
+			outputStructure: 'locale-modules',
+			strategy: ['custom-address', 'preferredLanguage', 'baseLocale'],
+			emitReadme: false
+		}),
+		sveltekit()
+	],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
 	build: {
 		target: ['chrome87', 'safari14', 'firefox78'],
@@ -40,8 +50,8 @@ export default defineConfig(({ command }) => ({
 	},
 	server: { port: Number(process.env.PORT ?? 3000) },
 	test: {
-		// A server and PostgreSQL work beside each test; more workers than this only wait for each other.
-		maxWorkers: 2,
+		// Tests wait for timers of the server most of the time: four workers keep two cores busy.
+		maxWorkers: 4,
 		projects: [
 			{
 				extends: true,

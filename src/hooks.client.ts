@@ -1,5 +1,5 @@
-import type { ClientInit } from '@sveltejs/kit';
-import { loadSentences } from '#lib/i18n/browser.ts';
+import { currentLocale } from '#lib/i18n/current.ts';
+import { overwriteGetLocale } from '#lib/i18n/generated/runtime.js';
 
-/** Before anything of the page comes alive its sentences are there, in its language alone. */
-export const init: ClientInit = loadSentences;
+// The server has chosen the language: by the address, or else by Accept-Language.
+overwriteGetLocale(currentLocale);

@@ -20,17 +20,17 @@ import {
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import type { Spoken } from '#lib/i18n/current.ts';
+import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import { inLanguage, isEnglishOnly } from '#lib/i18n/path.ts';
-import { inRequestLanguage, languageOf, speakByRequest } from '#lib/server/web/language.ts';
+import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
 
 /** Builds the application once, before the first request; a configuration error ends the process here. */
 export const init: ServerInit = async () => {
-	speakByRequest();
+	configureLocale();
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
@@ -63,26 +63,28 @@ export const handle: Handle = async ({ event, resolve }) => {
 	// A call of ours ends with the signal that it was given.
 	const gone = event.isSubRequest || !event.platform ? null : desertedFor(event.platform.req);
 	event.locals.gone = gone ?? event.request.signal;
-	const spoken = languageOf(event.url.pathname, event.request.headers.get('accept-language'));
 	let response: Response;
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
 		response = await answerAuthmon(event);
 	} else if (isForeignForm(event)) {
-		response = inRequestLanguage(spoken, () => new Response(`${m.common_form_foreign()}\n`, { status: 403 }));
+		response = await paraglideMiddleware(
+			event.request,
+			() => new Response(`${m.common_form_foreign()}\n`, { status: 403 })
+		);
 	} else if (isApiPath(event.url.pathname)) {
-		response = await inRequestLanguage(spoken, () => answerApiEvent(event));
+		response = await answerApiEvent(event);
 	} else {
-		response = askedLanguage(event) ?? (await resolveInLanguage(event, resolve, spoken));
+		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals.requestId);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 
-/** `?lang=sw` leads to the address of the page in that language. */
+/** Redirects `?lang=sw` to the address of the page in that language. */
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';
 	if (request.method !== 'GET' || !isLocale(asked)) return null;
-	// What is in English alone has no other address, and what a gateway or a program says by `lang` is its own.
+	// English pages have one address; gateways and programs use `lang` for themselves.
 	if (isGatewayEntry(url.pathname) || isEnglishOnly(url.pathname)) return null;
 	const search = new URLSearchParams(url.searchParams);
 	search.delete('lang');
@@ -90,15 +92,16 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 	return new Response(null, { status: 303, headers: { location: inLanguage(asked, url.pathname) + query } });
 }
 
-function resolveInLanguage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve'], spoken: Spoken) {
-	return inRequestLanguage(spoken, () =>
-		resolve(event, {
+function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
+	return paraglideMiddleware(event.request, ({ request, locale }) => {
+		event.request = request;
+		return resolve(event, {
 			transformPageChunk: ({ html }) =>
 				fillRules(html, event.locals)
-					.replace('%airtill.lang%', spoken.locale)
-					.replace('%airtill.dir%', directionOf(spoken.locale))
-		})
-	);
+					.replace('%airtill.lang%', locale)
+					.replace('%airtill.dir%', directionOf(locale))
+		});
+	});
 }
 
 export const handleError: HandleServerError = ({ error, event, status }) => {

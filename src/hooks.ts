@@ -1,8 +1,5 @@
 import type { Reroute } from '@sveltejs/kit';
-import { splitLanguage } from '#lib/i18n/path.ts';
+import { deLocalizeUrl } from '#lib/i18n/generated/runtime.js';
 
-/** A language that stands first in an address of a page is not part of its route. */
-export const reroute: Reroute = ({ url }) => {
-	const { locale, path } = splitLanguage(url.pathname);
-	if (locale !== null) return path;
-};
+/** The language prefix of an address is not part of its route. */
+export const reroute: Reroute = ({ url }) => deLocalizeUrl(url).pathname;

@@ -22,7 +22,6 @@ const parentPollMs = 250;
 const buildInputs = [
 	'src',
 	'static',
-	'messages',
 	'project.inlang',
 	'svelte.config.js',
 	'vite.config.ts',
@@ -133,7 +132,7 @@ export function stampOf(folder, inputs) {
 }
 
 /** Files that a build writes among its sources (see .gitignore). */
-const MADE_BY_BUILDS = /[\\/](i18n[\\/]generated|language[\\/]project\.inlang[\\/](?!settings\.json))/;
+const MADE_BY_BUILDS = /[\\/](i18n[\\/]generated|project\.inlang[\\/](?!settings\.json))/;
 
 /**
  * @param {string} place a file, a folder or nothing

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Payment, type Session } from '../support/api.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { DATABASES, eventually, startFixture, useFixture, type Fixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, startFixture, useFixture, type Fixture } from '../support/fixture.ts';
 
 /** A dead process keeps its jobs for so long. */
 const leaseMs = 15_000;
@@ -40,7 +40,7 @@ async function expectBoughtOnce(fixture: Fixture, session: Session, payment: Pay
 	expect(await sql.count('select count(*) from payments where session_id = ?', session.id)).toBe(1);
 }
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	const start = async (digits: string) => {

@@ -8,7 +8,7 @@ import { createApi } from '../support/api.ts';
 import { createDatabaseOn } from '../support/postgres.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
-import { DATABASES, demoKey, insertKey, SECRET } from '../support/fixture.ts';
+import { BOTH_DATABASES, demoKey, insertKey, SECRET } from '../support/fixture.ts';
 
 /** Runs a test with an empty database that outlives the servers. */
 async function withDatabase(kind: string, test: (url: string) => Promise<void>): Promise<void> {
@@ -22,7 +22,7 @@ async function withDatabase(kind: string, test: (url: string) => Promise<void>):
 	}
 }
 
-describe.each(DATABASES)('on %s', (kind) => {
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it('two processes that start at once on an empty database both become ready, with one set of data', async () => {
 		for (let round = 0; round < 3; round += 1) {
 			await withDatabase(kind, async (database) => {

@@ -10,7 +10,7 @@ import type { Payment, Session } from '../support/api.ts';
 import { smallDisk, type SmallDisk } from '../support/full-disk.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { openSql } from '../support/sql.ts';
-import { DATABASES, eventually, startFixture, type Fixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, startFixture, type Fixture } from '../support/fixture.ts';
 import { OPERATORS, type TorturedOperator } from '../torture/operators.ts';
 import { advance, letTimePass, untilQuiet } from '../torture/time.ts';
 import { compare } from '../torture/verdict.ts';
@@ -96,7 +96,7 @@ function useSetup(options: () => Promise<{ database: string; dataDir?: string }>
 	};
 }
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const setup = useSetup(async () => ({ database }));
 
 	it.each(['refuse', 'error'] as const)(

@@ -18,7 +18,7 @@ import {
 	unifiEntry,
 	visitOf
 } from '../support/consoles.ts';
-import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -26,7 +26,7 @@ const HOUR = 60 * MINUTE;
 const LEASE = 16_000;
 const ACTIONS = /^POST .*\/actions$/;
 
-describe.each(DATABASES)('on %s', (kind) => {
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
 	let unifi: UniFiConsole;
 	let hotspot: RouterOs;
@@ -86,7 +86,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const page = await browse(fixture().server.url).get(unifiEntry(newMac()));
 		const { action, fields } = hourOn(page);
 		const silence = (at: number | null) =>
-			fixture().sql.run(`update gateways set silent_since = ? where name = 'console'`, at);
+			fixture().sql.run(`update gateways set unresponsive_since = ? where name = 'console'`, at);
 		await silence(fixture().server.now());
 		const before = await fixture().sql.count('select count(*) from sessions');
 		const person = browse(fixture().server.url);

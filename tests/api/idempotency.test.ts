@@ -5,7 +5,14 @@ import { createApi, numberEnding, orderOf, type Answer, type Api, type Session }
 import { startServer, type TestServer } from '../support/server.ts';
 import { openSql } from '../support/sql.ts';
 import { REGISTER } from '../support/webhooks.ts';
-import { DATABASES, eventually, recorded, SECRET, useFixture, type Fixture } from '../support/fixture.ts';
+import {
+	BOTH_DATABASES,
+	eventually,
+	recorded,
+	SECRET,
+	useFixture,
+	type Fixture
+} from '../support/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -115,7 +122,7 @@ async function race(apis: Api[], path: string, key: string, body: unknown): Prom
 	return answers;
 }
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	const stored = (key: string) =>

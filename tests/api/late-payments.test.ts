@@ -1,13 +1,13 @@
 /** Money that comes when nobody expects it any more: it buys the time that is still owed, or goes back. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment, type Session } from '../support/api.ts';
-import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const minute = 60_000;
 /** After ten minutes the operator is asked every five, more or less. */
 const askedAgainMs = 6 * minute;
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	/** Its state is reached, and the look that found it has put the next one on the list: now the clock may move. */

@@ -12,7 +12,7 @@ import { newBuyers, BUYERS, type Real } from '../model/buyers.ts';
 import { KEPT_SEEDS } from '../model/seeds.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { DATABASES, startFixture, type Fixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, startFixture, type Fixture } from '../support/fixture.ts';
 import { judgeEarnings } from '../torture/earnings.ts';
 import { OPERATORS } from '../torture/operators.ts';
 import { serverNow } from '../torture/time.ts';
@@ -26,7 +26,7 @@ const FREE_LIMIT_MS = 45_000;
 const MAX_RUNS = Number(runs ?? 12);
 const SECONDS_PER_RUN = 90;
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	let simulator: Simulator;
 	let receiver: Receiver;
 	let fixture: Fixture;

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../support/api.ts';
 import { INSTANT } from '../support/wire.ts';
-import { DATABASES, eventually, recorded, useFixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, recorded, useFixture } from '../support/fixture.ts';
 
 const path = '/v1/payments/mobile-money';
 
@@ -26,7 +26,7 @@ const BAD_FIELDS = [
 	['__proto__x', 1, 'unknown_field']
 ] as const;
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let session: Session;
 

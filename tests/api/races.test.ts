@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api, type Session } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, eventually, SECRET, useFixture } from '../support/fixture.ts';
+import { BOTH_DATABASES, eventually, SECRET, useFixture } from '../support/fixture.ts';
 
 const atOnce = 20;
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let second: TestServer;
 	let key: string;

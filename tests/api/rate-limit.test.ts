@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApi, orderOf, type Answer, type Api } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { DATABASES, SECRET, useFixture, type NewKey } from '../support/fixture.ts';
+import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../support/fixture.ts';
 
 const minute = 60_000;
 
@@ -45,7 +45,7 @@ async function ask(apis: Api[], count: number, path = '/v1/routers/1', atOnce = 
 
 const admitted = (answers: Answer[]) => answers.filter(({ status }) => status !== 429).length;
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: { ...DEFAULTS, ADDRESS_HEADER: 'x-client-address' } });
 	let caller: NewKey;
 	beforeEach(async () => {

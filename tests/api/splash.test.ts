@@ -420,11 +420,11 @@ describe('the command line', () => {
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
 			[
 				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
-				/^api: .* buyers would pay and stay offline\. .* --let-in-elsewhere$/m
+				/^api: .* buyers would pay and stay offline\. .* --external-access$/m
 			],
 			[
-				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--let-in-elsewhere'],
-				/^let-in-elsewhere: .* leave it out$/m
+				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--external-access'],
+				/^external-access: .* leave it out$/m
 			],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
 			[['rotate', 'twice'], /Say what to renew/],
@@ -442,7 +442,7 @@ describe('the command line', () => {
 		const { server } = fixture();
 		const bare = (name: string, router: string, ...more: string[]) =>
 			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);
-		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--let-in-elsewhere');
+		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--external-access');
 		expect((await unifi('one', '3', '--access-point', '02:aa:00:00:00:01')).code).toBe(0);
 		expect((await unifi('two', '4')).stderr).toMatch(/^access-point: "one" has the same site/m);
 		expect((await unifi('two', '4', '--access-point', '02:aa:00:00:00:02')).code).toBe(0);

@@ -5,13 +5,13 @@
 import process from 'node:process';
 import { expect, it } from 'vitest';
 import { torture } from '../torture/torture.ts';
-import { DATABASES } from '../support/fixture.ts';
+import { BOTH_DATABASES } from '../support/fixture.ts';
 
 const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? 25);
 const SECONDS_PER_KILL = 12;
 const LIMIT_MS = (60 + KILLS * SECONDS_PER_KILL) * 1000;
 
-it.each(DATABASES)(
+it.each(BOTH_DATABASES)(
 	'killed again and again under a storm of purchases on %s: nothing is lost, doubled or wrong',
 	async (database) => {
 		const seed = Math.floor(Math.random() * 2 ** 31);

@@ -1,7 +1,7 @@
 /** A router owner with a phone: reads what came in, sees who is online, changes the price, prints, exports. */
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { svg } from '../support/logos.ts';
+import { pngOf } from '../support/logos.ts';
 import { openSql } from '../support/sql.ts';
 import { demoKey } from './support/portal.ts';
 import { another, demoPassword, test, title, type Area } from './support/developers.ts';
@@ -129,11 +129,10 @@ test.describe('without script', () => {
 		await page.getByLabel('Name').fill('Blue Crane');
 		await page.getByLabel('Your own colour').first().check();
 		await page.locator('input[type=color]').fill('#ffcc00');
-		const picture = svg('<circle cx="5" cy="5" r="4" fill="#c00"/>');
 		await page.getByLabel('Logo').setInputFiles({
-			name: 'logo.svg',
-			mimeType: 'image/svg+xml',
-			buffer: Buffer.from(picture)
+			name: 'logo.png',
+			mimeType: 'image/png',
+			buffer: pngOf(10, 10)
 		});
 		await page.getByRole('button', { name: 'Save' }).click();
 		await expect(page.getByRole('status')).toHaveText('Saved. This is how it looks:');

@@ -183,8 +183,8 @@ async function signInAsGuest(server: TestServer): Promise<string> {
 async function silence(server: TestServer): Promise<void> {
 	const sql = await openSql(server.databaseUrl);
 	const since = Date.now();
-	await sql.run("update gateways set silent_since = ? where name = 'dead'", since);
-	await sql.run('update routers set silent_since = ? where id = ?', since, SILENT_ROUTER);
+	await sql.run("update gateways set unresponsive_since = ? where name = 'dead'", since);
+	await sql.run('update routers set unresponsive_since = ? where id = ?', since, SILENT_ROUTER);
 	await sql.close();
 }
 
@@ -194,7 +194,7 @@ async function addDeadGateway(server: TestServer): Promise<void> {
 	writeFileSync(file, 'obviously-fake-password\n', { mode: 0o600 });
 	const hotspot = ['--router', String(SILENT_ROUTER), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
 	const api = [
-		'--way',
+		'--control',
 		'rest',
 		'--api',
 		'http://127.0.0.1:9',

@@ -184,7 +184,7 @@ export const cli = (args: string[], server: Pick<TestServer, 'env'>): Promise<Cl
 
 /** A command that has not ended yet. */
 export interface RunningCli {
-	/** What it has printed on stderr so far. */
+	/** Output on stderr so far. */
 	stderr(): string;
 	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
 	advance(ms: number): Promise<void>;

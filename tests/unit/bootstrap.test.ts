@@ -19,7 +19,7 @@ function write(name: string, content: unknown) {
 }
 
 describe('the stamp of a build', () => {
-	const inputs = ['src', 'config.js', 'absent'];
+	const inputs = ['src', 'project.inlang', 'config.js', 'absent'];
 	const stamp = () => stampOf(folder, inputs);
 
 	beforeEach(() => {
@@ -50,9 +50,9 @@ describe('the stamp of a build', () => {
 	it('does not change by what a build writes among its sources', () => {
 		const before = stamp();
 		write('src/lib/i18n/generated/messages/en.js', '');
-		write('src/language/project.inlang/cache/plugins/one', '');
+		write('project.inlang/cache/plugins/one', '');
 		expect(stamp()).toBe(before);
-		write('src/language/project.inlang/settings.json', '{}');
+		write('project.inlang/settings.json', '{}');
 		expect(stamp()).not.toBe(before);
 	});
 

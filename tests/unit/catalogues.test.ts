@@ -37,7 +37,7 @@ const parameters = (sentence: string) => [...sentence.matchAll(/\{(\w+)\}/g)].ma
 const others = LOCALES.filter((locale) => locale !== 'en');
 
 it('every area of sentences is read by the compiler, and the other way round', () => {
-	const settings = readFileSync(path.join(src, 'language/project.inlang/settings.json'), 'utf8');
+	const settings = readFileSync(path.join(src, '../project.inlang/settings.json'), 'utf8');
 	const read = [...settings.matchAll(/messages\/(\w+)\/\{locale\}/g)].map(([, area]) => area).sort();
 	expect(areas).toEqual(read.filter((area) => areas.includes(area ?? '')));
 	expect(areas.length).toBeGreaterThan(2);

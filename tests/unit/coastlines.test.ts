@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { decodeWorld, encodeWorld, ringPoints, STEPS } from '../../src/lib/map/world-format.ts';
-import { MAX_BYTES, WORLD_FILE } from '../support/coastlines.ts';
+import { decodeWorld, ringPoints, STEPS } from '../../src/lib/map/world-format.ts';
 
-const bytes = new Uint8Array(readFileSync(WORLD_FILE));
+/** As stored and as sent: the file does not compress further. */
+const MAX_BYTES = 60_000;
+
+const bytes = new Uint8Array(readFileSync(new URL('../../src/lib/map/world.bin', import.meta.url)));
 const world = decodeWorld(bytes);
 
 /** Whether a point is inside a land mass and in none of its holes (ray casting). */
@@ -55,8 +57,6 @@ const SEA: Record<string, [lon: number, lat: number]> = {
 it('the file of the world is at most 60 KB, as stored and as sent', () => {
 	expect(bytes.length).toBeLessThanOrEqual(MAX_BYTES);
 	expect(gzipSync(bytes).length).toBeLessThanOrEqual(MAX_BYTES);
-	// And is as detailed as that allows.
-	expect(bytes.length).toBeGreaterThan(0.97 * MAX_BYTES);
 });
 
 it.each(Object.entries(LAND))('%s is land', (_name, [lon, lat]) => {
@@ -95,8 +95,7 @@ it('every country of the markets has its name in its own middle, and a border', 
 	expect(world.countries.length).toBeGreaterThan(190);
 });
 
-it('what was written is read again, and other bytes are refused', () => {
-	expect(encodeWorld(world)).toEqual(bytes);
+it('refuses bytes of another format', () => {
 	expect(() => decodeWorld(bytes.subarray(0, 1000))).toThrow('ends too early');
 	expect(() => decodeWorld(new Uint8Array([1, 2, 3, 4]))).toThrow('not a file of the world');
 });

@@ -40,7 +40,7 @@ describe('a duration', () => {
 	});
 
 	it('reads as people say it', () => {
-		expect(['15m', '1h', '2h', '1d', '30d', '1w', 'soon'].map(formatDuration)).toEqual([
+		expect(['15m', '1h', '2h', '1d', '30d', '1w', 'soon'].map((text) => formatDuration(text))).toEqual([
 			...['15 minutes', '1 hour', '2 hours', '1 day', '30 days', '1 week', 'soon']
 		]);
 	});

@@ -2,18 +2,18 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { formatDistance } from '#lib/domain/geo.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import { speakBy } from '#lib/i18n/current.ts';
+import { setLocaleSource } from '#lib/i18n/current.ts';
 import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { hideMiddle, phoneHint } from '#lib/checkout/phone-hint.ts';
 import { clockText, momentText } from '#lib/format/when.ts';
 
 function inLocale<T>(locale: Locale, work: () => T): T {
-	speakBy(() => ({ locale, prefix: '' }));
+	setLocaleSource({ locale: () => locale, pathname: () => '/' });
 	return work();
 }
 
-afterEach(() => speakBy(() => undefined));
+afterEach(() => setLocaleSource({ locale: () => 'en', pathname: () => '/' }));
 
 const ZONE = 'Africa/Kampala';
 const NOW = new Date('2026-11-21T12:40:00Z');

@@ -119,7 +119,7 @@ describe('the form of a purchase', () => {
 		data.append('time', ' 1h 500 ');
 		data.append('time', 'own');
 		data.append('phone', new File(['x'], 'x.txt'));
-		data.append('network', 'm'.repeat(10_000));
+		data.append('paymentMethod', 'm'.repeat(10_000));
 		const read = readPayEntry(data);
 		expect(read.time).toBe('1h 500');
 		expect(read.phone).toBe('');

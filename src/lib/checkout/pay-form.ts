@@ -42,7 +42,17 @@ export function readFields<Name extends string>(
 }
 
 export const readPayEntry = (data: FormData): PayEntry =>
-	readFields(data, ['time', 'count', 'unit', 'asked', 'quoted', 'pays', 'paymentMethod', 'phone', 'purchase']);
+	readFields(data, [
+		'time',
+		'count',
+		'unit',
+		'asked',
+		'quoted',
+		'pays',
+		'paymentMethod',
+		'phone',
+		'purchase'
+	]);
 
 /** The value of a time's radio button: the time and its price. */
 export const timeValue = (choice: TimeChoice): string => `${choice.duration} ${choice.amount}`;

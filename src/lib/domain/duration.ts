@@ -1,8 +1,9 @@
 import { currentLocale } from '../i18n/current.ts';
 import { numberText } from '../i18n/intl.ts';
+import type { Locale } from '../i18n/locales.ts';
 import { unitWords } from '../i18n/unit-words.ts';
 
-/** A duration on the wire is a count and a unit: minutes, hours, days of 24 h, weeks of 7 d. */
+/** A count and a unit: minutes, hours, days of 24 h, weeks of 7 d. */
 const PATTERN = /^([1-9][0-9]{0,4})([mhdw])$/;
 
 const UNIT_SECONDS = { m: 60, h: 60 * 60, d: 24 * 60 * 60, w: 7 * 24 * 60 * 60 } as const;
@@ -16,11 +17,11 @@ export interface Duration {
 	seconds: number;
 }
 
-/** Shortest and longest time that is sold anywhere; a router may narrow it. */
+/** Limits of every router; a router may set narrower ones. */
 export const MIN_DURATION = '15m';
 export const MAX_DURATION = '30d';
 
-/** @returns null when the text is not `<count><m|h|d|w>` (lower case, no blanks, no leading zero). */
+/** Parses `<count><m|h|d|w>` (lower case, no blanks, no leading zero). Returns null for other texts. */
 export function parseDuration(text: string): Duration | null {
 	const match = PATTERN.exec(text);
 	if (!match) return null;
@@ -29,25 +30,25 @@ export function parseDuration(text: string): Duration | null {
 	return { count, unit, seconds: count * UNIT_SECONDS[unit] };
 }
 
-/** Seconds of a duration that is known to be well formed. @throws Error otherwise. */
+/** Returns the seconds of a valid duration. @throws Error for an invalid one */
 export function durationSeconds(text: string): number {
 	const duration = parseDuration(text);
 	if (!duration) throw new Error(`Not a duration: ${text}`);
 	return duration.seconds;
 }
 
-/** "2 hours", "1 day" in the current language; the text itself when it is not a duration. */
-export function formatDuration(text: string): string {
+/** Formats a duration: "2 hours", "1 day". Returns the text itself if it is not a duration. */
+export function formatDuration(text: string, locale: Locale = currentLocale()): string {
 	const duration = parseDuration(text);
 	if (!duration) return text;
 	const { count } = duration;
 	const unit = UNIT_WORDS[duration.unit];
-	const words = unitWords(currentLocale(), count, unit);
+	const words = unitWords(locale, count, unit);
 	if (words !== null) return words;
 	try {
-		return numberText(count, { style: 'unit', unit, unitDisplay: 'long', useGrouping: false });
+		return numberText(count, { style: 'unit', unit, unitDisplay: 'long', useGrouping: false }, locale);
 	} catch {
-		// Safari 14.0 knows no units. What people read there was made on the server.
+		// Safari 14.0 has no units; its buyers read text from the server.
 		return text;
 	}
 }

@@ -1,4 +1,6 @@
+import { currentLocale } from '../i18n/current.ts';
 import { numberText } from '../i18n/intl.ts';
+import type { Locale } from '../i18n/locales.ts';
 
 /**
  * Money is an integer count of minor units (cents, or whole shillings where the currency has none) beside its
@@ -71,13 +73,11 @@ export function priceForSeconds(pricePerHourMinor: number, seconds: number): num
 	return Math.max(1, Number(minor));
 }
 
-/**
- * "UGX 1,000": code first, as receipts in these markets print it; no decimals when they are zero. Thousands and
- * decimals are parted as the current language does it.
- */
-export function formatMoney(major: number, currency: string): string {
+/** Formats an amount with its code first ("UGX 1,000"), as receipts in these markets do; omits zero decimals. */
+export function formatMoney(major: number, currency: string, locale: Locale = currentLocale()): string {
 	const exponent = currencyExponent(currency);
 	const digits = Number.isInteger(major) ? 0 : exponent;
-	const number = numberText(major, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+	const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+	const number = numberText(major, decimals, locale);
 	return `${currency}\u00a0${number}`;
 }

@@ -22,7 +22,9 @@ export function methodChoice(slug: string): string {
 
 /** Names a payment method within a sentence: "MTN MoMo", or "mobile-money" while the operator is not known. */
 export function methodName(slug: string): string {
-	return slug === ANY_PAYMENT_METHOD || slug === 'sandbox' ? m.common_mobile_money() : (NAMES[slug] ?? words(slug));
+	return slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
+		? m.common_mobile_money()
+		: (NAMES[slug] ?? words(slug));
 }
 
 /** The methods to offer: the sandbox's own only where there is no other. */

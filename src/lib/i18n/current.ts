@@ -1,26 +1,35 @@
-import type { Locale } from './locales.ts';
+import { isLocale, type Locale } from './locales.ts';
+import { splitLanguage } from './path.ts';
 
-/** The language that is spoken right now: of the running request on the server, of the page in a browser. */
-export interface Spoken {
-	locale: Locale;
-	/** "/sw" where the address names the language, else "". */
-	prefix: string;
+interface LocaleSource {
+	locale(): Locale;
+	/** Path of the page's address, with its language prefix. */
+	pathname(): string;
 }
 
-const ENGLISH: Spoken = { locale: 'en', prefix: '' };
+const fromDocument: LocaleSource = {
+	locale() {
+		const { lang } = document.documentElement;
+		return isLocale(lang) ? lang : 'en';
+	},
+	pathname: () => location.pathname
+};
 
-let read: () => Spoken | undefined = () => undefined;
+/** For the command line and tests. */
+const english: LocaleSource = { locale: () => 'en', pathname: () => '/' };
 
-/** Says where the language comes from; done once, when the program begins. */
-export function speakBy(source: () => Spoken | undefined): void {
-	read = source;
+let source = typeof document === 'undefined' ? english : fromDocument;
+
+/** Sets where `currentLocale` and `link` read from. The server calls it once at start. */
+export function setLocaleSource(newSource: LocaleSource): void {
+	source = newSource;
 }
 
-/** Outside of requests (jobs, the command line) it is English. */
-export const currentLocale = (): Locale => (read() ?? ENGLISH).locale;
+/** Returns the locale of the running request or of the page; outside of both English. */
+export const currentLocale = (): Locale => source.locale();
 
-/** A path of this site for a link or a redirect: it keeps the language that the address names. */
+/** Returns a path of this site for a link or a redirect; keeps the language prefix of the current address. */
 export const link = (path: string): string => {
-	const { prefix } = read() ?? ENGLISH;
+	const { prefix } = splitLanguage(source.pathname());
 	return prefix !== '' && path === '/' ? prefix : prefix + path;
 };

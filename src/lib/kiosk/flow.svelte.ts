@@ -254,7 +254,12 @@ export class KioskFlow {
 	otherNumber(): void {
 		const again = this.purchase?.again;
 		if (!again) return;
-		this.entries = { ...this.entries, duration: again.duration, paymentMethod: again.paymentMethod, phone: '' };
+		this.entries = {
+			...this.entries,
+			duration: again.duration,
+			paymentMethod: again.paymentMethod,
+			phone: ''
+		};
 		this.#go('number');
 	}
 

@@ -162,9 +162,7 @@ function followView(
 		show();
 	});
 	const read = () =>
-		feed.look(
-			areaOf(positionIn(map.getCenter()), positionIn(map.getBounds().getNorthEast()))
-		);
+		feed.look(areaOf(positionIn(map.getCenter()), positionIn(map.getBounds().getNorthEast())));
 	const isMoved = () => {
 		const { x, y } = map.latLngToContainerPoint(fitted.centre).subtract(map.getSize().divideBy(2));
 		return Math.hypot(x, y) > MOVED_PART * map.getSize().x || map.getZoom() < fitted.zoom - 1;

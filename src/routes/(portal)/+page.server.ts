@@ -17,7 +17,10 @@ export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
 	const api = apiClient(event);
 	const unreachable = m.common_list_unreachable();
-	const search = await orUnavailable(named(api, readSearch(event.url.searchParams, config.centre)), unreachable);
+	const search = await orUnavailable(
+		named(api, readSearch(event.url.searchParams, config.centre)),
+		unreachable
+	);
 	const found = await orUnavailable(findNear(api, search), unreachable);
 	const { position } = search;
 	const continued = search.cursor !== null && !found.restarted;

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import jsQR from 'jsqr';
-import { PNG } from 'pngjs';
+import { readPixels } from '../../support/pixels.ts';
 import { openSql } from '../../support/sql.ts';
 import type { Portal } from './portal.ts';
 import { expect, ROUTER } from './test.ts';
@@ -77,8 +77,8 @@ export class Kiosk {
 		await expect(code).toBeInViewport({ ratio: 1 });
 		const modules = await code.evaluate((svg) => (svg as SVGSVGElement).viewBox.baseVal.width);
 		const box = await code.boundingBox();
-		const picture = smaller(PNG.sync.read(await code.screenshot()), shrink);
-		const read = jsQR(new Uint8ClampedArray(picture.data), picture.width, picture.height);
+		const picture = await readPixels(await code.screenshot(), { shrink });
+		const read = jsQR(picture.data, picture.width, picture.height);
 		return { text: read?.data, modulePixels: (box?.width ?? 0) / modules };
 	}
 
@@ -110,26 +110,4 @@ export class Kiosk {
 		await session.detach();
 		return JSON.stringify([inBrowser, entries, await this.context.storageState()]);
 	}
-}
-
-/** The picture as a camera with fewer pixels sees it: each pixel the mean of a square. */
-function smaller(picture: PNG, by: number): PNG {
-	if (by === 1) return picture;
-	const width = Math.floor(picture.width / by);
-	const height = Math.floor(picture.height / by);
-	const made = new PNG({ width, height });
-	for (let y = 0; y < height; y += 1) {
-		for (let x = 0; x < width; x += 1) {
-			for (let channel = 0; channel < 4; channel += 1) {
-				let sum = 0;
-				for (let square = 0; square < by * by; square += 1) {
-					const column = x * by + (square % by);
-					const row = y * by + Math.floor(square / by);
-					sum += picture.data[(row * picture.width + column) * 4 + channel] ?? 0;
-				}
-				made.data[(y * width + x) * 4 + channel] = sum / (by * by);
-			}
-		}
-	}
-	return made;
 }

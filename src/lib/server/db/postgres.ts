@@ -4,11 +4,11 @@ import pg from 'pg';
 import { boxesAround, EARTH_RADIUS_METRES } from '#lib/domain/geo.ts';
 import type { Database, NearRouter, NearSearch } from './database.ts';
 import type { Schema } from './schema.ts';
-import { createWriting } from './writing.ts';
+import { createWriteHealth } from './write-health.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Under load a transaction may be refused many times; its caller waits rather than hears of a fault. */
+/** How long a transaction that PostgreSQL refuses because of a conflict is retried. */
 const RETRY_MS = 10_000;
 
 /** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
@@ -20,7 +20,7 @@ const NOT_STORED = new Set(['53100', '58030', '25006']);
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
-/** bigint and count() arrive as text; every integer of ours is below 2^53, anything else is a bug. */
+/** Parses bigint and count(), which arrive as text. All our integers are below 2^53. */
 function parseInteger(text: string): number {
 	const value = Number(text);
 	if (!Number.isSafeInteger(value)) throw new Error(`Integer out of range: ${text}`);
@@ -42,22 +42,16 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		application_name: 'airtill',
 		types
 	});
-	// A connection that breaks is replaced by the pool, and its query fails by itself; without listeners, for idle
-	// connections and for those in use, the event would end the process.
+	// The pool replaces a broken connection and its query fails. Without these listeners (the first for idle
+	// connections, the second for those in use) the event would end the process.
 	pool.on('error', () => {});
 	pool.on('connect', (client) => client.on('error', () => {}));
-	const writing = createWriting((error) => NOT_STORED.has(codeOf(error) ?? ''));
-	const db = new Kysely<Schema>({
-		dialect: new PostgresDialect({ pool }),
-		log: (event) => {
-			if (event.level === 'error') writing.note(event.error);
-		}
-	});
+	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''));
+	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
 	return {
 		kind: 'postgres',
 		db,
-		transact: (work) =>
-			writing.watch(() => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work))),
+		transact: (work) => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work)),
 		writeBehind: (work) =>
 			db.transaction().execute(async (trx) => {
 				await sql`set local synchronous_commit = off`.execute(trx);
@@ -69,13 +63,13 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		shared: true,
 		async ping() {
 			await sql`select 1`.execute(db);
-			await writing.check(db);
+			await health.check(db);
 		},
 		close: () => db.destroy()
 	};
 }
 
-/** The GiST index finds what lies in the boxes; distances are worked out where the rows are (haversine). */
+/** Finds routers in boxes through the GiST index, then computes distances in SQL (haversine). */
 async function nearestRouters(
 	db: Kysely<Schema>,
 	{ centre, radiusMetres, after, limit }: NearSearch
@@ -98,7 +92,7 @@ async function nearestRouters(
 	return rows;
 }
 
-/** Serializable transactions may be refused through no fault of theirs; then they run again, a little later. */
+/** Runs a serializable transaction again, after a short pause, when PostgreSQL refuses it because of a conflict. */
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
 	const deadline = performance.now() + RETRY_MS;
 	for (let attempt = 1; ; attempt += 1) {

@@ -1,55 +1,56 @@
 import { sql } from 'kysely';
-import { boxesAround, distanceMetres, type Position } from '#lib/domain/geo.ts';
+import { boxesAround, distanceMetres, type Box, type Position } from '#lib/domain/geo.ts';
 import type { NearRouter, NearSearch, Queries } from './database.ts';
-import { prepared } from './prepared.ts';
 
 /**
- * The R*Tree knows all places, but as 32-bit floats; so it tells nearly how far each is, and rows are read only as far
- * as they can be among the nearest. Distances are worked out here: SQLite, which has no compiled expressions, takes
- * more than twice as long for the same.
+ * Nearest routers on SQLite: the R*Tree holds all positions as 32-bit floats, so it gives approximate distances, and
+ * only rows that can be among the nearest are read. Distances are computed here, because SQL expressions take more
+ * than twice as long in SQLite.
  */
 
-/** More than a place in the R*Tree can be off: about 2.4 m in each direction, where the numbers are largest. */
+/** Largest error of the R*Tree's 32-bit positions, rounded up: about 2.4 m in each direction. */
 const ROUNDING_METRES = 5;
-/** Rows beyond those asked for, so that disabled ones and such as are equally far seldom need a second look. */
+/** Extra rows read, so that disabled and equally distant routers seldom need a second query. */
 const SPARE = 10;
 
-const placesInBox = prepared((queries, maxLat: number, minLat: number, maxLon: number, minLon: number) => ({
-	compile: () =>
-		sql<Position & { id: number }>`
-				select id, min_lat as lat, min_lon as lon from router_positions
-				where min_lat <= ${maxLat} and max_lat >= ${minLat} and min_lon <= ${maxLon} and max_lon >= ${minLon}
-			`.compile(queries)
-}));
+async function positionsIn(queries: Queries, box: Box): Promise<(Position & { id: number })[]> {
+	const { rows } = await sql<Position & { id: number }>`
+		select id, min_lat as lat, min_lon as lon from router_positions
+		where min_lat <= ${box.maxLat} and max_lat >= ${box.minLat}
+			and min_lon <= ${box.maxLon} and max_lon >= ${box.minLon}`.execute(queries);
+	return rows;
+}
 
-const enabledRouters = prepared((queries, ids: string) =>
+const enabledRouters = (queries: Queries, ids: readonly number[]) =>
 	queries
 		.selectFrom('routers')
 		.selectAll()
-		.where('id', 'in', sql<number>`(select value from json_each(${ids}))`)
+		.where('id', 'in', sql<number>`(select value from json_each(${JSON.stringify(ids)}))`)
 		.where('disabled_at', 'is', null)
-);
+		.execute();
 
 /** See Database.nearestRouters. */
 export async function nearestRouters(
 	queries: Queries,
 	{ centre, radiusMetres, after, limit }: NearSearch
 ): Promise<NearRouter[]> {
-	const places: { id: number; atLeast: number }[] = [];
-	for (const { maxLat, minLat, maxLon, minLon } of boxesAround(centre, radiusMetres)) {
-		for (const place of await placesInBox(queries, maxLat, minLat, maxLon, minLon)) {
-			const nearly = distanceMetres(centre, place);
-			const atLeast = nearly - ROUNDING_METRES;
-			if (atLeast > radiusMetres || (after && nearly + ROUNDING_METRES < after.distance)) continue;
-			places.push({ id: place.id, atLeast });
+	const candidates: { id: number; atLeast: number }[] = [];
+	for (const box of boxesAround(centre, radiusMetres)) {
+		for (const position of await positionsIn(queries, box)) {
+			const approximate = distanceMetres(centre, position);
+			const atLeast = approximate - ROUNDING_METRES;
+			if (atLeast > radiusMetres || (after && approximate + ROUNDING_METRES < after.distance)) continue;
+			candidates.push({ id: position.id, atLeast });
 		}
 	}
-	places.sort((a, b) => a.atLeast - b.atLeast);
+	candidates.sort((a, b) => a.atLeast - b.atLeast);
 	for (let count = limit + SPARE; ; count *= 4) {
-		const ids = places.slice(0, count).map(({ id }) => id);
-		const rows = await enabledRouters(queries, JSON.stringify(ids));
-		// A row that is farther than the first of those that were not read could be is not certainly the next.
-		const certain = places[count]?.atLeast ?? Infinity;
+		const rows = await enabledRouters(
+			queries,
+			candidates.slice(0, count).map(({ id }) => id)
+		);
+		// A router farther away than the nearest unread candidate is not certainly the next one.
+		const certain = candidates[count]?.atLeast ?? Infinity;
 		const found = rows
 			.map((row) => ({ ...row, distance: distanceMetres(centre, row) }))
 			.filter((row) => row.distance <= radiusMetres && row.distance < certain)

@@ -2,21 +2,20 @@ import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
-import { GIVES_WAY, sqliteKysely } from './sqlite-driver.ts';
+import { NodeSqliteDialect } from './sqlite-driver.ts';
 import { nearestRouters } from './sqlite-nearest.ts';
-import { createWriting } from './writing.ts';
+import { createWriteHealth } from './write-health.ts';
 
-/**
- * Pages in memory, at most: routers of one neighbourhood lie all over the file, and each page is a system call. Of
- * 100,000 routers all fit, with their index.
- */
+/** Page cache: holds 100,000 routers with their index. The routers of one neighbourhood lie all over the file. */
 const CACHE_KIB = 32_000;
 
-/** How long the opening waits for another process that opens the same file; see sqlite-driver.ts for all else. */
+/** How long opening waits for another process that opens the same file. */
 const OPEN_TIMEOUT_MS = 10_000;
+const WRITE_WAIT_MS = 10_000;
+const WRITE_BEHIND_WAIT_MS = 20;
 
 /** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, https://sqlite.org/rescode.html */
 const NOT_UNIQUE: readonly unknown[] = [2067, 1555];
@@ -24,7 +23,7 @@ const NOT_UNIQUE: readonly unknown[] = [2067, 1555];
 /** SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN: low bytes of their kinds. */
 const NOT_STORED: readonly number[] = [13, 10, 8, 14];
 
-const isRefusal = (error: unknown): boolean =>
+const isStorageFailure = (error: unknown): boolean =>
 	error instanceof Error &&
 	'errcode' in error &&
 	typeof error.errcode === 'number' &&
@@ -33,26 +32,27 @@ const isRefusal = (error: unknown): boolean =>
 /**
  * Opens the embedded database: write-ahead log, every commit on the disk before it is reported
  * (`synchronous=FULL`), foreign keys checked.
- * @param path file to open; its folder is made
+ * @param path file to open; its folder is created
  */
 export function openSqlite(path: string): Database {
 	mkdirSync(dirname(path), { recursive: true });
-	const connection = new DatabaseSync(path, {
-		enableForeignKeyConstraints: true,
-		timeout: OPEN_TIMEOUT_MS
-	});
-	connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;');
-	connection.exec(`PRAGMA busy_timeout = 0; PRAGMA cache_size = -${CACHE_KIB}`);
-	const writing = createWriting(isRefusal, async () => {
+	const health = createWriteHealth(isStorageFailure, async () => {
 		const { bavail, bsize } = await statfs(dirname(path));
 		return bavail * bsize;
 	});
-	const db = sqliteKysely<Schema>(connection, writing.note);
+	const log = health.log;
+	const main = connect(path, `PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
+	const db = new Kysely<Schema>({ dialect: new NodeSqliteDialect(main, { waitMs: WRITE_WAIT_MS }), log });
+	const second = connect(path, 'PRAGMA synchronous = NORMAL');
+	const behind = new Kysely<Schema>({
+		dialect: new NodeSqliteDialect(second, { waitMs: WRITE_BEHIND_WAIT_MS }),
+		log
+	});
 	return {
 		kind: 'sqlite',
 		db,
-		transact: (work) => writing.watch(() => db.transaction().execute(work)),
-		writeBehind: (work) => writing.watch(() => db.transaction().setIsolationLevel(GIVES_WAY).execute(work)),
+		transact: (work) => db.transaction().execute(work),
+		writeBehind: (work) => behind.transaction().execute(work),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
 		isUniqueViolation: (error) =>
@@ -60,8 +60,20 @@ export function openSqlite(path: string): Database {
 		shared: false,
 		async ping() {
 			await sql`select 1`.execute(db);
-			await writing.check(db);
+			await health.check(db);
 		},
-		close: () => db.destroy()
+		async close() {
+			await Promise.all([db.destroy(), behind.destroy()]);
+			// Kysely closes only what it has used.
+			for (const connection of [main, second]) if (connection.isOpen) connection.close();
+		}
 	};
+}
+
+function connect(path: string, settings: string): DatabaseSync {
+	const connection = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: OPEN_TIMEOUT_MS });
+	connection.exec(`PRAGMA journal_mode = WAL; PRAGMA temp_store = MEMORY; ${settings}`);
+	// From here on the driver waits, so that SQLite does not block the process.
+	connection.exec('PRAGMA busy_timeout = 0');
+	return connection;
 }

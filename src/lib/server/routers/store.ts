@@ -1,18 +1,13 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '../db/database.ts';
-import { prepared } from '../db/prepared.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
 export type NewRouter = Insertable<RoutersTable>;
 
-const byId = prepared((queries, id: number) =>
-	queries.selectFrom('routers').selectAll().where('id', '=', id)
-);
-
 export async function find(queries: Queries, id: number): Promise<RouterRow | null> {
 	if (!Number.isSafeInteger(id)) return null;
-	const [row] = await byId(queries, id);
+	const row = await queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst();
 	return row ?? null;
 }
 

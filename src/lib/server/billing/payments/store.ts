@@ -1,6 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { prepared } from '#lib/server/db/prepared.ts';
 import type { OperatorMessagesTable, PaymentsTable, RefundsTable } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
@@ -11,13 +10,9 @@ export async function insert(queries: Queries, payment: Insertable<PaymentsTable
 	return queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 }
 
-const byId = prepared((queries, id: number) =>
-	queries.selectFrom('payments').selectAll().where('id', '=', id)
-);
-
 export async function find(queries: Queries, id: number): Promise<PaymentRow | null> {
 	if (!Number.isSafeInteger(id)) return null;
-	const [row] = await byId(queries, id);
+	const row = await queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
 	return row ?? null;
 }
 

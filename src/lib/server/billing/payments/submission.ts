@@ -24,7 +24,7 @@ function requestFor(context: PaymentsContext, payment: store.PaymentRow, duratio
 		currency: payment.currency,
 		payerPhone: payment.phone,
 		paymentMethod: payment.payment_method,
-		description: `Wi-Fi ${formatDuration(duration)}`,
+		description: `Wi-Fi ${formatDuration(duration, 'en')}`,
 		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 		expiresAt: payment.expires_at
 	};

@@ -20,7 +20,7 @@ export function checkOrder(
 	if (seconds < least || seconds > most) {
 		throw new AppError(
 			'duration_not_allowed',
-			`This router sells from ${formatDuration(router.min_duration)} to ${formatDuration(router.max_duration)}.`,
+			`This router sells from ${formatDuration(router.min_duration, 'en')} to ${formatDuration(router.max_duration, 'en')}.`,
 			{ extensions: { min_duration: router.min_duration, max_duration: router.max_duration } }
 		);
 	}

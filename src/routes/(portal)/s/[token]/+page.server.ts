@@ -30,7 +30,11 @@ export const load: PageServerLoad = async (event) => {
 	const { config, clock, purchases } = event.locals.app;
 	const { router, session, code } = purchase;
 	const now = new Date(clock.now());
-	const { state, added, pass, part, waiting, notes, watch } = purchaseShown(purchase, now, config.reportTimezone);
+	const { state, added, pass, part, waiting, notes, watch } = purchaseShown(
+		purchase,
+		now,
+		config.reportTimezone
+	);
 
 	const isOnline = router.status === 'online';
 	const isSent = event.request.method === 'POST';
@@ -49,7 +53,7 @@ export const load: PageServerLoad = async (event) => {
 	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
 
-	const signIn = pass ? await event.locals.app.gateways.signInAt(router.id) : 'typed';
+	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
 	// A device that has joined the Wi-Fi, and a buyer who types a code, find the next step below.
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	const text = asksCode || isLetIn(device) ? '' : state.text;

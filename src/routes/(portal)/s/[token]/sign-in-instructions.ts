@@ -4,7 +4,7 @@ import type { Credential, SignInInstructions } from '#lib/checkout/sign-in-instr
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 
-export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>;
+export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInMethodAt']>>;
 
 /** `gateway`: the page on a device that a gateway sent, which has joined the Wi-Fi. */
 type ShownOn = 'page' | 'gateway' | 'kiosk';
@@ -68,7 +68,11 @@ function hintOf({ qr_joins }: SessionBody['access'], ssid: string, asksCode: boo
 }
 
 /** The captive portal is ours: the code is enough. */
-function codeSteps({ qr, network_password }: SessionBody['access'], ssid: string, shownOn: ShownOn): string[] {
+function codeSteps(
+	{ qr, network_password }: SessionBody['access'],
+	ssid: string,
+	shownOn: ShownOn
+): string[] {
 	if (shownOn === 'gateway') return [];
 	const there = m.purchase_code_there({ choose: m.common_paid_already() });
 	if (qr === null) return [m.purchase_join_ask({ ssid }), there];

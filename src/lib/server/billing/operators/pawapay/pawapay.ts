@@ -273,10 +273,10 @@ function amountProblems(
 	if (amount === null) problems.push(`The network takes whole amounts of ${currency} only.`);
 	const major = Number(wireAmount(amountMinor, currency, 2));
 	if (typeof rules?.min === 'number' && major < rules.min) {
-		problems.push(`The network takes ${formatMoney(rules.min, currency)} or more.`);
+		problems.push(`The network takes ${formatMoney(rules.min, currency, 'en')} or more.`);
 	}
 	if (typeof rules?.max === 'number' && major > rules.max) {
-		problems.push(`The network takes ${formatMoney(rules.max, currency)} at most.`);
+		problems.push(`The network takes ${formatMoney(rules.max, currency, 'en')} at most.`);
 	}
 	return problems;
 }

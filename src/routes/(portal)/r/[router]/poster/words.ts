@@ -1,7 +1,6 @@
 import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
-import { inRequestLanguage } from '#lib/server/web/language.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /** What a poster says in one of its languages. */
@@ -19,7 +18,7 @@ export interface PosterWords {
 /** @param takesCode whether the page that comes up at the hotspot is ours, and takes the code of a purchase */
 export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean): PosterWords {
 	const said = { locale };
-	const money = inRequestLanguage({ locale, prefix: '' }, () => formatMoney(router.price, router.currency));
+	const money = formatMoney(router.price, router.currency, locale);
 	return {
 		locale,
 		direction: directionOf(locale),

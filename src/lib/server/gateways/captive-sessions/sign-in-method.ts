@@ -7,10 +7,10 @@ import { adapterOf } from '../registry.ts';
  * brings the purchase back and the rest is done; user name and password work as well. `device`: so too, and nobody ever
  * asks for user name and password, as devices are let in by their address.
  */
-export type SignIn = 'typed' | 'code' | 'device';
+export type SignInMethod = 'typed' | 'code' | 'device';
 
 /** @param gateways those of one router */
-export function signInOf(gateways: readonly RegisteredGateway[]): SignIn {
+export function signInMethodOf(gateways: readonly RegisteredGateway[]): SignInMethod {
 	// hostapd has no page: the Wi-Fi itself asks.
 	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
 	if (portals.length === 0) return 'typed';

@@ -1,0 +1,44 @@
+import { sql, type Kysely, type LogEvent } from 'kysely';
+import type { Schema } from './schema.ts';
+
+/**
+ * Tells whether the database accepts writes: one whose disk is full, or that became read-only, still answers reads.
+ * As long as writes succeed, nothing is tried. After a failed one the database counts as unhealthy for some seconds,
+ * so that the answer does not flicker; then each check writes until one succeeds.
+ */
+export interface WriteHealth {
+	/** Logger for Kysely: notes statements that failed. */
+	log(event: LogEvent): void;
+	/** @throws Error when the database accepts no writes */
+	check(db: Kysely<Schema>): Promise<void>;
+}
+
+const SETTLED_MS = 5_000;
+/** More than any transaction writes. */
+const NEEDED_BYTES = 1 << 20;
+
+/**
+ * @param isStorageFailure whether an error says that the database cannot store anything now
+ * @param freeBytes on the database's disk, if known: a small write may fit where an order does not
+ */
+export function createWriteHealth(
+	isStorageFailure: (error: unknown) => boolean,
+	freeBytes: () => Promise<number> = async () => Infinity
+): WriteHealth {
+	let failedAt: number | null = null;
+	return {
+		log(event) {
+			if (event.level === 'error' && isStorageFailure(event.error)) failedAt = performance.now();
+		},
+		async check(db) {
+			if (failedAt === null) return;
+			const since = performance.now() - failedAt;
+			if (since < SETTLED_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);
+			const free = await freeBytes();
+			if (free < NEEDED_BYTES) throw new Error(`The database's disk has ${free} bytes left`);
+			// Changes no data and still needs space.
+			await sql`update schema_migrations set name = name`.execute(db);
+			failedAt = null;
+		}
+	};
+}
