@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const built = path.join(root, 'build/index.js');
+const entry = path.join(root, 'src/server.js');
+const built = path.join(root, 'build/handler.js');
 const startLimitMs = 60_000;
 
 export interface BenchServer {
@@ -38,7 +39,7 @@ export async function startBenchServer(
 	if (!existsSync(built)) throw new Error('There is no build to measure: npm run build');
 	const port = Number(settings['PORT']);
 	const started = performance.now();
-	const child = spawn(process.execPath, [...nodeOptions, built], {
+	const child = spawn(process.execPath, [...nodeOptions, entry], {
 		cwd: root,
 		env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...settings },
 		stdio: ['ignore', 'pipe', 'pipe']
