@@ -6,7 +6,7 @@ import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/own
 import { MAX_UPLOAD_BYTES } from '#lib/server/owner/branding/logo.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
-/** What both pages of an owner's look share: that of the account and that of one router. */
+/** Form data of the branding pages, of the account and of one router. */
 export interface BrandFormData {
 	name: string;
 	colour: string | null;
@@ -39,7 +39,7 @@ export interface BrandEntry {
 	colour: string | null;
 }
 
-/** Saves what was sent, and comes back to the page. */
+/** Saves the form and redirects to the page. */
 export async function saveBrand(
 	event: RequestEvent,
 	subject: BrandSubject,

@@ -10,63 +10,64 @@ import * as store from './store.ts';
 
 export type Plan = 'default' | 'enterprise' | 'portal';
 
-/** Who calls: an account through one of its keys. */
+/** The account and key behind an API call. */
 export interface Caller {
 	accountId: number;
 	keyId: number;
 	role: Role;
-	/** null: all scopes of the role. */
+	/** null: every scope of the role. */
 	scopes: ReadonlySet<Scope> | null;
 	plan: Plan;
 	suspended: boolean;
 }
 
 export interface ApiKeys {
-	/** Makes a key; the returned text is shown this once and never again. @throws KeyRefused */
+	/** Creates a key and returns its text, which is not stored. @throws KeyRefused */
 	create(key: NewKey): Promise<string>;
 	/**
-	 * Makes sure that a key which Airtill derives from its secret is alive, and the only one of its name: a key of
-	 * an earlier secret ends here, and comes back should that secret.
+	 * Creates or reinstates the key that is derived from AIRTILL_SECRET, and revokes the account's other keys of this
+	 * name, for example those of an earlier secret.
 	 */
 	ensureDerived(key: { accountId: number; name: string; role: Role }): Promise<string>;
 	/**
-	 * The caller behind an `Authorization` header.
+	 * Finds the caller for an `Authorization` header.
+	 *
 	 * @throws AppError `missing_api_key` or `invalid_api_key`
 	 */
 	authenticate(authorization: string | null): Promise<Caller>;
-	/** Revokes a key of an account, one that it made itself. @returns false when it has no such live key */
+	/** Revokes a key that the account created. Returns false if it has no such live key. */
 	revokeOwn(accountId: number, id: number): Promise<boolean>;
-	/** Revokes a key by its text or its id. @returns false when there is no such live key */
+	/** Revokes a key by its text or id. Returns false if there is no such live key. */
 	revoke(keyOrId: string): Promise<boolean>;
 	list(accountId: number): Promise<store.ApiKey[]>;
-	/** Scopes of a listed key; none: all of its role. */
+	/** Reads the scopes of a listed key; empty: every scope of its role. */
 	scopesIn(key: store.ApiKey): Scope[];
-	/** Whether Airtill made a key for itself. */
+	/** True if Airtill created the key for itself. */
 	isOwn(key: store.ApiKey): boolean;
-	/** Names one form that makes a key. */
+	/** Creates the token of one key form. */
 	formToken(): string;
-	/** What keys of an account of this role may have. */
+	/** Roles and scopes that keys of an account with this role may have. */
 	choices(role: Role): { roles: Role[]; scopes: Scope[] };
-	/** Keys of this kind work here; those of the other kind do not. */
+	/** Only keys of this mode work in this installation. */
 	readonly mode: KeyMode;
 }
 
 export interface NewKey {
 	accountId: number;
 	name: string;
-	/** At most the account's own. */
+	/** Not above the account's role. */
 	role: Role;
-	/** None: all of the role. */
+	/** Empty: every scope of the role. */
 	scopes?: readonly Scope[];
-	/** Epoch milliseconds; null: it works until it is revoked. */
+	/** ms since the epoch; null: never. */
 	expiresAt?: number | null;
-	/** A form makes one key, however often it is sent (see `formToken()`). */
+	/** From `formToken()`: a form that is sent twice creates one key. */
 	formToken?: string;
 }
 
-/** Why a key is not made. */
+/** A refused key. */
 export class KeyRefused extends Error {
-	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'made_already';
+	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created';
 
 	constructor(reason: KeyRefused['reason'], message: string) {
 		super(message);
@@ -77,10 +78,10 @@ export class KeyRefused extends Error {
 
 export const MAX_LIVE_KEYS = 20;
 export const MAX_KEY_NAME = 100;
-/** Begins the names of keys that Airtill makes for itself. */
+/** Prefix of the names of Airtill's own keys. */
 export const OWN_PREFIX = 'airtill:';
 
-/** A revoked key works at most this long (in other processes; here it stops at once). */
+/** A key that another process revoked works at most this long. */
 const CACHE_MS = 5_000;
 const CACHE_SIZE = 10_000;
 const TOUCH_EVERY_MS = 60_000;
@@ -90,7 +91,7 @@ const FORM_TOKEN_LENGTH = 28;
 
 const ROLES = ['app', 'owner', 'admin'] as const;
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
-/** What a scope is about is closed to lesser roles, whatever the key says. */
+/** The lowest role that may use a scope. */
 const neededRole = (scope: Scope): Role => (scope.startsWith('owner:') ? 'owner' : 'app');
 
 /** Scopes that a key of a role can use. */
@@ -123,8 +124,8 @@ export function createApiKeys(
 	secrets: Secrets,
 	mode: 'sandbox' | 'live'
 ): ApiKeys {
-	const keyModeHere: KeyMode = mode === 'live' ? 'live' : 'test';
-	/** Only keys that were found, never misses: a new key works at once. */
+	const ownMode: KeyMode = mode === 'live' ? 'live' : 'test';
+	/** Unknown keys are not cached, so that a new key works at once. */
 	const cache = new Map<string, { found: KnownKey; readAt: number }>();
 	const touched = new Map<number, number>();
 
@@ -152,23 +153,26 @@ export function createApiKeys(
 			throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
 		}
 		if (name.startsWith(OWN_PREFIX)) {
-			throw new KeyRefused('name', `Names that begin with ${OWN_PREFIX} are Airtill's own.`);
+			throw new KeyRefused('name', `Names that start with ${OWN_PREFIX} are reserved. Choose another name.`);
 		}
 		if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
-			throw new KeyRefused('form', 'This form is broken. Open it again.');
+			throw new KeyRefused('form', 'This form is damaged. Open it again.');
 		}
 		if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
-			throw new KeyRefused('scopes', `A key of role ${role} cannot use these scopes.`);
+			throw new KeyRefused(
+				'scopes',
+				`The role ${role} does not allow these scopes. Remove them or choose another role.`
+			);
 		}
 		if (expiresAt !== null && expiresAt <= clock.now()) {
-			throw new KeyRefused('expiry', 'Choose a day that is still to come.');
+			throw new KeyRefused('expiry', 'This day has passed. Choose a later day.');
 		}
 	}
 
 	function remembered(hash: string): KnownKey | null {
 		const now = clock.now();
 		const cached = cache.get(hash);
-		// `<` on both sides: a clock that was set back must not keep an entry alive.
+		// A clock that is set back must not keep an entry alive.
 		return cached && now >= cached.readAt && now - cached.readAt < CACHE_MS ? cached.found : null;
 	}
 
@@ -191,41 +195,41 @@ export function createApiKeys(
 	async function touch(id: number): Promise<void> {
 		const now = clock.now();
 		touched.set(id, now);
-		// A figure for people: a call neither fails because it cannot be written, nor waits for another writer.
+		// The time of last use is only shown: a call must not fail or wait for it.
 		await database.writeBehind((trx) => store.touch(trx, id, now)).catch(() => touched.delete(id));
 	}
 
 	return {
-		mode: keyModeHere,
+		mode: ownMode,
 		async create(wanted) {
 			check(wanted);
 			const { accountId, role, formToken } = wanted;
-			const key = generateKey(keyModeHere);
+			const key = generateKey(ownMode);
 			try {
 				await database.transact(async (trx) => {
 					const accountRole = await store.roleOfAccount(trx, accountId);
 					if (!accountRole || !hasRole(accountRole, role)) {
-						throw new KeyRefused('role', `This account's keys cannot have the role ${role}.`);
+						throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
 					}
 					if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken)))
-						throw madeAlready();
+						throw alreadyCreated();
 					if ((await store.countLive(trx, accountId, clock.now(), OWN_PREFIX)) >= MAX_LIVE_KEYS) {
 						throw new KeyRefused(
 							'too_many',
-							`An account may have ${MAX_LIVE_KEYS} live keys; revoke one first.`
+							`An account can have ${MAX_LIVE_KEYS} active keys. Revoke one first.`
 						);
 					}
 					await store.insert(trx, rowFor(key, wanted));
 				});
 			} catch (error) {
-				// The same form at the same moment: the index let one of them pass.
-				if (formToken !== undefined && database.isUniqueViolation(error)) throw madeAlready();
+				// Two submissions at the same moment: the unique index accepts one.
+				if (formToken !== undefined && database.isUniqueViolation(error)) throw alreadyCreated();
 				throw error;
 			}
 			return key;
 		},
 		async ensureDerived({ accountId, name, role }) {
-			const key = keyFromBytes(keyModeHere, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
+			const key = keyFromBytes(ownMode, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
 			const hash = sha256(key);
 			await database.transact(async (trx) => {
 				if (await store.findByHash(trx, hash)) await store.reinstate(trx, hash);
@@ -243,7 +247,7 @@ export function createApiKeys(
 			const invalid = () =>
 				new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
 			const hash = sha256(key);
-			const found = remembered(hash) ?? (keyMode(key) === keyModeHere ? await find(hash) : null);
+			const found = remembered(hash) ?? (keyMode(key) === ownMode ? await find(hash) : null);
 			if (!found || found.row.revoked_at !== null) throw invalid();
 			if (found.row.expires_at !== null && found.row.expires_at <= clock.now()) throw invalid();
 			if (isTouchDue(found.row.id)) await touch(found.row.id);
@@ -270,5 +274,5 @@ export function createApiKeys(
 	};
 }
 
-const madeAlready = () =>
-	new KeyRefused('made_already', 'This form was sent before, and the key was made then.');
+const alreadyCreated = () =>
+	new KeyRefused('already_created', 'This form was already sent and created a key.');

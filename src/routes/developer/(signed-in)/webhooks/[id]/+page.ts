@@ -1,2 +1,1 @@
-/** For the copy button beside a new secret. */
 export const csr = true;
