@@ -2,8 +2,12 @@ import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs
 import { accentOf, type Accent } from '#lib/branding/accent.ts';
 import { logoBox } from '#lib/branding/brand.ts';
 import * as m from '#lib/i18n/messages.js';
-import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/owner/branding/branding.ts';
-import { MAX_UPLOAD_BYTES } from '#lib/server/owner/branding/logo.ts';
+import {
+	BrandRefused,
+	MAX_BRAND_NAME,
+	MAX_UPLOAD_BYTES,
+	type BrandSubject
+} from '#lib/server/owner/branding/branding.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
 /** Form data of the branding pages, of the account and of one router. */

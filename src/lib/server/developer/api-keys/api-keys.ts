@@ -1,25 +1,18 @@
-import { z } from 'zod';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/routes.ts';
+import type { Role, Scope } from '#lib/server/api/contract/routes.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import { generateKey, keyFromBytes, keyHint, keyMode, type KeyMode } from './key-format.ts';
+import { authenticate } from './authenticate.ts';
+import { OWN_PREFIX, scopeList, type Caller, type KeysContext } from './context.ts';
+import { createKey, ensureDerivedKey, type NewKey } from './create-key.ts';
+import { keyMode, type KeyMode } from './key-format.ts';
+import { hasRole, ROLES, scopesOf } from './roles.ts';
 import * as store from './store.ts';
 
-export type Plan = 'default' | 'enterprise' | 'portal';
-
-/** The account and key behind an API call. */
-export interface Caller {
-	accountId: number;
-	keyId: number;
-	role: Role;
-	/** null: every scope of the role. */
-	scopes: ReadonlySet<Scope> | null;
-	plan: Plan;
-	suspended: boolean;
-}
+export { OWN_PREFIX, type Caller, type Plan } from './context.ts';
+export { KeyRefused, MAX_KEY_NAME, MAX_LIVE_KEYS, type NewKey } from './create-key.ts';
+export { hasRole } from './roles.ts';
 
 export interface ApiKeys {
 	/** Creates a key and returns its text, which is not stored. @throws KeyRefused */
@@ -52,71 +45,8 @@ export interface ApiKeys {
 	readonly mode: KeyMode;
 }
 
-export interface NewKey {
-	accountId: number;
-	name: string;
-	/** Not above the account's role. */
-	role: Role;
-	/** Empty: every scope of the role. */
-	scopes?: readonly Scope[];
-	/** ms since the epoch; null: never. */
-	expiresAt?: number | null;
-	/** From `formToken()`: a form that is sent twice creates one key. */
-	formToken?: string;
-}
-
-/** A refused key. */
-export class KeyRefused extends Error {
-	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created';
-
-	constructor(reason: KeyRefused['reason'], message: string) {
-		super(message);
-		this.name = 'KeyRefused';
-		this.reason = reason;
-	}
-}
-
-export const MAX_LIVE_KEYS = 20;
-export const MAX_KEY_NAME = 100;
-/** Prefix of the names of Airtill's own keys. */
-export const OWN_PREFIX = 'airtill:';
-
-/** A key that another process revoked works at most this long. */
-const CACHE_MS = 5_000;
-const CACHE_SIZE = 10_000;
-const TOUCH_EVERY_MS = 60_000;
-const DERIVED_BYTES = 64;
 const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const FORM_TOKEN_LENGTH = 28;
-
-const ROLES = ['app', 'owner', 'admin'] as const;
-const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
-/** The lowest role that may use a scope. */
-const neededRole = (scope: Scope): Role => (scope.startsWith('owner:') ? 'owner' : 'app');
-
-/** Scopes that a key of a role can use. */
-const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, neededRole(scope)));
-
-const scopeList = z.array(z.enum(SCOPES));
-
-export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
-
-interface KnownKey {
-	row: store.KeyWithAccount;
-	caller: Caller;
-}
-
-function callerOf(row: store.KeyWithAccount): Caller {
-	const scopes = scopeList.parse(JSON.parse(row.scopes));
-	return {
-		accountId: row.account_id,
-		keyId: row.id,
-		role: hasRole(row.account_role, row.role) ? row.role : row.account_role,
-		scopes: scopes.length > 0 ? new Set(scopes) : null,
-		plan: row.plan,
-		suspended: row.account_status === 'suspended'
-	};
-}
 
 export function createApiKeys(
 	database: Database,
@@ -124,148 +54,21 @@ export function createApiKeys(
 	secrets: Secrets,
 	mode: 'sandbox' | 'live'
 ): ApiKeys {
-	const ownMode: KeyMode = mode === 'live' ? 'live' : 'test';
-	/** Unknown keys are not cached, so that a new key works at once. */
-	const cache = new Map<string, { found: KnownKey; readAt: number }>();
-	const touched = new Map<number, number>();
-
-	const rowFor = (
-		key: string,
-		{ accountId, name, role, scopes = [], expiresAt = null, formToken }: NewKey
-	) => ({
-		account_id: accountId,
-		name,
-		hash: sha256(key),
-		hint: keyHint(key),
-		role,
-		scopes: JSON.stringify(scopes),
-		created_at: clock.now(),
-		expires_at: expiresAt,
-		last_used_at: null,
-		revoked_at: null,
-		form_token: formToken ?? null
-	});
-
-	/** @throws KeyRefused */
-	function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey): void {
-		if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
-		if (name.length > MAX_KEY_NAME) {
-			throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
-		}
-		if (name.startsWith(OWN_PREFIX)) {
-			throw new KeyRefused('name', `Names that start with ${OWN_PREFIX} are reserved. Choose another name.`);
-		}
-		if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
-			throw new KeyRefused('form', 'This form is damaged. Open it again.');
-		}
-		if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
-			throw new KeyRefused(
-				'scopes',
-				`The role ${role} does not allow these scopes. Remove them or choose another role.`
-			);
-		}
-		if (expiresAt !== null && expiresAt <= clock.now()) {
-			throw new KeyRefused('expiry', 'This day has passed. Choose a later day.');
-		}
-	}
-
-	function remembered(hash: string): KnownKey | null {
-		const now = clock.now();
-		const cached = cache.get(hash);
-		// A clock that is set back must not keep an entry alive.
-		return cached && now >= cached.readAt && now - cached.readAt < CACHE_MS ? cached.found : null;
-	}
-
-	async function find(hash: string): Promise<KnownKey | null> {
-		const now = clock.now();
-		const row = await store.findByHash(database.db, hash);
-		cache.delete(hash);
-		if (!row) return null;
-		const found = { row, caller: callerOf(row) };
-		if (cache.size >= CACHE_SIZE) cache.clear();
-		cache.set(hash, { found, readAt: now });
-		return found;
-	}
-
-	function isTouchDue(id: number): boolean {
-		const last = touched.get(id);
-		return last === undefined || clock.now() - last >= TOUCH_EVERY_MS;
-	}
-
-	async function touch(id: number): Promise<void> {
-		const now = clock.now();
-		touched.set(id, now);
-		// The time of last use is only shown: a call must not fail or wait for it.
-		await database.writeBehind((trx) => store.touch(trx, id, now)).catch(() => touched.delete(id));
-	}
-
+	const context: KeysContext = {
+		database,
+		clock,
+		secrets,
+		mode: mode === 'live' ? 'live' : 'test',
+		cache: new Map(),
+		touched: new Map()
+	};
 	return {
-		mode: ownMode,
-		async create(wanted) {
-			check(wanted);
-			const { accountId, role, formToken } = wanted;
-			const key = generateKey(ownMode);
-			try {
-				await database.transact(async (trx) => {
-					const accountRole = await store.roleOfAccount(trx, accountId);
-					if (!accountRole || !hasRole(accountRole, role)) {
-						throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
-					}
-					if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken)))
-						throw alreadyCreated();
-					if ((await store.countLive(trx, accountId, clock.now(), OWN_PREFIX)) >= MAX_LIVE_KEYS) {
-						throw new KeyRefused(
-							'too_many',
-							`An account can have ${MAX_LIVE_KEYS} active keys. Revoke one first.`
-						);
-					}
-					await store.insert(trx, rowFor(key, wanted));
-				});
-			} catch (error) {
-				// Two submissions at the same moment: the unique index accepts one.
-				if (formToken !== undefined && database.isUniqueViolation(error)) throw alreadyCreated();
-				throw error;
-			}
-			return key;
-		},
-		async ensureDerived({ accountId, name, role }) {
-			const key = keyFromBytes(ownMode, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
-			const hash = sha256(key);
-			await database.transact(async (trx) => {
-				if (await store.findByHash(trx, hash)) await store.reinstate(trx, hash);
-				else await store.insert(trx, rowFor(key, { accountId, name, role }));
-				await store.revokeOthers(trx, { accountId, name, exceptHash: hash, now: clock.now() });
-			});
-			return key;
-		},
-		async authenticate(authorization) {
-			const header = authorization?.trim() ?? '';
-			const key = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
-			if (key === '') {
-				throw new AppError('missing_api_key', 'Send the header "Authorization: Bearer <API_KEY>".');
-			}
-			const invalid = () =>
-				new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
-			const hash = sha256(key);
-			const found = remembered(hash) ?? (keyMode(key) === ownMode ? await find(hash) : null);
-			if (!found || found.row.revoked_at !== null) throw invalid();
-			if (found.row.expires_at !== null && found.row.expires_at <= clock.now()) throw invalid();
-			if (isTouchDue(found.row.id)) await touch(found.row.id);
-			return found.caller;
-		},
-		async revokeOwn(accountId, id) {
-			const key = { accountId, id, now: clock.now(), except: OWN_PREFIX };
-			const revoked = await store.revokeOwn(database.db, key);
-			cache.clear();
-			return revoked > 0;
-		},
-		async revoke(keyOrId) {
-			const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
-			const id = hash ? (await store.findByHash(database.db, hash))?.id : Number(keyOrId);
-			if (id === undefined || !Number.isSafeInteger(id)) return false;
-			cache.clear();
-			return (await store.revoke(database.db, id, clock.now())) > 0;
-		},
+		mode: context.mode,
+		create: (key) => createKey(context, key),
+		ensureDerived: (key) => ensureDerivedKey(context, key),
+		authenticate: (authorization) => authenticate(context, authorization),
+		revokeOwn: (accountId, id) => revokeOwn(context, accountId, id),
+		revoke: (keyOrId) => revoke(context, keyOrId),
 		list: (accountId) => store.list(database.db, accountId),
 		scopesIn: ({ scopes }) => scopeList.parse(JSON.parse(scopes)),
 		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
@@ -274,5 +77,17 @@ export function createApiKeys(
 	};
 }
 
-const alreadyCreated = () =>
-	new KeyRefused('already_created', 'This form was already sent and created a key.');
+async function revokeOwn({ database, clock, cache }: KeysContext, accountId: number, id: number) {
+	const key = { accountId, id, now: clock.now(), except: OWN_PREFIX };
+	const revoked = await store.revokeOwn(database.db, key);
+	cache.clear();
+	return revoked > 0;
+}
+
+async function revoke({ database, clock, cache }: KeysContext, keyOrId: string) {
+	const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
+	const id = hash ? (await store.findByHash(database.db, hash))?.id : Number(keyOrId);
+	if (id === undefined || !Number.isSafeInteger(id)) return false;
+	cache.clear();
+	return (await store.revoke(database.db, id, clock.now())) > 0;
+}

@@ -11,12 +11,12 @@ import * as store from './store.ts';
 /**
  * Usage of routers: devices online, data, and gateway health.
  *
- * Once a minute a job adds each network session's new bytes to its router's day, so that a page sums days instead of
- * network sessions.
+ * Once a minute a job adds each connection's new bytes to its router's day, so that a page sums days instead of
+ * connections.
  */
 export interface Usage {
 	ofRouters(routerIds: readonly number[]): Promise<Map<number, RouterUse>>;
-	/** Reads the usage of sessions; sessions without a known network session are missing. */
+	/** Reads the usage of sessions; sessions without a known connection are missing. */
 	ofSessions(sessionIds: readonly number[]): Promise<Map<number, SessionUse>>;
 	/** Lists routers on sale that have neither a gateway nor the owner's own password, by id. */
 	routersWithoutGateway(limit: number): Promise<{ id: number; name: string }[]>;
@@ -65,7 +65,7 @@ export interface UsageParts {
 /** Scheduled by migration 0015. */
 const BOOK_JOB = 'usage.book';
 const BOOK_MS = 60_000;
-/** Network sessions per transaction, and transactions per run; the job repeats at once while some remain. */
+/** Connections per transaction, and transactions per run; the job repeats at once while some remain. */
 const MAX_BOOKED = 200;
 const MAX_ROUNDS = 50;
 const BOOK_AGAIN_MS = 1_000;
@@ -93,7 +93,7 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 	const { db } = database;
 	const dayOf = (at: number) => dateAt(at, config.reportTimezone);
 
-	/** Books one batch. Returns the number of network sessions read. */
+	/** Books one batch. Returns the number of connections read. */
 	const bookSome = (): Promise<number> =>
 		database.transact(async (trx) => {
 			const rows = await store.unbooked(trx, MAX_BOOKED);
