@@ -242,7 +242,7 @@ test('two touches on Pay are one payment', async ({ kiosk, page }) => {
 	await expect(page.getByRole('button', { name: /^Pay/ })).toBeHidden();
 });
 
-test('who declines is told that no money left, and pays with the same number or another one', async ({
+test('who declines is told that nothing was charged, and pays with the same number or another one', async ({
 	kiosk,
 	page
 }) => {
