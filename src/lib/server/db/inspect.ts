@@ -34,7 +34,7 @@ export async function inspectDatabase(database: Database, now: () => number): Pr
 		schemaVersion: applied.rows[0]?.version ?? 0,
 		problems: sqlite ? await sqliteProblems(database) : await postgresProblems(database),
 		clockAheadMs: sqlite ? null : await clockAhead(database, now),
-		newestRecordAt: await newestRecord(database)
+		newestRecordAt: await newestRecordAt(database)
 	};
 }
 
@@ -77,7 +77,8 @@ async function clockAhead(database: Database, now: () => number): Promise<number
 	return (rows[0]?.ms ?? before) - (before + now()) / 2;
 }
 
-async function newestRecord(database: Database): Promise<number | null> {
+/** When the newest account, session or payment was created (ms since the epoch), or null if there is none. */
+export async function newestRecordAt(database: Database): Promise<number | null> {
 	const newest = await Promise.all(
 		(['accounts', 'sessions', 'payments'] as const).map((table) =>
 			database.db.selectFrom(table).select('created_at').orderBy('id', 'desc').limit(1).executeTakeFirst()

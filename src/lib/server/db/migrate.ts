@@ -18,6 +18,7 @@ import { silence } from './migrations/0015-silence.ts';
 import { accessServers } from './migrations/0016-access-servers.ts';
 import { markedUsers } from './migrations/0017-marked-users.ts';
 import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
+import { oneQueue } from './migrations/0022-one-queue.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -44,7 +45,8 @@ const MIGRATIONS: readonly Migration[] = [
 	silence,
 	accessServers,
 	markedUsers,
-	confirmedEnds
+	confirmedEnds,
+	oneQueue
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

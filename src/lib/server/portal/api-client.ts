@@ -35,7 +35,7 @@ type QueryPart<T> = [T] extends [never] ? unknown : object extends T ? { query?:
 
 type Input<M extends Method, P extends PathOf<M>> = Part<'path', Parameters<M, P, 'path'>> &
 	QueryPart<Parameters<M, P, 'query'>> &
-	Part<'body', Body<M, P>>;
+	Part<'body', Body<M, P>> & { /** Idempotency-Key */ key?: string | undefined };
 
 type Call = <M extends Method, P extends PathOf<M>>(
 	method: M,
@@ -57,13 +57,15 @@ export interface ApiClient {
 	recent: ReadsOfPurchases;
 	listRouters(query: Parameters<'get', '/routers', 'query'>): Promise<Answer<'get', '/routers'>>;
 	getRouter(id: number): Promise<Answer<'get', '/routers/{id}'>>;
-	createSession(order: Body<'post', '/sessions'>): Promise<Session>;
+	/** @param key Idempotency-Key: the same request with the same key gets the first answer */
+	createSession(order: Body<'post', '/sessions'>, key?: string): Promise<Session>;
 	getSession(id: number): Promise<Session>;
 	endSession(id: number): Promise<Session>;
 	/** Cancels a session that is not paid; refused as `session_not_active` when it is paid by now. */
 	cancelUnpaid(id: number): Promise<Session>;
 	startPayment(
-		order: Body<'post', '/payments/mobile-money'>
+		order: Body<'post', '/payments/mobile-money'>,
+		key?: string
 	): Promise<Answer<'post', '/payments/mobile-money'>>;
 	/** A logo of the service, by its file name; null when it has none such, or cannot be asked. */
 	readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null>;
@@ -156,7 +158,8 @@ export function apiClient(event: Carrier): ApiClient {
 			redirect: 'error',
 			headers: {
 				authorization: `Bearer ${key}`,
-				...(input.body ? { 'content-type': 'application/json' } : {})
+				...(input.body ? { 'content-type': 'application/json' } : {}),
+				...(input.key === undefined ? {} : { 'idempotency-key': input.key })
 			},
 			...(input.body ? { body: JSON.stringify(input.body) } : {})
 		};
@@ -210,13 +213,13 @@ export function apiClient(event: Carrier): ApiClient {
 			return call('get', '/routers', { query });
 		},
 		getRouter: (id) => call('get', '/routers/{id}', { path: { id } }),
-		createSession: (body) => call('post', '/sessions', { body }),
+		createSession: (body, key) => call('post', '/sessions', { body, key }),
 		getSession: (id) => call('get', '/sessions/{id}', { path: { id } }),
 		cancelUnpaid: (id) =>
 			call('delete', '/sessions/{id}', { path: { id }, query: { if_status: 'pending_payment' } }),
 		endSession: (id) => call('delete', '/sessions/{id}', { path: { id } }),
 		readLogo,
-		startPayment: (body) => call('post', '/payments/mobile-money', { body }),
+		startPayment: (body, key) => call('post', '/payments/mobile-money', { body, key }),
 		async getPayment(id, wait = 0) {
 			const path = { id };
 			try {
@@ -254,6 +257,7 @@ interface Sent {
 	path?: Readonly<Record<string, string | number>>;
 	query?: Readonly<Record<string, string | number | undefined>>;
 	body?: object;
+	key?: string;
 }
 
 const fill = (template: string, parameters: Sent['path'] = {}) =>

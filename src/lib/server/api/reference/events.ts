@@ -1,5 +1,5 @@
 import type { ObjectView } from '#lib/developer/reference.ts';
-import { MAX_PER_ENDPOINT } from '#lib/server/developer/webhooks/queue.ts';
+import { MAX_PER_GROUP } from '#lib/server/jobs/groups.ts';
 import { JITTER, MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '#lib/server/developer/webhooks/schedule.ts';
 import { KEPT_RESPONSE_BYTES, TOTAL_TIMEOUT_MS } from '#lib/server/developer/webhooks/transport.ts';
 import {
@@ -76,7 +76,7 @@ export const DELIVERY = {
 	waits: RETRY_DELAYS_MS.map((delay) => spanText(delay / SECOND)),
 	jitterPercent: JITTER * 100,
 	maxRetryAfter: spanText(MAX_RETRY_AFTER_MS / SECOND),
-	concurrent: MAX_PER_ENDPOINT,
+	concurrent: MAX_PER_GROUP,
 	keptResponseBytes: KEPT_RESPONSE_BYTES,
 	keptDays: KEEP_MS / DAY,
 	oldSecret: spanText(OLD_SECRET_MS / SECOND),

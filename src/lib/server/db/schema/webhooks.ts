@@ -43,8 +43,6 @@ export interface WebhookDeliveriesTable {
 	/** Attempts since it was made or last replayed: they decide how long the next one waits. */
 	tries: Generated<number>;
 	next_attempt_at: number | null;
-	lease_owner: string | null;
-	lease_until: number | null;
 	last_status_code: number | null;
 	last_failure: string | null;
 	last_attempt_at: number | null;

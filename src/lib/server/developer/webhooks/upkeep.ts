@@ -9,6 +9,9 @@ import * as store from './store.ts';
  * what is older than a month is forgotten. Every statement may run in several processes at once.
  */
 
+/** Kind of the job; migration 0022 created its row. */
+export const UPKEEP_JOB = 'webhooks.upkeep';
+
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const EVERY_MS = MINUTE_MS;
@@ -43,10 +46,9 @@ export interface UpkeepDependencies {
 	notify: Notify;
 }
 
-/** @returns the sweep: does its work once a minute, whenever it is called */
-export function createUpkeep({ database, clock, log, notify }: UpkeepDependencies): () => Promise<void> {
+/** Creates the job's handler, which returns when to run again. */
+export function createUpkeep({ database, clock, log, notify }: UpkeepDependencies): () => Promise<number> {
 	const { db } = database;
-	let sweptAt = -Infinity;
 
 	async function disableFailing(now: number): Promise<void> {
 		await db
@@ -69,7 +71,7 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 			.where('endpoint_id', 'in', (from) =>
 				from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
 			)
-			.where(sql<boolean>`status = 'pending' and lease_until is null`)
+			.where(sql<boolean>`status = 'pending'`)
 			.execute();
 		await db
 			.updateTable('webhook_endpoints')
@@ -127,11 +129,9 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 
 	return async () => {
 		const now = clock.now();
-		// Also when the clock was set back.
-		if (Math.abs(now - sweptAt) < EVERY_MS) return;
-		sweptAt = now;
 		await disableFailing(now);
 		await tell(now);
 		await forget(now);
+		return now + EVERY_MS;
 	};
 }

@@ -5,9 +5,10 @@ import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contr
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
+import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { headersOf, secretContext } from './delivery.ts';
-import { bodyContext, deliveryRow, eventBody } from './fan-out.ts';
+import { bodyContext, eventBody, insertDelivery } from './fan-out.ts';
 import { redactBody } from './redact.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
@@ -70,6 +71,7 @@ export interface WebhooksDependencies {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;
+	jobs: Jobs;
 	rules: UrlRules;
 }
 
@@ -94,7 +96,7 @@ function addressOf(text: string): string {
 	return url.href;
 }
 
-export function createWebhooks({ database, clock, secrets, rules }: WebhooksDependencies): Webhooks {
+export function createWebhooks({ database, clock, secrets, jobs, rules }: WebhooksDependencies): Webhooks {
 	const { db } = database;
 
 	/** In the transaction of its answer. */
@@ -194,12 +196,10 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 				createdAt: clock.now(),
 				data: { message: TEST_MESSAGE }
 			};
-			const row = deliveryRow(
-				{ endpointId: id, status: endpoint.status, event, body: eventBody(event) },
-				secrets
-			);
-			const [made] = await store.insertDeliveries(db, [row]);
-			return made ?? null;
+			const test = { endpointId: id, status: endpoint.status, event, body: eventBody(event) };
+			const deliveryId = await database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
+			jobs.nudge();
+			return deliveryId;
 		},
 		async deliveries(accountId, endpointId, page) {
 			if (!(await store.find(db, accountId, endpointId))) return [];
@@ -225,13 +225,25 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 			const row = await store.findDelivery(db, accountId, deliveryId);
 			const endpoint = row && (await store.find(db, accountId, row.endpoint_id));
 			if (endpoint?.status !== 'active') return false;
-			await store.replay(db, deliveryId, clock.now());
+			const now = clock.now();
+			await database.transact(async (trx) => {
+				await store.replay(trx, deliveryId, now);
+				await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpoint.id, [deliveryId], now);
+			});
+			jobs.nudge();
 			return true;
 		},
 		async replayFailed(accountId, endpointId, since) {
 			const endpoint = await store.find(db, accountId, endpointId);
 			if (endpoint?.status !== 'active') return 0;
-			return store.replayFailed(db, endpointId, { since, now: clock.now() });
+			const now = clock.now();
+			const count = await database.transact(async (trx) => {
+				const ids = await store.replayFailed(trx, endpointId, { since, now });
+				await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpointId, ids, now);
+				return ids.length;
+			});
+			jobs.nudge();
+			return count;
 		}
 	};
 }

@@ -26,11 +26,7 @@ export function createCache<T>(
 	let triedAt: number | null = null;
 	let fetching: Promise<void> | null = null;
 
-	/** A clock that was set back makes nothing younger. */
-	const within = (since: number, ms: number) => {
-		const age = clock.now() - since;
-		return age >= 0 && age < ms;
-	};
+	const within = (since: number, ms: number) => clock.now() - since < ms;
 
 	async function fetchOnce(): Promise<void> {
 		triedAt = clock.now();

@@ -16,7 +16,7 @@ export function createChoice(providers: readonly Provider[], calls: Calls, clock
 
 	async function predicted(phone: string): Promise<string | null> {
 		const known = kept.get(phone);
-		if (known && Math.abs(clock.now() - known.at) < KEPT_MS) return known.code;
+		if (known && clock.now() - known.at < KEPT_MS) return known.code;
 		const outcome = await calls.post('/v2/predict-provider', { phoneNumber: phone.slice(1) });
 		if (outcome.kind === 'failure' || outcome.status !== 200) return null;
 		const code = textMember(jsonObject(outcome.text), 'provider');
