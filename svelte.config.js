@@ -1,23 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import adapterNode from '@sveltejs/adapter-node';
-
-/**
- * adapter-node, with a front door of our own: `build/index.js` checks the Node version before anything
- * newer than Node 20 is parsed, and tells the application when the port is open (see src/server-entry.js).
- */
-function adapter() {
-	const inner = adapterNode({ out: 'build' });
-	return {
-		...inner,
-		/** @param {import('@sveltejs/kit').Builder} builder */
-		async adapt(builder) {
-			await inner.adapt(builder);
-			renameSync('build/index.js', 'build/server.js');
-			writeFileSync('build/index.js', readFileSync('src/server-entry.js', 'utf8'));
-		}
-	};
-}
 
 /**
  * Of the script in app.html: pages without any other script get no nonce, and it may run there all the same. Where there
@@ -33,7 +16,7 @@ function templateScript() {
 export default {
 	compilerOptions: { runes: true, discloseVersion: false },
 	kit: {
-		adapter: adapter(),
+		adapter: adapterNode(),
 		// The first answer carries its CSS: one round trip less on a slow link.
 		inlineStyleThreshold: 64 * 1024,
 		// The server knows which page an address means: the list of all pages would cost each buyer 2 KB.

@@ -32,8 +32,6 @@ declare global {
 			requestId: string;
 			/** Public address of this installation, without a slash at the end. */
 			origin: string;
-			/** Aborts when nobody waits for the answer any more (http/connection.ts). */
-			gone: AbortSignal;
 			/** Who is signed in to the developer area, once somebody has asked. */
 			visitor?: Promise<Visitor | null>;
 			/** Style rules of the owner whose page this is, and of this page alone (http/brand.ts). */

@@ -1,4 +1,3 @@
-import type { RequestListener, Server } from 'node:http';
 import { env } from 'node:process';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
@@ -6,12 +5,8 @@ import { loadConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/web/machines/authmon.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
-import { readAdapterSettings } from '#lib/server/api/http/adapter-settings.ts';
-import { answerApiEvent } from '#lib/server/api/http/api-event.ts';
-import { serveApi } from '#lib/server/api/http/api-server.ts';
-import { answerBrokenRequests } from '#lib/server/api/http/broken.ts';
+import { createApi, type Api } from '#lib/server/api/api.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
-import { desertedFor, endUnused, watchConnections } from '#lib/server/api/http/connection.ts';
 import {
 	isApiPath,
 	isForeignForm,
@@ -28,6 +23,7 @@ import { inLanguage, isEnglishOnly } from '#lib/i18n/path.ts';
 import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
+let api: Api;
 
 /** Builds the application once, before the first request; a configuration error ends the process here. */
 export const init: ServerInit = async () => {
@@ -36,34 +32,33 @@ export const init: ServerInit = async () => {
 	await app.openPortal();
 	const demo = await loadDemo(app);
 	app.startJobs();
-	process.once('sveltekit:shutdown', () => void app.stop());
-	// The adapter takes no new connections then; what holds up those that are there is let go.
-	for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-		process.once(signal, () => {
-			app.releaseWaiters();
-			endUnused();
-		});
-	}
-	process.once('airtill:listening', (http: Server, pages: RequestListener) => {
-		watchConnections(http);
-		serveApi(http, pages, app, readAdapterSettings(env));
-		answerBrokenRequests(http, app.config);
-		printWelcome(app, demo);
-		// From here on an error that ends the process goes where errors go, without what must not stand there.
-		process.prependListener('uncaughtException', (error) => {
-			app.log.fatal({ err: error }, 'ended by an error that nobody caught');
-			process.exit(1);
-		});
+	api = createApi(app, env);
+	Object.assign(globalThis, {
+		// For src/server.js, which imports nothing of lib/.
+		[Symbol.for('airtill.api')]: {
+			fetch: api.fetch,
+			opened() {
+				printWelcome(app, demo);
+				logFatalErrors();
+			},
+			closing: () => app.releaseWaiters(),
+			closed: () => app.stop()
+		}
 	});
 };
+
+/** Logs fatal errors through pino, which redacts secrets, before exiting. */
+function logFatalErrors(): void {
+	process.prependListener('uncaughtException', (error) => {
+		app.log.fatal({ err: error }, 'uncaught error');
+		process.exit(1);
+	});
+}
 
 export const handle: Handle = async ({ event, resolve }) => {
 	event.locals.app = app;
 	event.locals.requestId = requestId();
 	event.locals.origin = publicOrigin(event, app.config);
-	// A call of ours ends with the signal that it was given.
-	const gone = event.isSubRequest || !event.platform ? null : desertedFor(event.platform.req);
-	event.locals.gone = gone ?? event.request.signal;
 	let response: Response;
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
 		response = await answerAuthmon(event);
@@ -73,7 +68,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 			() => new Response(`${m.common_form_foreign()}\n`, { status: 403 })
 		);
 	} else if (isApiPath(event.url.pathname)) {
-		response = await answerApiEvent(event);
+		return api.fetch(event.request, { clientAddress: () => event.getClientAddress() });
 	} else {
 		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}

@@ -1,7 +1,7 @@
 /**
  * `npm start`: everything from a fresh clone to a running Airtill. The server runs in this very process, so
  * that starting again costs no more than looking whether something changed. Migrations, demo data and the
- * printed address are the application's own (src/hooks.server.ts); production runs `node build` instead.
+ * printed address are the application's own (src/hooks.server.ts); production runs `node src/server.js` instead.
  */
 import process from 'node:process';
 import { endWithNpm, ensureBuilt, ensureInstalled, ensureNode, giveUp, root } from './bootstrap.js';
@@ -23,5 +23,5 @@ process.env['HOST'] ||= '0.0.0.0';
 // Ctrl-C: a page that is waiting for its payment must not hold the terminal for half a minute.
 process.env['SHUTDOWN_TIMEOUT'] ||= '2';
 
-// A computed address, because the build is not there yet when this file is type-checked.
-await import(new URL('../../build/index.js', import.meta.url).href);
+// A computed address: the server imports the build, which does not exist when this file is type-checked.
+await import(new URL('../server.js', import.meta.url).href);

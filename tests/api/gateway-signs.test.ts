@@ -126,13 +126,16 @@ describe.each(DATABASES)('on %s', (database) => {
 				await later(fixture(), minute);
 				await minutes(fixture(), 4);
 				expect(await status(router)).toBe('offline');
-				expect(await noted()).toMatchObject({ seen_at: null, silent_since: expect.any(Number) as unknown });
+				expect(await noted()).toMatchObject({
+					seen_at: null,
+					unresponsive_since: expect.any(Number) as unknown
+				});
 				expect((await noted())['trouble']).not.toBeNull();
 
 				api.heal();
 				await minutes(fixture(), 1);
 				expect(await status(router)).toBe('online');
-				expect(await noted()).toMatchObject({ silent_since: null, trouble: null });
+				expect(await noted()).toMatchObject({ unresponsive_since: null, trouble: null });
 				expect((await noted())['seen_at']).not.toBeNull();
 				// Its clock stands still here while ours was moved on by six minutes.
 				expect(Math.abs(Number((await noted())['clock_offset_ms']) + 6 * minute)).toBeLessThan(30_000);

@@ -27,8 +27,8 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	const status = async (router = ROUTER) => (await fixture().api.getRouter(router)).status;
 	const unresponsiveSince = async (name: string) => {
-		const [row] = await fixture().sql.all('select silent_since from gateways where name = ?', name);
-		return row?.['silent_since'] ?? null;
+		const [row] = await fixture().sql.all('select unresponsive_since from gateways where name = ?', name);
+		return row?.['unresponsive_since'] ?? null;
 	};
 
 	it('a gateway that came for its guests, and does not for three minutes, takes its router off sale', async () => {
@@ -154,7 +154,7 @@ describe.each(DATABASES)('on %s', (database) => {
 					return (await fixture().sql.count(due)) === 1;
 				});
 			}
-			expect(await fixture().sql.count('select quiet_checks from gateways where name = ?', name)).toBe(0);
+			expect(await fixture().sql.count('select missed_checks from gateways where name = ?', name)).toBe(0);
 			expect(await status()).toBe('online');
 		} finally {
 			await second.stop();
@@ -168,8 +168,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		const payment = await fixture().api.pay(ordered);
 		await fixture().asked(payment);
 		const late = await fixture().api.createSession({ router_id: ROUTER });
-		await fixture().sql.run('update routers set silent_since = 1 where id = ?', ROUTER);
-		await fixture().sql.run('update gateways set silent_since = 1, quiet_checks = 3 where name = ?', name);
+		await fixture().sql.run('update routers set unresponsive_since = 1 where id = ?', ROUTER);
+		await fixture().sql.run(
+			'update gateways set unresponsive_since = 1, missed_checks = 3 where name = ?',
+			name
+		);
 		expect(await status()).toBe('offline');
 		expect(await fixture().decided(payment)).toMatchObject({ status: 'success', applied: true });
 		// Its time does not run while nobody could be let in.

@@ -86,7 +86,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		const page = await browse(fixture().server.url).get(unifiEntry(newMac()));
 		const { action, fields } = hourOn(page);
 		const silence = (at: number | null) =>
-			fixture().sql.run(`update gateways set silent_since = ? where name = 'console'`, at);
+			fixture().sql.run(`update gateways set unresponsive_since = ? where name = 'console'`, at);
 		await silence(fixture().server.now());
 		const before = await fixture().sql.count('select count(*) from sessions');
 		const person = browse(fixture().server.url);

@@ -413,7 +413,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a gateway that is known to be silent is asked once a minute to put a guest out', async () => {
 		const { server, sql } = fixture();
 		const bought = await inside();
-		await sql.run("update gateways set silent_since = 1 where name = 'console'");
+		await sql.run("update gateways set unresponsive_since = 1 where name = 'console'");
 		unifi.fail('down');
 		await end(bought.sessionId);
 		const attempts = async () => Number((await grants(bought.sessionId))[0]?.['attempts']);
@@ -425,8 +425,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await server.advance(11 * SECOND);
 		await isOut(bought);
 		await eventually('it is heard of, and sells again', async () => {
-			const [console] = await sql.all("select silent_since from gateways where name = 'console'");
-			return console?.['silent_since'] === null;
+			const [console] = await sql.all("select unresponsive_since from gateways where name = 'console'");
+			return console?.['unresponsive_since'] === null;
 		});
 	});
 

@@ -27,7 +27,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		api = apiClient({
 			fetch,
 			request: new Request(server.url),
-			locals: { app: { api: access, log: createLog('silent') }, gone: new AbortController().signal }
+			locals: { app: { api: access, log: createLog('silent') } }
 		});
 	});
 	afterAll(() => database.close());

@@ -99,10 +99,10 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('a gateway that was thought silent is heard of when it asks about a login, right or wrong', async () => {
 		const silence = () =>
-			fixture().sql.run('update gateways set silent_since = 1 where name = ?', gateway.name);
+			fixture().sql.run('update gateways set unresponsive_since = 1 where name = ?', gateway.name);
 		const isUnresponsive = async () =>
 			(await fixture().sql.count(
-				'select count(*) from gateways where name = ? and silent_since is not null',
+				'select count(*) from gateways where name = ? and unresponsive_since is not null',
 				gateway.name
 			)) === 1;
 		for (const user of ['s999999', (await buy()).user]) {

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
-import { numberEnding, orderOf, type Problem } from '../support/api.ts';
+import { orderOf } from '../support/api.ts';
 import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
 
 const kib = 1024;
@@ -274,41 +274,6 @@ describe.each(DATABASES)('on %s', (database) => {
 				await api.refused(`400 ${code}`, 'POST', path, request);
 			}
 			expect(await recorded(fixture())).toEqual(before);
-		});
-
-		it.each([
-			['as they stand', '"router_id": 4', '/router_id'],
-			['the last one alone right', '"router_id": "x"', '/router_id'],
-			['written in another way', '"router\\u005fid": 4', '/router_id'],
-			['unknown', '"a/b": 1, "a\\/b": 1', '/a~1b'],
-			['three times', '"phone": 1, "phone": [{"phone": {}}]', '/phone']
-		])(
-			'400 duplicate for a field that stands there twice (%s), and nothing is changed',
-			async (...[, twice, pointer]) => {
-				const before = await recorded(fixture());
-				const body = `{${twice}, ${JSON.stringify(orderOf()).slice(1)}`;
-				const { errors } = await fixture().api.refused('400 validation_failed', 'POST', '/v1/sessions', {
-					body
-				});
-				expect(errors).toMatchObject([{ in: 'body', pointer, code: 'duplicate' }]);
-				expect(await recorded(fixture())).toEqual(before);
-			}
-		);
-
-		it('takes no value for a name: only what stands there twice is refused', async () => {
-			const { amount, id } = await fixture().api.createSession({ phone: numberEnding('123') });
-			for (const [body, codes] of [
-				[`{"phone": "phone", "amount": ${amount}, "session_id": ${id}}`, null],
-				[
-					`{"phone": "\\"phone\\": ", "amount": {"amount": 1}, "session_id": ["session_id", "x"]}`,
-					['invalid_type', 'invalid_type']
-				]
-			] as const) {
-				const answer = await fixture().api.send('POST', '/v1/payments/mobile-money', { body });
-				const { errors } = answer.body as Problem;
-				expect(answer.status, body).toBe(400);
-				expect(errors?.map(({ code }) => code) ?? null).toEqual(codes);
-			}
 		});
 
 		it.each([

@@ -105,7 +105,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('a MikroTik that stands on one router twice has the user until its end, and not after it', async () => {
 		for (const name of ['hotspot', 'hotspot-again']) {
-			const place = ['--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1', '--way', 'rest'];
+			const place = ['--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1', '--control', 'rest'];
 			const api = ['--api', hotspot.url, '--api-user', ROUTER_OS.user];
 			await addConsole(fixture(), [name, ...place, ...api], ROUTER_OS.password);
 		}

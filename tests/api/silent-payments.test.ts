@@ -38,8 +38,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const session = await fixture.api.createSession({ router_id: ROUTER });
 		const payment = await fixture.api.pay(session);
 		await fixture.asked(payment);
-		await fixture.sql.run('update routers set silent_since = 1 where id = ?', ROUTER);
-		await fixture.sql.run('update gateways set silent_since = 1 where name = ?', gateway);
+		await fixture.sql.run('update routers set unresponsive_since = 1 where id = ?', ROUTER);
+		await fixture.sql.run('update gateways set unresponsive_since = 1 where name = ?', gateway);
 		expect(await fixture.decided(payment)).toMatchObject({ status: 'success' });
 		return session.id;
 	}
@@ -128,8 +128,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		await eventually('the operator is asked', () =>
 			sql.count('select count(*) from sandbox_charges where queued_at is not null')
 		);
-		await sql.run('update routers set silent_since = 1 where id = ?', ROUTER);
-		await sql.run('update gateways set silent_since = 1');
+		await sql.run('update routers set unresponsive_since = 1 where id = ?', ROUTER);
+		await sql.run('update gateways set unresponsive_since = 1');
 		await server.advance(3 * second);
 		const newest = async () => (await sql.all('select status from sessions order by id desc limit 1'))[0];
 		await eventually('it waits', async () => (await newest())?.['status'] === 'activating');

@@ -43,7 +43,7 @@ const hotspot = (change: Record<string, string> = {}) => ({
 async function active(person: Browsing, path: string): Promise<Page> {
 	return eventually(`${path} is active`, async () => {
 		const page = await person.get(path);
-		return page.text.includes('You are paid until') ? page : null;
+		return page.text.includes('Your Wi‑Fi is paid until') ? page : null;
 	});
 }
 
@@ -207,7 +207,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
 		expect(password).toMatch(/^[a-z2-9-]{14}$/);
 		const claimed = await browse(fixture().server.url).get(entry(fas({ clientmac: mac })));
-		expect(claimed.text).toContain('Have you paid already?');
+		expect(claimed.text).toContain('Have you already paid?');
 		expect(claimed.html).not.toContain(password);
 		expect(claimed.html).not.toContain(path.slice(3));
 		// The same entry, replayed elsewhere, is a visit of its own, which lets nobody online.
@@ -295,7 +295,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('a device that is online already is told so', async () => {
 		const page = await person.get(entry('status=authenticated&clientip=127.0.0.1'));
-		expect(page.text).toContain('You are online already.');
+		expect(page.text).toContain('You are already online.');
 		expect(page.html).not.toContain('<form');
 	});
 
@@ -420,11 +420,11 @@ describe('the command line', () => {
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
 			[
 				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
-				/^api: .* buyers would pay and stay offline\. .* --let-in-elsewhere$/m
+				/^api: .* buyers would pay and stay offline\. .* --external-access$/m
 			],
 			[
-				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--let-in-elsewhere'],
-				/^let-in-elsewhere: .* leave it out$/m
+				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--external-access'],
+				/^external-access: .* leave it out$/m
 			],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
 			[['rotate', 'twice'], /Say what to renew/],
@@ -442,7 +442,7 @@ describe('the command line', () => {
 		const { server } = fixture();
 		const bare = (name: string, router: string, ...more: string[]) =>
 			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);
-		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--let-in-elsewhere');
+		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--external-access');
 		expect((await unifi('one', '3', '--access-point', '02:aa:00:00:00:01')).code).toBe(0);
 		expect((await unifi('two', '4')).stderr).toMatch(/^access-point: "one" has the same site/m);
 		expect((await unifi('two', '4', '--access-point', '02:aa:00:00:00:02')).code).toBe(0);
@@ -456,6 +456,6 @@ describe('the command line', () => {
 		const [one, two] = [await at('02:aa:00:00:00:01'), await at('02:aa:00:00:00:02')];
 		expect(title(one)).toBe('Kisementi Corner');
 		expect(title(two)).not.toBe(title(one));
-		expect(await at('02:aa:00:00:00:03')).toContain('belongs to no Wi‑Fi');
+		expect(await at('02:aa:00:00:00:03')).toContain('We can’t find this Wi‑Fi');
 	});
 });

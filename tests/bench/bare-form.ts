@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** A price and a form, their style in the page and no script: what a page cannot be faster than. */
+/** A price and a form with inline CSS and no script: the lower bound for a page. */
 const PAGE = `<!doctype html>
 <html lang="en">
 	<head>
@@ -28,7 +28,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Serves the bare form at every address of a free port of this machine. */
+/** Serves the bare form at every path of a free port. */
 export async function startBareForm(): Promise<{ url: string; stop(): Promise<void> }> {
 	const body = gzipSync(PAGE, { level: 9 });
 	const headers = { 'content-type': 'text/html', 'content-encoding': 'gzip', 'content-length': body.length };

@@ -1,11 +1,10 @@
 /**
- * `npm run bench`: how much slower than an empty SvelteKit route the API answers, with key, rate limit, request log and
- * database. One process of the built server, 32 connections, the load generator in a process of its own. Absolute
- * numbers say more about the machine than about Airtill, so the routes take turns in short rounds and what counts is
- * their ratio within a round: its median and, in brackets, its smallest and largest value.
+ * `npm run bench`: compares API reads (key, rate limit, request log, database) with an empty SvelteKit route. One process
+ * of the built server, 32 connections, the load generator in its own process. The routes take turns in short rounds;
+ * the result is the ratio within a round (median, smallest and largest), which depends little on the machine.
  *
  * Options: --database sqlite|postgres, --rounds N, --seconds N, --routers N, --connections N, --starts N,
- * --only TEXT (routes whose name holds it), --cpu-prof DIR (writes a profile of the server). It measures the build that is there: `npm run build` first.
+ * --only TEXT (routes whose name contains it), --cpu-prof DIR (writes a profile of the server). Run `npm run build` first.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,8 +20,8 @@ import { addRouters, makePayments, searches } from './data.ts';
 import type { Seen, Task } from './load.ts';
 import { cpuMs, residentMb, startBenchServer, type BenchServer } from './server.ts';
 
-const GOALS = { routers: 0.5, status: 0.7, startMs: 400, idleMb: 80 };
-/** Time after which a server that nobody asks has come to rest. */
+const GOALS = { routers: 0.5, status: 1, startMs: 400, idleMb: 80 };
+/** Wait before idle memory is read. */
 const REST_MS = 2_000;
 const SEARCHES = 2_000;
 const PAYMENTS = 50;
@@ -49,7 +48,7 @@ interface Subject {
 	key: string | null;
 	/** Requests per second in each round. */
 	rates: number[];
-	/** Processor time of the server per request in each round, in microseconds. */
+	/** CPU time of the server per request in each round, in microseconds. */
 	costs: number[];
 }
 
@@ -108,7 +107,7 @@ function subject(name: string, goal: number | null, paths: string[], key: string
 	return { name, goal, paths, key, rates: [], costs: [] };
 }
 
-/** The key of the demo account that buys, as the server prints it at its start. */
+/** Reads the demo API key from the server's output. */
 async function demoKey(server: BenchServer): Promise<string> {
 	for (let look = 0; look < 100; look += 1) {
 		const key = /\sapp\s+(atl_test_\w+)/.exec(server.stdout())?.[1];
@@ -118,7 +117,7 @@ async function demoKey(server: BenchServer): Promise<string> {
 	throw new Error(`The server printed no key:\n${server.stdout()}`);
 }
 
-/** @returns how busy the load generator was, in shares of a core */
+/** @returns CPU use of the load generator in each round; 1 is one core */
 async function measure(server: BenchServer, subjects: Subject[]): Promise<number[]> {
 	const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)), { stdio: 'inherit' });
 	const busy: number[] = [];
@@ -134,7 +133,7 @@ async function measure(server: BenchServer, subjects: Subject[]): Promise<number
 		const [seen] = (await once(load, 'message')) as [Seen];
 		return seen;
 	};
-	// The first calls are slow: code that is not compiled yet, statements that are not prepared.
+	// Warm-up: compiles code and prepares statements.
 	for (const one of subjects) await ask(one, seconds);
 	for (let round = 0; round < rounds; round += 1) {
 		for (const one of subjects) {
@@ -158,7 +157,7 @@ function report(subjects: Subject[]) {
 	);
 	for (const { name, goal, rates, costs } of subjects) {
 		const ratios = rates.map((rate, round) => rate / (empty.rates[round] ?? rate));
-		const cost = costs.length > 0 ? `${median(costs).toFixed(0)} µs of processor`.padStart(22) : '';
+		const cost = costs.length > 0 ? `${median(costs).toFixed(0)} µs of CPU time`.padStart(22) : '';
 		const judged = goal === null ? '' : `, goal ${goal}: ${verdict(ratios, goal)}`;
 		const ratio = `${spread(ratios, 'of the empty route', 2)}${judged}`;
 		console.log(`${name.padEnd(30)} ${`${median(rates).toFixed(0)}/s`.padStart(8)}${cost}   ${ratio}`);

@@ -1,12 +1,12 @@
-/** What the measured server has in its database: routers at random places, and payments that were made. */
+/** Test data for benchmarks: routers at random locations and settled payments. */
 import { openSql } from '../support/sql.ts';
 
 const CENTRE = { lat: 0.3476, lon: 32.5825 };
-/** A square of about 200 km: with 100,000 routers about eight lie within a kilometre of any place. */
+/** A square of about 200 km: 100,000 routers give about eight within a kilometre of any point. */
 const SPREAD_DEGREES = 0.9;
 const ROWS_AT_ONCE = 500;
 
-/** The same places in every run. */
+/** Repeatable random numbers. */
 function createRandom(seed: number): () => number {
 	let state = seed;
 	// Mulberry32, by Tommy Ettinger (public domain).
@@ -24,7 +24,7 @@ function createPlaces(seed: number): () => { lat: string; lon: string } {
 	return () => ({ lat: near(CENTRE.lat), lon: near(CENTRE.lon) });
 }
 
-/** Adds routers to a database that a server has made. */
+/** Adds routers to a migrated database. */
 export async function addRouters(databaseUrl: string, count: number): Promise<void> {
 	const sql = await openSql(databaseUrl);
 	const owner = await sql.count('select id from accounts where role = ?', 'owner');
@@ -47,7 +47,7 @@ export async function addRouters(databaseUrl: string, count: number): Promise<vo
 	await sql.close();
 }
 
-/** Searches at random places; without `more` as a client without further wishes sends them (1 km, 20 a page). */
+/** Router searches at random locations. `more` is added to the query; the default is 1 km and 20 per page. */
 export function searches(count: number, more = ''): string[] {
 	const place = createPlaces(2);
 	return Array.from({ length: count }, () => {
@@ -56,11 +56,11 @@ export function searches(count: number, more = ''): string[] {
 	});
 }
 
-/** Buys time and answers the paths at which the payments are read, once they are paid. */
+/** Buys sessions, waits until they are paid and returns the paths of their payment statuses. */
 export async function makePayments(url: string, key: string, count: number): Promise<string[]> {
 	const paths: string[] = [];
 	for (let number = 0; number < count; number += 1) {
-		// The sandbox operator says yes to numbers that end so, at once.
+		// The sandbox operator accepts numbers with this ending at once.
 		const phone = `+25677${String(number).padStart(4, '0')}008`;
 		const order = { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone };
 		const session = await post<{ id: number; amount: number }>(url, key, '/v1/sessions', order);

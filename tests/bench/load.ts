@@ -1,7 +1,7 @@
 /**
- * The load generator, a process of its own: so many connections, each with one request under way (no pipelining). It
- * speaks HTTP/1.1 over plain sockets and knows just enough of it to see where an answer ends, because a whole client
- * would need more time for a request than the server does. Told what to do over IPC, it answers with what it saw.
+ * The load generator, run as its own process: a number of connections, each with one request at a time (no
+ * pipelining). It uses plain sockets and parses just enough HTTP/1.1 to find the end of a response, because an HTTP
+ * client would use more CPU time per request than the server. It receives a task and sends its result over IPC.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ export interface Task {
 	port: number;
 	connections: number;
 	seconds: number;
-	/** Paths, asked for in turn. */
+	/** Requested in turn. */
 	paths: string[];
 	key: string | null;
 }
@@ -19,7 +19,7 @@ export interface Task {
 export interface Seen {
 	requests: number;
 	seconds: number;
-	/** Share of one core that this process used. */
+	/** CPU use of this process; 1 is one core. */
 	busy: number;
 	bytes: number;
 }
@@ -63,7 +63,7 @@ async function open(port: number): Promise<Socket> {
 	return socket;
 }
 
-/** Asks again and again until the time is over, and answers when the last answer has come. */
+/** Repeats requests until `end`; resolves after the last response. */
 function ask(
 	socket: Socket,
 	next: () => Buffer,
@@ -92,7 +92,7 @@ function ask(
 	});
 }
 
-/** Whether an answer has come to its end. Only one is ever under way. */
+/** True if a response is complete. A connection has only one at a time. */
 function isWhole(data: Buffer): boolean {
 	const head = data.indexOf(END_OF_HEAD);
 	if (head === -1) return false;

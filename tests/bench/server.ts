@@ -1,4 +1,4 @@
-/** The built server as it runs in production, for measuring: no test clock, no IPC, one process. */
+/** Starts the built server as in production: one process, without the test clock. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,27 +9,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const built = path.join(root, 'build/index.js');
+const entry = path.join(root, 'src/server.js');
+const built = path.join(root, 'build/handler.js');
 const startLimitMs = 60_000;
 
 export interface BenchServer {
 	port: number;
 	child: ChildProcess;
-	/** From the spawn until the port takes connections. */
+	/** From the spawn until the port accepts connections. */
 	startMs: number;
 	stdout(): string;
 	stop(): Promise<void>;
 }
 
-/** Servers end with this process, however it ends. */
+/** Killed when this process exits. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
 	for (const child of running) child.kill('SIGKILL');
 });
 
 /**
- * @param settings environment of the server; it sees nothing else but PATH and HOME
- * @param nodeOptions for instance `--cpu-prof`
+ * @param settings environment of the server, besides PATH and HOME
+ * @param nodeOptions for example `--cpu-prof`
  */
 export async function startBenchServer(
 	settings: Record<string, string>,
@@ -38,7 +39,7 @@ export async function startBenchServer(
 	if (!existsSync(built)) throw new Error('There is no build to measure: npm run build');
 	const port = Number(settings['PORT']);
 	const started = performance.now();
-	const child = spawn(process.execPath, [...nodeOptions, built], {
+	const child = spawn(process.execPath, [...nodeOptions, entry], {
 		cwd: root,
 		env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...settings },
 		stdio: ['ignore', 'pipe', 'pipe']
@@ -78,13 +79,13 @@ function takesConnections(port: number): Promise<boolean> {
 	});
 }
 
-/** Memory that a process holds now (resident set), in MB. */
+/** Resident memory of a process in MB. */
 export function residentMb(pid: number): number {
 	const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
 	return Number(stdout.trim()) / 1024;
 }
 
-/** Processor time that a process has used, in milliseconds; null where the system does not say (not Linux). */
+/** CPU time of a process in milliseconds; null if not on Linux. */
 export function cpuMs(pid: number): number | null {
 	try {
 		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

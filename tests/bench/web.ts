@@ -1,12 +1,10 @@
 /**
- * `npm run bench:web`: how long somebody with a slow phone on a slow link waits for the price. Chromium, cold, with
- * 400 kbit/s, 400 ms per round trip and a processor four times slower; each page several times in turn, medians and
- * in brackets the smallest and largest value. A bare form takes its turn, too: how much longer a page takes than that
- * says less about the machine. What DevTools throttles knows neither TCP's slow start nor TLS, so the bytes of the first
- * answer stand beside it. From this machine a browser takes Brotli, as it does over https; over http it takes gzip.
+ * `npm run bench:web`: time until the price is visible on a slow phone and link. Chromium with an empty cache,
+ * 400 kbit/s, 400 ms per round trip and a CPU four times slower; the pages and a bare form take turns (median,
+ * smallest and largest). DevTools throttling models neither TCP slow start nor TLS, so the bytes of the first response
+ * are printed too. Chromium accepts Brotli from localhost, as over https; over http phones accept only gzip.
  *
- * Options: --runs N, --trace FILE (a DevTools trace of one run). It measures the build that is there: `npm run build`
- * first.
+ * Options: --runs N, --trace FILE (a DevTools trace of one run). Run `npm run build` first.
  */
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
@@ -19,7 +17,7 @@ import { startServer } from '../support/server.ts';
 import { startBareForm } from './bare-form.ts';
 
 const GOAL_MS = 750;
-/** The goal was set where a bare form took 660 ms. */
+/** Set on a machine where the bare form took 660 ms. */
 const GOAL_RATIO = GOAL_MS / 660;
 const LINK = {
 	offline: false,
@@ -35,7 +33,7 @@ const { values } = parseArgs({
 });
 const runs = Number(values.runs);
 
-/** Marks the first text with a price before it is painted; the browser notes when it has a place on the screen. */
+/** Marks the first text with a price before it is painted, so that the browser records when it becomes visible. */
 const WATCH = `
 	const marking = new MutationObserver(() => {
 		const texts = [...document.querySelectorAll('dd, b, p')];
@@ -103,7 +101,7 @@ const browser = await chromium.launch({
 	args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
 });
 try {
-	// The first visit warms the server and the browser's own start; it does not count.
+	// Warm-up, not counted.
 	for (let run = 0; run <= runs; run += 1) {
 		for (const { url, seen } of PAGES) {
 			if (values.trace && run === runs) await browser.startTracing(undefined, { screenshots: true });

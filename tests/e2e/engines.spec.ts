@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsQR from 'jsqr';
-import { PNG } from 'pngjs';
 import { findFirefox, findWebKit, MISSING } from '../support/engines.js';
+import { readPixels } from '../support/pixels.ts';
 import { openChromium, openFirefox } from '../support/puppeteer.ts';
 import { openWebKit } from '../support/webdriver.ts';
 import type { Window, WindowOptions } from '../support/window.ts';
@@ -47,10 +47,8 @@ async function scanned(window: Window): Promise<string | undefined> {
 	const place = (await window.read(QR_PLACE)) as number[];
 	const [left = 0, top = 0, width = 0, height = 0] = place.map(Math.round);
 	expect(width, 'width of the QR code').toBeGreaterThan(120);
-	const screen = PNG.sync.read(await window.picture());
-	const code = new PNG({ width, height });
-	PNG.bitblt(screen, code, left, top, width, height, 0, 0);
-	return jsQR(new Uint8ClampedArray(code.data), width, height)?.data;
+	const { data } = await readPixels(await window.picture(), { crop: { left, top, width, height } });
+	return jsQR(data, width, height)?.data;
 }
 
 for (const { name, missing, launch } of ENGINES) {
@@ -76,8 +74,8 @@ for (const { name, missing, launch } of ENGINES) {
 
 				await until(window, 'location.pathname', /^\/s\/[\w-]{24}$/);
 				const address = await window.url();
-				await until(window, TITLE, /^(Check your phone|You are paid until)/);
-				await until(window, TITLE, /^You are paid until/);
+				await until(window, TITLE, /^(Check your phone|Your Wi‑Fi is paid until)/);
+				await until(window, TITLE, /^Your Wi‑Fi is paid until/);
 				const password = String(await window.read("document.querySelector('.password').innerText"));
 				expect(password).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
 				// A picture may be taken while the engine still draws.

@@ -1,7 +1,7 @@
 /** The venue's poster: what comes out of the printer, and what a camera reads off it. */
 import jsqr from 'jsqr';
-import { PNG } from 'pngjs';
 import type { Page } from '@playwright/test';
+import { readPixels } from '../support/pixels.ts';
 import { openSql } from '../support/sql.ts';
 import { expect, ROUTER, test } from './support/test.ts';
 
@@ -81,8 +81,8 @@ test('prints on one page of its paper, and a camera reads the short address off 
 			await expect(page.getByRole('banner')).toBeHidden();
 			await expectWhole(page);
 			await expectOnePage(page, size);
-			const { data, width: wide, height: tall } = PNG.sync.read(await page.screenshot());
-			expect(readQr(new Uint8ClampedArray(data), wide, tall)?.data).toBe(`${portal.url}/r/${ROUTER}`);
+			const { data, width: wide, height: tall } = await readPixels(await page.screenshot());
+			expect(readQr(data, wide, tall)?.data).toBe(`${portal.url}/r/${ROUTER}`);
 			const address = `${portal.url.replace('http://', '')}/r/${ROUTER}`;
 			expect((await sheet.locator('.address').innerText()).replace(/\s/g, '')).toBe(address);
 		}
@@ -117,7 +117,7 @@ test('is in the reader’s language and English, or in those that are chosen', a
 		'sw'
 	]);
 	await expect(page.getByRole('status')).toHaveText(
-		'At most three languages fit. The first three are shown.'
+		'A poster has room for three languages. The first three are shown.'
 	);
 	for (const id of ['999999', 'abc']) {
 		expect((await page.goto(`${portal.url}/r/${id}/poster`))?.status()).toBe(404);

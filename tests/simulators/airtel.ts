@@ -41,7 +41,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		return { status: 200, body: { access_token: value, expires_in: expiresIn, token_type: 'bearer' } };
 	}
 
-	/** What every other call needs; null when it is there. */
+	/** Checks the token of a call. Returns the error response, or null if the token is valid. */
 	function refusedHeaders({ headers }: SimulatorRequest, books: Books): SimulatorAnswer | null {
 		const value = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 		const until = tokens.get(value);

@@ -41,7 +41,7 @@ export interface Ledger {
 	refunds: number;
 }
 
-/** Whom a rule is for: whatever is named must fit. The newest rule that fits wins. */
+/** Condition of a rule: all given fields must match. The newest matching rule wins. */
 export interface Match {
 	/** End of the number. */
 	phone?: string;
@@ -106,7 +106,7 @@ export class Books {
 		return added;
 	}
 
-	/** `success`, `pending` or the operator's code, as it is now. */
+	/** Current state: `success`, `pending` or the operator's code. */
 	outcomeOf(payment: SimulatedPayment): string {
 		if (payment.decided && payment.decided.at <= this.now()) return payment.decided.outcome;
 		return this.now() >= payment.queuedAt + payment.script.afterMs ? payment.script.outcome : 'pending';
@@ -118,7 +118,7 @@ export class Books {
 		return payment.script.outcome === 'pending' ? null : payment.queuedAt + payment.script.afterMs;
 	}
 
-	/** What was taken from the payer, in major units. */
+	/** Amount taken from the payer, in major units. */
 	takenOf(payment: SimulatedPayment): number {
 		return this.outcomeOf(payment) === 'success' ? payment.amount * payment.script.amountFactor : 0;
 	}

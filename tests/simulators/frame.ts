@@ -1,5 +1,5 @@
 /**
- * What every simulated operator shares: a server on the loopback, faults, callbacks in time, books, and a way to
+ * Shared by all simulated operators: a server on the loopback, faults, timed callbacks, books, and a way to
  * direct it from outside (`/_simulator/…`). A protocol says how its operator speaks; it never knows who is asking.
  */
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ export interface SimulatorRequest {
 
 export interface SimulatorAnswer {
 	status: number;
-	/** An object is sent as JSON, a text as it is; null is an empty body. */
+	/** An object is sent as JSON, a string unchanged; null is an empty body. */
 	body: unknown;
 	headers?: Record<string, string>;
 }
@@ -36,7 +36,7 @@ export interface OutgoingCallback {
 /** One operator's protocol. */
 export interface Protocol {
 	readonly name: string;
-	/** What the simulator takes; printed at the start. */
+	/** Accepted credentials, printed at the start. */
 	readonly credentials: Readonly<Record<string, string>>;
 	/** The operator's test numbers: what happens to a number (digits with country code) that no rule is for. */
 	defaults(phone: string): Partial<Script>;
@@ -59,7 +59,7 @@ export interface Protocol {
 	readonly callbackRetriesMs?: readonly number[];
 	/** Makes every token that was given out invalid. */
 	expireTokens(): void;
-	/** What a merchant sets in the operator's portal, such as the callback address, where it has one. */
+	/** Applies settings of the operator's merchant portal, such as the callback address. */
 	portal?(settings: Readonly<Record<string, string>>): void;
 }
 
@@ -71,7 +71,7 @@ export interface Steps<Queued> {
 	serverError: () => SimulatorAnswer;
 }
 
-/** What a protocol works with. */
+/** Passed to each protocol. */
 export interface Desk {
 	books: Books;
 	/**
@@ -263,13 +263,13 @@ export async function startSimulator(
 		protocol.portal(settings);
 	}
 
-	/** What a test, or a person with curl, directs. */
+	/** Control requests of tests, or of a person with curl. */
 	async function direct({ method, path, body }: SimulatorRequest): Promise<SimulatorAnswer> {
-		const told = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
+		const command = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
 		const found = () =>
 			books.payments.find(
 				({ reference, operatorReference }) =>
-					told['reference'] === reference || told['reference'] === operatorReference
+					command['reference'] === reference || command['reference'] === operatorReference
 			);
 		switch (`${method} ${path.slice('/_simulator'.length)}`) {
 			case 'GET /ledger':
@@ -294,29 +294,29 @@ export async function startSimulator(
 					body: books.refunds.map((refund) => ({ ...refund, outcome: books.refundOutcome(refund) }))
 				};
 			case 'POST /scripts':
-				books.script((told['match'] ?? {}) as Match, (told['script'] ?? {}) as Partial<Script>);
+				books.script((command['match'] ?? {}) as Match, (command['script'] ?? {}) as Partial<Script>);
 				return { status: 200, body: { ok: true } };
 			case 'POST /advance':
-				books.advance(Number(told['ms'] ?? 0));
+				books.advance(Number(command['ms'] ?? 0));
 				return { status: 200, body: { now: books.now() } };
 			case 'POST /outage':
-				outage = (told['kind'] ?? null) as typeof outage;
+				outage = (command['kind'] ?? null) as typeof outage;
 				return { status: 200, body: { outage } };
 			case 'POST /tokens/expire':
 				protocol.expireTokens();
 				return { status: 200, body: { ok: true } };
 			case 'POST /portal':
-				portal(told as Record<string, string>);
+				portal(command as Record<string, string>);
 				return { status: 200, body: { ok: true } };
 			case 'POST /settle': {
 				const payment = found();
-				const settled = payment !== undefined && (await settle(payment, String(told['outcome'])));
+				const settled = payment !== undefined && (await settle(payment, String(command['outcome'])));
 				return { status: payment ? 200 : 404, body: { settled } };
 			}
 			case 'POST /callbacks': {
 				const payment = found();
 				if (!payment) return { status: 404, body: { error: 'no such payment' } };
-				const how = { ...ONE_CALLBACK, ...(told['how'] as Partial<CallbackScript> | undefined) };
+				const how = { ...ONE_CALLBACK, ...(command['how'] as Partial<CallbackScript> | undefined) };
 				return { status: 200, body: { status: await send(payment, how) } };
 			}
 			default:

@@ -1,6 +1,6 @@
 /**
  * Safaricom Daraja as its clients see it: token, M-Pesa Express (STK push) with query and callback, Reversals,
- * Transaction Status and Pull Transactions. From section 2 of the protocol reference; it knows nothing of any client.
+ * Transaction Status and Pull Transactions. From section 2 of the protocol reference, without knowledge of a client.
  */
 import { randomBytes } from 'node:crypto';
 import type { Books, SimulatedPayment } from './books.ts';

@@ -111,8 +111,9 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		if (fault === 'not_found') return failure('RESOURCE_NOT_FOUND');
 		if (fault === 'server_error') return serverError();
 		const outcome = desk.books.outcomeOf(payment);
-		const told = payment.script.contradicts && outcome === 'success' ? 'INTERNAL_PROCESSING_ERROR' : outcome;
-		return ok(paymentBody(payment, told));
+		const reported =
+			payment.script.contradicts && outcome === 'success' ? 'INTERNAL_PROCESSING_ERROR' : outcome;
+		return ok(paymentBody(payment, reported));
 	}
 
 	function deliveryNotification(
@@ -232,7 +233,7 @@ const hasWallet = ({ payer }: PaymentOrder, { callingCode }: Market): boolean =>
 	payer.partyIdType !== 'MSISDN' ||
 	(!payer.partyId.startsWith('0') && payer.partyId.startsWith(callingCode ?? ''));
 
-/** What the operator's financialTransactionId counts from. */
+/** First financialTransactionId. */
 const PAYMENT_IDS = 1_700_000_000;
 const REFUND_IDS = 1_900_000_000;
 

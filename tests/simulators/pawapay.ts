@@ -169,7 +169,7 @@ export function pawapay(): Protocol {
 		return ok({ status: 'FOUND', data: depositData(payment, desk.books, readOutcome(payment, desk.books)) });
 	}
 
-	/** What a status read says: a contradiction is the script's. */
+	/** Body of a status read; the script can make it contradict the books. */
 	const readOutcome = (payment: SimulatedPayment, books: Books) => {
 		const outcome = books.outcomeOf(payment);
 		return outcome === 'success' && payment.script.contradicts ? 'UNSPECIFIED_FAILURE' : outcome;

@@ -1,5 +1,5 @@
 /**
- * What becomes of a payment at a simulated operator: the same words for every operator, so that one test can be run
+ * The course of a payment at a simulated operator, in the same terms for every operator, so that one test can run
  * against all of them. Whatever a script leaves out is as an operator on a good day does it.
  */
 export interface Script {
@@ -7,7 +7,7 @@ export interface Script {
 	outcome: string;
 	/** Milliseconds from being queued to the outcome. */
 	afterMs: number;
-	/** What happens to the request that starts the payment. */
+	/** Fault of the request that starts the payment. */
 	submit:
 		| 'accept'
 		/** The connection breaks before anything is queued, or after. */
@@ -39,7 +39,7 @@ export interface Script {
 	otherForm: boolean;
 	/** Operators that protect a payer from being asked twice do so, e.g. Daraja's subscriber lock and its code 17. */
 	guards: boolean;
-	/** What becomes of this payment's refunds; sent back at once where it says nothing. */
+	/** Course of this payment's refunds; default: refunded at once. */
 	refund: Partial<RefundScript>;
 }
 
@@ -53,10 +53,10 @@ export interface CallbackScript {
 	/** Milliseconds after that. */
 	afterMs: number;
 	times: number;
-	/** Where the operator uses both. */
+	/** Only for operators with both. */
 	method?: 'POST' | 'PUT';
 	/**
-	 * `forged_success`: says success although nothing was taken; `wrong_amount`, `wrong_id`: as named;
+	 * `forged_success`: reports success although no money was taken; `wrong_amount`, `wrong_id`: as named;
 	 * `bad_signature`, `no_signature`: as named, where the operator signs; `garbage`: no JSON at all.
 	 */
 	alter?: 'forged_success' | 'wrong_amount' | 'wrong_id' | 'bad_signature' | 'no_signature' | 'garbage';

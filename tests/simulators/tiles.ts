@@ -5,18 +5,19 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PNG } from 'pngjs';
+import sharp from 'sharp';
 
 const SIZE = 256;
 /** Even numbers, so that neighbours differ and no tile is white. */
 const colourOf = (z: number, x: number, y: number) =>
 	[40 + ((z * 20) % 160), 60 + ((x * 40) % 160), 80 + ((y * 40) % 160)] as const;
 
-/** A tile as this server draws it. */
-export function tilePicture(z: number, x: number, y: number): Buffer {
-	const png = new PNG({ width: SIZE, height: SIZE });
-	for (let at = 0; at < png.data.length; at += 4) png.data.set([...colourOf(z, x, y), 255], at);
-	return PNG.sync.write(png);
+/** Draws a tile in the colour of its name. */
+export function tilePicture(z: number, x: number, y: number): Promise<Buffer> {
+	const [r, g, b] = colourOf(z, x, y);
+	return sharp({ create: { width: SIZE, height: SIZE, channels: 3, background: { r, g, b } } })
+		.png()
+		.toBuffer();
 }
 
 export interface AskedTile {
@@ -26,7 +27,10 @@ export interface AskedTile {
 
 /** `hang` never answers, `drop` closes the connection; null: as usual. */
 export type TileReply =
-	'hang' | 'drop' | { status?: number; headers?: Record<string, string>; body?: Buffer | string } | null;
+	| 'hang'
+	| 'drop'
+	| { status?: number; headers?: Record<string, string>; body?: Buffer | string | Promise<Buffer> }
+	| null;
 
 export interface TileSimulator {
 	/** `http://127.0.0.1:<port>/{z}/{x}/{y}.png?key=test` */
@@ -53,7 +57,7 @@ export async function startTileSimulator(): Promise<TileSimulator> {
 		open += 1;
 		mostAtOnce = Math.max(mostAtOnce, open);
 		response.on('close', () => (open -= 1));
-		answer(response, path, how(path));
+		void answer(response, path, how(path));
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -76,11 +80,12 @@ export async function startTileSimulator(): Promise<TileSimulator> {
 	};
 }
 
-function answer(response: ServerResponse, path: string, reply: TileReply): void {
+async function answer(response: ServerResponse, path: string, reply: TileReply): Promise<void> {
 	if (reply === 'hang') return;
 	if (reply === 'drop') return void response.destroy();
 	const [, z, x, y] = /^\/(\d+)\/(\d+)\/(\d+)\.png/.exec(path) ?? [];
 	const { status = 200, headers = {}, body = tilePicture(Number(z), Number(x), Number(y)) } = reply ?? {};
+	const picture = status === 304 ? undefined : await body;
 	response.writeHead(status, { 'content-type': 'image/png', ...headers });
-	response.end(status === 304 ? undefined : body);
+	response.end(picture);
 }

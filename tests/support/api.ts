@@ -12,7 +12,7 @@ export interface Answer {
 	headers: Headers;
 	/** Parsed JSON; an empty string for HEAD. */
 	body: unknown;
-	/** The body as it came. */
+	/** The raw body. */
 	text: string;
 	/** Date.now() when the answer was complete. */
 	at: number;

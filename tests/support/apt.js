@@ -19,7 +19,7 @@ export function canInstall() {
  * @returns {boolean} whether it worked
  */
 export function install(packages, { start } = { start: true }) {
-	// Somebody else's policy stays as it is.
+	// An existing policy file is kept.
 	const isOurs = !start && !existsSync(policy);
 	if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
 	try {

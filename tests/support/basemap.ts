@@ -9,7 +9,7 @@ export const realBasemap = (): string | null => (existsSync(PERTH) ? PERTH : nul
 /** The middle of the extract, as `MAP_CENTRE`. */
 export const PERTH_CENTRE = '-31.92,115.805';
 
-/** What may be wrong with an archive, by the place in its header (PMTiles specification, version 3, section 3). */
+/** Faults of an archive, by their offset in the header (PMTiles specification, version 3, section 3). */
 export interface ArchiveFaults {
 	magic?: string;
 	version?: number;

@@ -1,4 +1,4 @@
-/** A person with a browser that has cookies and forms and nothing else: what pages must work with. */
+/** A browser with cookies and forms but without script: every page must work in it. */
 import { eventually, type Fixture } from './fixture.ts';
 import type { TestServer } from './server.ts';
 
@@ -7,7 +7,7 @@ export interface Page {
 	/** Path and query of the page, after the redirects that led there. */
 	path: string;
 	html: string;
-	/** What a person reads: without markup, blanks run together. */
+	/** Visible text: without markup, with whitespace collapsed. */
 	text: string;
 	headers: Headers;
 }
@@ -15,12 +15,12 @@ export interface Page {
 export interface Browsing {
 	get(path: string): Promise<Page>;
 	post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<Page>;
-	/** Without its redirect being followed. */
+	/** Does not follow redirects. */
 	raw(path: string, init?: RequestInit): Promise<Response>;
 	cookies: Map<string, string>;
 }
 
-/** A list stands for a field that is there several times. */
+/** A list is a repeated field. */
 export type Fields = Record<string, string | readonly string[]>;
 
 const MAX_REDIRECTS = 5;

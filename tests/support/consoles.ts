@@ -37,7 +37,7 @@ export async function connectRouterOs(
 ): Promise<RouterOs> {
 	const router = await startRouterOs(ROUTER_OS);
 	const hotspot = ['--router', String(routerId), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
-	const api = ['--way', 'rest', '--api', router.url, '--api-user', ROUTER_OS.user];
+	const api = ['--control', 'rest', '--api', router.url, '--api-user', ROUTER_OS.user];
 	await addConsole(fixture, [name, ...hotspot, ...api], ROUTER_OS.password);
 	return router;
 }

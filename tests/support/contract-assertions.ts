@@ -23,11 +23,11 @@ export interface ReceivedResponse {
 	path: string;
 	status: number;
 	headers: Headers;
-	/** What came, parsed; null for HEAD. */
+	/** Parsed body; null for HEAD. */
 	body: unknown;
 }
 
-/** The contract's route for a request as it was sent; null where the contract has none. */
+/** Finds the contract's route for a request; null if there is none. */
 export function routeOf(method: string, path: string): Route | null {
 	const plain = path
 		.replace(/[?#].*$/s, '')
@@ -73,7 +73,7 @@ const LIMIT_HEADERS = [
 	...['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 ];
 
-/** The rate limit's headers stand on every answer to a known key, and agree with each other. */
+/** Every response to a valid key has consistent rate-limit headers. */
 function assertLimits({ status, headers, body }: ReceivedResponse, what: string): void {
 	const [policy, state, limit, remaining, reset] = LIMIT_HEADERS.map((name) => headers.get(name));
 	const of = (Object(body) as { 'violated-policies'?: unknown })['violated-policies'];
@@ -137,7 +137,7 @@ function assertSuccess({ status, headers, body }: ReceivedResponse, route: Route
 		for (const object of Array.isArray(value) ? value : [value]) exactFields(object, FIELDS[inside], what);
 	}
 	expect(headers.has('link'), what).toBe(isPage(body) && body.next_cursor !== null);
-	// Shown once: to whoever has made it.
+	// Shown once, in the response that creates it.
 	if (shape === 'webhook') {
 		const { secret } = Object(body) as { secret: unknown };
 		if (status === 201) expect(secret, what).toMatch(WEBHOOK_SECRET);

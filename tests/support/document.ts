@@ -33,7 +33,7 @@ export function createAjv(): Ajv2020 {
 export const pointer = (...steps: readonly string[]) =>
 	steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** What `$ref` leads to, or the value itself. */
+/** Resolves `$ref`, or returns the value itself. */
 export function resolved(document: Json, value: unknown): Json {
 	const { $ref } = asJson(value) as { $ref?: string };
 	return asJson($ref === undefined ? value : at(document, ...$ref.slice(2).split('/')));
@@ -43,7 +43,7 @@ export function resolved(document: Json, value: unknown): Json {
 function closed(document: Json): Json {
 	const copy = structuredClone(document);
 	for (const [name, schema] of Object.entries(asJson(at(copy, 'components', 'schemas')))) {
-		// What every problem has is only a part of each of them; those are closed as a whole, below.
+		// The common members are a part of each problem, which is closed as a whole below.
 		const isPart = name === 'Problem' || name.endsWith('EventData');
 		if ('properties' in asJson(schema) && !isPart)
 			Object.assign(asJson(schema), { additionalProperties: false });
@@ -74,7 +74,7 @@ export class ApiDocument {
 		this.#speaking = new Set([...names].map(([, name = '']) => name.toLowerCase()));
 	}
 
-	/** What is wrong with an answer; empty when the document allows it. */
+	/** Violations of the document by a response; empty if it is valid. */
 	faults({ operation, status, headers, body }: Documented): string[] {
 		const answer = this.#answer(operation, status);
 		if (!answer) return [`status ${status} is not documented`];

@@ -9,7 +9,7 @@ import { canInstall, install } from './apt.js';
 
 /** @typedef {{ driver: string, browser: string, screen: string }} WebKit programs, by their paths */
 
-/** @returns {string | null} path of a Firefox; AIRTILL_FIREFOX names one that stands elsewhere */
+/** @returns {string | null} path of a Firefox; AIRTILL_FIREFOX overrides it */
 export function findFirefox() {
 	return (
 		process.env['AIRTILL_FIREFOX'] ??
@@ -33,7 +33,7 @@ export function findWebKit() {
 	return driver && screen && browser ? { driver, browser, screen } : null;
 }
 
-/** What to do where an engine is missing: the skipped test says it. */
+/** Reasons for skipping a test: how to install a missing engine. */
 export const MISSING = {
 	firefox:
 		'needs Firefox: "apt-get install firefox-esr" on Debian, or set AIRTILL_FIREFOX to the path of one',
@@ -42,7 +42,7 @@ export const MISSING = {
 
 /**
  * Installs the engines that are missing, where that may be done. Where it may not, their tests are skipped with
- * the reason, and CI, where nothing may be skipped, fails.
+ * the reason, and CI fails because it allows no skipped tests.
  */
 export function ensureEngines() {
 	if (canInstall()) {

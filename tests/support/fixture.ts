@@ -147,7 +147,7 @@ export async function startFixture(options: ServerOptions): Promise<Fixture> {
 			const session = await api.createSession({ phone: numberEnding('008'), ...order });
 			const payment = await api.getPayment((await api.pay(session)).id, 20);
 			expect(payment).toMatchObject({ status: 'success', applied: true });
-			// This number's callbacks come before the submit answer: nothing must be on its way any more.
+			// Callbacks for this number arrive before the submit response: no request may still be in flight.
 			await eventually(`payment ${payment.id} is quiet`, async () => {
 				const [row] = await sql.all('select submit_state from payments where id = ?', payment.id);
 				return row?.['submit_state'] === 'accepted';

@@ -7,9 +7,9 @@ import path from 'node:path';
 export interface SmallDisk {
 	/** A folder on it, for the data of a server. */
 	readonly folder: string;
-	/** What happens: `ENOSPC` on the small file system, `EFBIG` by the limit of a process. */
+	/** The error: `ENOSPC` on a small file system, `EFBIG` by a process limit. */
 	readonly kind: 'ENOSPC' | 'EFBIG';
-	/** From now on nothing more fits. @param pid of the server that writes there */
+	/** Fills the disk. @param pid of the server that writes there */
 	fill(pid: number): void;
 	/** There is space again. */
 	free(pid: number): void;
@@ -35,7 +35,7 @@ export function smallDisk(megabytes: number): SmallDisk {
 		kind: isMounted ? 'ENOSPC' : 'EFBIG',
 		fill(pid) {
 			if (isMounted) return fillUp(ballast);
-			// The write-ahead log may be as long as it is; it grows with every transaction.
+			// The write-ahead log keeps its size; it grows with every transaction.
 			const sizes = readdirSync(folder).map((name) => statSync(path.join(folder, name)).size);
 			limit(pid, String(Math.max(1, Math.min(...sizes.filter((size) => size > 0)))));
 		},

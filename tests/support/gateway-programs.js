@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { canInstall, install } from './apt.js';
 
-/** What each package is needed for: a file of it, or the name of a program. */
+/** Debian packages, each with a file or a program that shows that it is installed. */
 const PACKAGES = {
 	freeradius: 'freeradius',
 	'freeradius-rest': '/usr/lib/freeradius/rlm_rest.so',
@@ -38,7 +38,7 @@ const missingPackages = () =>
 		.map(([name]) => name);
 
 /**
- * What is known of a machine, and done to it.
+ * Queries and changes the machine; replaced in tests.
  * @typedef {{
  *   isRoot: () => boolean,
  *   missing: () => string[],

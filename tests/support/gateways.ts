@@ -30,7 +30,7 @@ export async function registerGateway(
 ): Promise<Registered> {
 	const [adapter = ''] = kind.split('-');
 	// The Wi-Fi of the stand-in takes the bought password.
-	const place = kind === 'unifi' ? ['--let-in-elsewhere'] : ['--login-host', options.loginHost];
+	const place = kind === 'unifi' ? ['--external-access'] : ['--login-host', options.loginHost];
 	const name = gatewayName();
 	const { code, stdout, stderr } = await cli(
 		[

@@ -1,13 +1,13 @@
 /**
  * A captive portal's mini-browser, as far as Chromium can play one (reference A5): storage throws, no window opens,
- * dialogs are dead, nothing is downloaded, and every opening begins without cookies. What a page tries of that is noted.
+ * dialogs are dead, nothing is downloaded, and every opening begins without cookies. Attempts of a page are recorded.
  */
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 
 export interface MiniBrowser {
 	/** The window; another one after each `reopen`. */
 	readonly page: Page;
-	/** What pages tried that a mini-browser does not do: downloads, new windows, cookies. */
+	/** Attempts at features that a mini-browser lacks: downloads, new windows, cookies. */
 	readonly faults: readonly string[];
 	/** The window closes, as when the buyer goes to the prompt on the phone; a new one opens at the address. */
 	reopen(address: string): Promise<void>;

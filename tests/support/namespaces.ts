@@ -17,11 +17,11 @@ const lookAgainMs = 20;
 export interface Machine {
 	/** Of the process that keeps it. */
 	readonly pid: number;
-	/** What a command line begins with to run there; the working directory is `/`. */
+	/** Prefix of a command line that runs there; the working directory is `/`. */
 	readonly inside: readonly string[];
 	/** Runs a program to its end. @throws Error when it fails */
 	run(program: string, ...args: string[]): Promise<string>;
-	/** The same, whatever becomes of it. */
+	/** The same, ignoring failures. */
 	try(program: string, ...args: string[]): Promise<{ code: number; output: string }>;
 	/** Starts a program that stays. */
 	start(program: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
@@ -50,7 +50,7 @@ function endAll(machine: Machine): void {
 		try {
 			process.kill(pid, 'SIGKILL');
 		} catch {
-			// It ended by itself.
+			// Already ended.
 		}
 	}
 }

@@ -1,4 +1,4 @@
-/** Owners on their pages, with a browser that has cookies and forms and nothing else. */
+/** Owners in a browser with cookies and forms but without script. */
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
 import type { Value } from './sql.ts';
 import type { Fixture } from './fixture.ts';
@@ -10,7 +10,7 @@ export interface Owner extends Browsing {
 
 let owners = 0;
 
-/** Signs up, and is made an owner by whoever runs the installation. */
+/** Signs up and gets the owner role from the administrator. */
 export async function newOwner(fixture: Fixture, role: 'app' | 'owner' | 'admin' = 'owner'): Promise<Owner> {
 	await triesForgotten(fixture);
 	const email = `owner${(owners += 1)}@people.example`;
@@ -71,8 +71,8 @@ export async function sendBrand(
 	form.set('colour', colour ?? '#0a6b4b');
 	if (remove === true) form.set('remove', '1');
 	const file = logo
-		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.svg', {
-				type: logo.type ?? 'image/svg+xml'
+		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.png', {
+				type: logo.type ?? 'image/png'
 			})
 		: new File([], '');
 	form.set('logo', file);
@@ -88,7 +88,7 @@ export async function sendBrand(
 	};
 }
 
-/** What the page complains of. */
+/** Error messages of a page. */
 export const alertOf = ({ html }: Page): string =>
 	(/role="alert"[^>]*>([^]*?)<\/(?:p|div)>/.exec(html)?.[1] ?? '')
 		.replace(/<[^>]+>|<!--.*?-->/g, '')

@@ -4,7 +4,7 @@ export interface Html {
 	path: string;
 	status: number;
 	text: string;
-	/** Addresses of links, as they stand. */
+	/** `href` attributes, unchanged. */
 	links: string[];
 	ids: Set<string>;
 	/** Addresses that a browser would fetch by itself. */
@@ -21,7 +21,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 	'&amp;': '&'
 };
 
-/** What a text of HTML says. */
+/** Decodes HTML text. */
 export const plain = (html: string) =>
 	html.replace(/<[^>]*>/g, '').replace(/&(lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity);
 

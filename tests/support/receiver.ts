@@ -1,4 +1,4 @@
-/** A program that takes webhooks in: it keeps what came, as it came, and answers as it is told for each path. */
+/** A webhook receiver that stores raw requests and sends the response set for each path. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ export type Reply =
 export interface Receiver {
 	/** `http://127.0.0.1:<port>` */
 	readonly url: string;
-	/** What came to a path, oldest first. */
+	/** Requests to a path, oldest first. */
 	at(path: string): Received[];
 	/** How a path answers from now on: always the same, or by what came (`index` counts from 0). The default is 200. */
 	reply(path: string, reply: Reply | ((received: Received, index: number) => Reply)): void;

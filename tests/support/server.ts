@@ -14,7 +14,8 @@ import { freePort } from './ports.ts';
 import { createDatabaseOn } from './postgres.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const built = path.join(root, 'build/index.js');
+const entry = path.join(root, 'src/server.js');
+const built = path.join(root, 'build/handler.js');
 const clock = path.join(root, 'tests/support/movable-clock.js');
 
 const readyLimitMs = 30_000;
@@ -107,7 +108,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 
 	const start = async () => {
 		const [program = process.execPath, ...before] = options.on?.inside ?? [];
-		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), '--import', clock, built];
+		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), '--import', clock, entry];
 		const started = spawn(program, args, {
 			cwd: root,
 			env,
@@ -184,7 +185,7 @@ export const cli = (args: string[], server: Pick<TestServer, 'env'>): Promise<Cl
 
 /** A command that has not ended yet. */
 export interface RunningCli {
-	/** What it has printed on stderr so far. */
+	/** Output on stderr so far. */
 	stderr(): string;
 	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
 	advance(ms: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** A mail server that keeps what it gets, and refuses it when it is told to. */
+/** A mail server that stores messages, or refuses them on request. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** What a buyer does on the page that a gateway opens. */
+/** Steps of a buyer on the splash page. */
 import { expect } from 'vitest';
 import { numberEnding } from './api.ts';
 import { fieldValue, type Browsing, type Fields, type Page } from './browsing.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 
 /** A look behind the API, and the way to states that the API cannot make (a suspended account, say). */
 export interface Sql {
-	/** Rows of a query; `?` stands for a parameter on both databases. */
+	/** Rows of a query; `?` is a parameter on both databases. */
 	all(text: string, ...parameters: Value[]): Promise<Row[]>;
 	run(text: string, ...parameters: Value[]): Promise<void>;
 	/** First column of the first row as a number; 0 where there is none. */

@@ -1,4 +1,4 @@
-/** What a component loads in a browser, read off the sources. */
+/** Finds the modules that a component loads in a browser, from the sources. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

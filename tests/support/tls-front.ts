@@ -1,4 +1,4 @@
-/** TLS before a stand-in that speaks http: what stands between us and the API of a gateway. */
+/** A TLS proxy in front of a gateway simulator that speaks http. */
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { createServer } from 'node:tls';
@@ -7,7 +7,7 @@ import type { Certificate } from './certificates.ts';
 export interface TlsFront {
 	/** `https://127.0.0.1:<port>` */
 	readonly url: string;
-	/** Who connects from now on is shown this one; whoever is connected has to come again. */
+	/** Presents this certificate to new connections and closes the open ones. */
 	show(certificate: Certificate): void;
 	stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** Gateways that are heard of, or not, while the clock of a server moves minute by minute. */
+/** Moves a server's clock minute by minute while some gateways respond and others do not. */
 import { systemClock, type Clock } from '../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../src/lib/server/db/database.ts';
-import { createGateways, type GatewayNews } from '../../src/lib/server/gateways/gateways.ts';
+import { createGateways, type StatusUpdate } from '../../src/lib/server/gateways/gateways.ts';
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import { eventually, SECRET, type Fixture } from './fixture.ts';
 
@@ -16,7 +16,7 @@ export const clockOf = ({ server }: Fixture): Clock => ({
 export async function hear(
 	fixture: Fixture,
 	names: readonly string[],
-	news: GatewayNews = {}
+	news: StatusUpdate = {}
 ): Promise<void> {
 	const database = await openDatabase(fixture.server.databaseUrl, { poolSize: 1 });
 	try {
@@ -24,7 +24,7 @@ export async function hear(
 		for (const name of names) {
 			const gateway = await gateways.byName(name);
 			if (!gateway) throw new Error(`There is no gateway ${name}`);
-			await gateways.note(gateway.id, { seen: true, ...news });
+			await gateways.recordStatus(gateway.id, { seen: true, ...news });
 		}
 	} finally {
 		await database.close();
@@ -50,7 +50,7 @@ export async function later(fixture: Fixture, ms: number): Promise<void> {
 	await isQuiet(fixture);
 }
 
-/** So many minutes, one after the other; in each, those gateways are heard of. */
+/** Advances minute by minute; the given gateways respond in each. */
 export async function minutes(fixture: Fixture, count: number, heard: readonly string[] = []): Promise<void> {
 	for (let index = 0; index < count; index += 1) {
 		if (heard.length > 0) await hear(fixture, heard);
@@ -65,7 +65,7 @@ export interface Connection {
 	/** Of the clock of the server, before now. */
 	startedAgoMs?: number;
 	seenAgoMs?: number;
-	/** After now; null where it was told no end. */
+	/** Milliseconds from now; null without an end. */
 	endsInMs?: number | null;
 	stoppedAgoMs?: number;
 	bytesIn?: number;

@@ -34,7 +34,7 @@ export function verified(
 	received: Received | undefined,
 	secret: string | null
 ): { id: string; type: EventName; timestamp: string; data: Record<string, unknown> } {
-	if (!received || secret === null) throw new Error('nothing was received, or there is no secret');
+	if (!received || secret === null) throw new Error('no request was received, or the secret is missing');
 	if (Buffer.byteLength(received.raw) >= MAX_BODY_BYTES) throw new Error('The body of an event is too large');
 	const headers = received.headers as Record<string, string>;
 	// The server's clock may be moved; that its timestamps are current is shown where it is not.
@@ -88,7 +88,7 @@ export async function arrived(receiver: Receiver, path: string, count = 1): Prom
 	});
 }
 
-/** Waits until nothing is being sent to an endpoint. */
+/** Waits until no delivery to an endpoint is in flight. */
 export async function quiet({ sql }: Fixture, endpointId: number): Promise<void> {
 	await eventually(`nothing is sent to ${endpointId}`, async () => {
 		const busy = await sql.count(

@@ -1,5 +1,5 @@
 /**
- * One browser window, whatever drives it: only what a person can do, and reading the page. All work with the
+ * One browser window, independent of its driver: the actions of a person, and reading the page. All work with the
  * page's script switched off, too, because a driver's own script is not the page's.
  */
 export interface Window {

@@ -1,5 +1,5 @@
 /**
- * What the wire-format page says about every answer, written down a second time: the contract in src is under
+ * The rules of the wire format for every response, written a second time: the contract in src is under
  * test as well. Field sets are exact; what was added to the page's examples is marked.
  */
 export const FIELDS = {

@@ -25,8 +25,7 @@ function clientOf(status: number, body: unknown): { client: ApiClient; sent: Sen
 		},
 		request: new Request('http://portal.invalid/'),
 		locals: {
-			app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') },
-			gone: new AbortController().signal
+			app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') }
 		}
 	});
 	return { client, sent };

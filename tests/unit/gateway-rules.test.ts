@@ -18,8 +18,8 @@ const INPUT: GatewayInput = {
 	level: null,
 	site: null,
 	accessPoints: [],
-	letInElsewhere: false,
-	way: null,
+	externalAccess: false,
+	control: null,
 	nas: null,
 	ndsctl: null,
 	api: null,
@@ -32,7 +32,7 @@ const INPUT: GatewayInput = {
 const MIKROTIK: Partial<GatewayInput> = { kind: 'mikrotik', loginHosts: ['10.5.50.1'] };
 const REST: Partial<GatewayInput> = {
 	...MIKROTIK,
-	way: 'rest',
+	control: 'rest',
 	api: 'https://10.8.0.2',
 	apiUser: 'airtill',
 	apiKey: 'obviously-fake-password'
@@ -45,7 +45,7 @@ const CONSOLE: Partial<GatewayInput> = {
 	api: 'https://unifi.example',
 	apiKey: 'obviously-fake-key'
 };
-const UNIFI: Partial<GatewayInput> = { kind: 'unifi', loginHosts: [], site: 'default', letInElsewhere: true };
+const UNIFI: Partial<GatewayInput> = { kind: 'unifi', loginHosts: [], site: 'default', externalAccess: true };
 
 function fields(change: Partial<GatewayInput>): string {
 	try {
@@ -62,7 +62,7 @@ describe('a gateway', () => {
 		['taken', {}],
 		['taken', { secret: 'a'.repeat(16), level: '4' }],
 		['taken', { ndsctl: '/usr/bin/ndsctl' }],
-		['taken', { ...MIKROTIK, way: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
+		['taken', { ...MIKROTIK, control: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
 		['taken', { ...HOSTAPD, nas: 'fd00::2' }],
 		['taken', REST],
 		['taken', { ...REST, api: 'http://10.8.0.2:8080/' }],
@@ -86,15 +86,15 @@ describe('a gateway', () => {
 		['site', { site: 'default' }],
 		['access-point', { accessPoints: ['02:aa:bb:cc:dd:ee'] }],
 		// Buyers would pay there and stay offline, unless something else lets them in.
-		['api', { ...UNIFI, letInElsewhere: false }],
-		['let-in-elsewhere', { ...CONSOLE, letInElsewhere: true }],
-		['let-in-elsewhere', { level: '4', letInElsewhere: true }],
+		['api', { ...UNIFI, externalAccess: false }],
+		['external-access', { ...CONSOLE, externalAccess: true }],
+		['external-access', { level: '4', externalAccess: true }],
 		['ndsctl', { level: '4', ndsctl: '/usr/bin/ndsctl' }],
 		['ndsctl', { ndsctl: 'ndsctl' }],
 		['ndsctl', { ndsctl: '/usr/bin/ndsctl; reboot' }],
 		['login-host', { ...HOSTAPD, loginHosts: ['10.0.0.1'] }],
-		['way', { ...MIKROTIK, way: 'ftp' }],
-		['way', { way: 'rest' }],
+		['control', { ...MIKROTIK, control: 'ftp' }],
+		['control', { control: 'rest' }],
 		['nas', { nas: '10.0.0.1' }],
 		['nas', { ...REST, nas: '10.0.0.1' }],
 		['nas', { ...HOSTAPD, nas: '10.0.0' }],
@@ -117,7 +117,7 @@ describe('a gateway', () => {
 		['api-key', { ...REST, apiKey: null }],
 		['api-key', { ...CONSOLE, apiKey: 'two\nlines' }],
 		['api-certificate', { ...REST, apiCertificate: 'no certificate' }],
-		['let-in-elsewhere', { letInElsewhere: true }],
+		['external-access', { externalAccess: true }],
 		['name kind', { name: '', kind: '' }]
 	])('%s: %j', (expected, change) => {
 		expect(fields(change)).toBe(expected);

@@ -16,12 +16,12 @@ export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): A
 	yield* waiting(app, gateway);
 }
 
-const WAY_WORDS = {
+const MODE_TEXT = {
 	browser: 'the sign-in in the browser lets devices in',
 	radius: 'it asks a RADIUS server, which asks us',
 	push: 'we tell it who may be online',
 	poll: 'it comes for a list of who may be online',
-	elsewhere: 'something else lets its devices in'
+	external: 'something else lets its devices in'
 } as const;
 
 const MINUTE_MS = 60_000;
@@ -38,7 +38,7 @@ const optionWords = (gateway: RegisteredGateway) =>
 
 function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Finding> {
 	const mode = adapterOf(gateway.kind).controlMode(gateway);
-	yield ok('kind', `${gateway.title}; ${WAY_WORDS[mode]}`);
+	yield ok('kind', `${gateway.title}; ${MODE_TEXT[mode]}`);
 	if (config.origin === null) {
 		yield warn('portal', 'its address is not known', 'set ORIGIN to the address that devices open');
 		return;
@@ -123,7 +123,7 @@ async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<
 			yield ok('gateway', `it answers, and takes our key${online === null ? '' : `; ${online} online`}`);
 		}
 		if (found.clockOffsetMs !== null) {
-			await app.gateways.note(gateway.id, { clockOffsetMs: found.clockOffsetMs });
+			await app.gateways.recordStatus(gateway.id, { clockOffsetMs: found.clockOffsetMs });
 			yield clockFinding(found.clockOffsetMs);
 		}
 	} finally {

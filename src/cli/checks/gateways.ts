@@ -39,7 +39,7 @@ function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
 		const what = `${name} has no ${missing.join(' and no ')}`;
 		yield fail('gateways', what, 'register it anew, with what its kind needs');
 	}
-	if (seenAt === null && mode !== 'browser' && mode !== 'elsewhere') {
+	if (seenAt === null && mode !== 'browser' && mode !== 'external') {
 		const what = `${name} was never heard of${unresponsiveSince === null ? '' : ': its router may not be sold'}`;
 		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints; ${test}`);
 	} else if (unresponsiveSince !== null) {

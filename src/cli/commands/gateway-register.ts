@@ -33,9 +33,9 @@ export const addGateway: Command = {
 		'  --radius-secret-file FILE  the RADIUS secret to take over; default: a new one is made',
 		'',
 		'  MikroTik',
-		'  --way radius|rest     how it learns who may be online; default radius. rest: RouterOS 7 without RADIUS',
+		'  --control radius|rest     how it learns who may be online; default radius. rest: RouterOS 7 without RADIUS',
 		'',
-		'  Kinds that Airtill tells: mikrotik with --way rest, unifi',
+		'  Kinds that Airtill tells: mikrotik with --control rest, unifi',
 		'  --api URL             its REST API, https://10.8.0.2, or the console of UniFi, https://10.8.0.3. By http',
 		'                        only within a private network, and for UniFi only with --api-insecure',
 		'  --api-user NAME       mikrotik: the user of RouterOS',
@@ -46,7 +46,7 @@ export const addGateway: Command = {
 		'  UniFi',
 		'  --site NAME           the name of its site in the addresses of the controller',
 		'  --access-point MAC    one of its access points; needed where several gateways share a site name',
-		'  --let-in-elsewhere    without --api: something else lets its devices in, e.g. the Wi-Fi itself takes the',
+		'  --external-access    without --api: something else lets its devices in, e.g. the Wi-Fi itself takes the',
 		'                        bought password, or a program of yours follows the webhook session.activated'
 	].join('\n'),
 	async run(args, context) {
@@ -57,9 +57,9 @@ export const addGateway: Command = {
 			level: { type: 'string' },
 			site: { type: 'string' },
 			'access-point': { type: 'string', multiple: true, default: [] },
-			'let-in-elsewhere': { type: 'boolean', default: false },
+			'external-access': { type: 'boolean', default: false },
 			'secret-file': { type: 'string' },
-			way: { type: 'string' },
+			control: { type: 'string' },
 			nas: { type: 'string' },
 			'radius-secret-file': { type: 'string' },
 			ndsctl: { type: 'string' },
@@ -84,8 +84,8 @@ export const addGateway: Command = {
 			level: values.level ?? null,
 			site: values.site ?? null,
 			accessPoints: values['access-point'],
-			letInElsewhere: values['let-in-elsewhere'],
-			way: values.way ?? null,
+			externalAccess: values['external-access'],
+			control: values.control ?? null,
 			nas: values.nas ?? null,
 			radiusSecret: await file('radius-secret-file'),
 			ndsctl: values.ndsctl ?? null,
@@ -108,7 +108,7 @@ export const addGateway: Command = {
 			await app.accessKinds.checkGateway(input.routerId, kind);
 			const gateway = await app.gateways.add(input, app.access.gatewayAdded);
 			const { settings } = gateway;
-			const elsewhere = settings.elsewhere === true;
+			const elsewhere = settings.external === true;
 			const changed = await app.accessKinds.noteGateway(input.routerId, { kind: gateway.kind, elsewhere });
 			const lines = gatewayAddresses(gateway, publicAddress(app.config));
 			await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));

@@ -1,7 +1,16 @@
 import { documentFor } from '#lib/server/api/reference/document.ts';
-import { groupsOf } from '#lib/server/api/reference/operations.ts';
+import { guideLinks } from '#lib/server/api/reference/guides.ts';
+import { slug } from '#lib/developer/openapi.ts';
 import type { LayoutServerLoad } from './$types';
 
+/** Loads the links of the documentation's navigation. */
 export const load: LayoutServerLoad = ({ locals }) => ({
-	groups: groupsOf(documentFor(locals.origin)).map(({ href, name }) => ({ href, name }))
+	navigation: {
+		...guideLinks(),
+		endpoints: documentFor(locals.origin).tags.map(({ name, description }) => ({
+			href: `/docs/endpoints/${slug(name)}`,
+			title: name,
+			description
+		}))
+	}
 });

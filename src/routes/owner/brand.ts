@@ -3,6 +3,7 @@ import { accentOf, type Accent } from '#lib/branding/accent.ts';
 import { logoBox } from '#lib/branding/brand.ts';
 import * as m from '#lib/i18n/messages.js';
 import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/owner/branding/branding.ts';
+import { MAX_UPLOAD_BYTES } from '#lib/server/owner/branding/logo.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
 /** What both pages of an owner's look share: that of the account and that of one router. */
@@ -16,7 +17,6 @@ export interface BrandFormData {
 	done: boolean;
 }
 
-const MAX_LOGO_KILOBYTES = 48;
 const LOGO_NOW = { tall: 96, widest: 256 };
 
 export async function brandForm(event: RequestEvent, subject: BrandSubject): Promise<BrandFormData> {
@@ -27,7 +27,7 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject): Pro
 		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_NOW.tall, LOGO_NOW.widest) },
 		shown: accent === null ? null : accentOf(accent),
 		maxName: MAX_BRAND_NAME,
-		maxKilobytes: MAX_LOGO_KILOBYTES,
+		maxKilobytes: MAX_UPLOAD_BYTES / 1024,
 		done: event.url.searchParams.has('done')
 	};
 }

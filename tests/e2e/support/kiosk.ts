@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import jsQR from 'jsqr';
-import { PNG } from 'pngjs';
+import { readPixels } from '../../support/pixels.ts';
 import { openSql } from '../../support/sql.ts';
 import type { Portal } from './portal.ts';
 import { expect, ROUTER } from './test.ts';
@@ -33,7 +33,7 @@ export class Kiosk {
 	}
 
 	get begin() {
-		return this.page.getByRole('button', { name: 'Touch to begin' });
+		return this.page.getByRole('button', { name: 'Touch to start' });
 	}
 
 	button(name: string | RegExp) {
@@ -52,7 +52,7 @@ export class Kiosk {
 		await this.button('MTN MoMo').tap();
 		await this.type(phone);
 		await this.button('Next').tap();
-		await expect(this.title).toHaveText('Is this right?');
+		await expect(this.title).toHaveText('Is this correct?');
 	}
 
 	async type(phone: string): Promise<void> {
@@ -64,11 +64,11 @@ export class Kiosk {
 	async buy(phone: string): Promise<void> {
 		await this.choose(phone);
 		await this.button('Pay UGX 500').tap();
-		await expect(this.title).not.toHaveText('Is this right?');
+		await expect(this.title).not.toHaveText('Is this correct?');
 	}
 
 	async paid(): Promise<void> {
-		await expect(this.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+		await expect(this.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 	}
 
 	/** What a camera reads off the screen, with the size of one module in CSS pixels. */
@@ -77,8 +77,8 @@ export class Kiosk {
 		await expect(code).toBeInViewport({ ratio: 1 });
 		const modules = await code.evaluate((svg) => (svg as SVGSVGElement).viewBox.baseVal.width);
 		const box = await code.boundingBox();
-		const picture = smaller(PNG.sync.read(await code.screenshot()), shrink);
-		const read = jsQR(new Uint8ClampedArray(picture.data), picture.width, picture.height);
+		const picture = await readPixels(await code.screenshot(), { shrink });
+		const read = jsQR(picture.data, picture.width, picture.height);
 		return { text: read?.data, modulePixels: (box?.width ?? 0) / modules };
 	}
 
@@ -110,26 +110,4 @@ export class Kiosk {
 		await session.detach();
 		return JSON.stringify([inBrowser, entries, await this.context.storageState()]);
 	}
-}
-
-/** The picture as a camera with fewer pixels sees it: each pixel the mean of a square. */
-function smaller(picture: PNG, by: number): PNG {
-	if (by === 1) return picture;
-	const width = Math.floor(picture.width / by);
-	const height = Math.floor(picture.height / by);
-	const made = new PNG({ width, height });
-	for (let y = 0; y < height; y += 1) {
-		for (let x = 0; x < width; x += 1) {
-			for (let channel = 0; channel < 4; channel += 1) {
-				let sum = 0;
-				for (let square = 0; square < by * by; square += 1) {
-					const column = x * by + (square % by);
-					const row = y * by + Math.floor(square / by);
-					sum += picture.data[(row * picture.width + column) * 4 + channel] ?? 0;
-				}
-				made.data[(y * width + x) * 4 + channel] = sum / (by * by);
-			}
-		}
-	}
-	return made;
 }

@@ -55,7 +55,7 @@ function hashOf(
 	if (settings.callback_authentication === 'off' || alter === 'no_signature') return null;
 	const payload = {
 		'transaction-json': JSON.stringify(transaction),
-		// The bytes of the member as they stand in the body.
+		// The exact bytes of the member in the body.
 		'transaction-bytes': open.replace(/^\{\s*"transaction":\s*/, '').replace(/\s*\}$/, ''),
 		body: `${open.replace(/\s*\}$/, '')}}`
 	}[settings.callback_authentication];

@@ -2,7 +2,7 @@
 export interface AirtelPortal {
 	/** Empty: no callbacks. */
 	callback_url: string;
-	/** What the hash of a callback is made over; `off`: callback authentication is not enabled. */
+	/** The part of a callback that is hashed; `off` if callback authentication is disabled. */
 	callback_authentication: 'off' | 'transaction-bytes' | 'transaction-json' | 'body';
 	/** `on`: requests with a body need `x-signature` and `x-key`. */
 	message_signing: 'on' | 'off';

@@ -26,9 +26,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
 	'500.003.1001': 'Internal Server Error'
 };
 
-/** @param told a code, or a code, a blank and another text than its usual one, e.g. `500.001.1001 Wrong credentials` */
-export function errorFor(told: string): SimulatorAnswer {
-	const [code = '', ...words] = told.split(' ');
+/** @param codeAndText a code, optionally with a text of its own: `500.001.1001 Wrong credentials` */
+export function errorFor(codeAndText: string): SimulatorAnswer {
+	const [code = '', ...words] = codeAndText.split(' ');
 	return error(Number(code.slice(0, 3)) || 500, code, words.join(' ') || (MESSAGES[code] ?? 'Error'));
 }
 

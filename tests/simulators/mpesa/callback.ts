@@ -1,4 +1,4 @@
-/** What Daraja sends to the `CallBackURL` of a push. */
+/** Daraja's request to the `CallBackURL` of a push. */
 import type { Books, SimulatedPayment } from '../books.ts';
 import type { OutgoingCallback } from '../frame.ts';
 import type { CallbackScript } from '../script.ts';

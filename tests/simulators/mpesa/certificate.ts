@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
-/** What stands for M-Pesa's own certificate: with it a client encrypts its initiator's password. */
+/** Replaces M-Pesa's certificate, with which a client encrypts the initiator's password. */
 export interface SimulatedCertificate {
 	/** Writes the certificate (PEM) where a client can read it. @returns its path */
 	file(): string;

@@ -4,7 +4,7 @@ import { failure, gateway, ok, rejected } from './answers.ts';
 import type { Market } from './markets.ts';
 
 /**
- * Who may call: subscription keys (per product, a primary and a secondary one), API users with their keys, tokens.
+ * Credentials: subscription keys (per product, a primary and a secondary one), API users with their keys, tokens.
  * In the sandbox users and keys are made over the API; a market has the one that its portal gave.
  */
 

@@ -2,7 +2,7 @@ import type { SimulatorRequest } from '../frame.ts';
 import { isUuidV4, objectOf } from './access.ts';
 import type { Market } from './markets.ts';
 
-/** What stands in a request to pay or to refund, checked as MTN's pages say. */
+/** Validates payment and refund requests by MTN's documentation. */
 
 export interface Order {
 	reference: string;

@@ -1,4 +1,4 @@
-/** What pawaPay answers, and how a payment looks in it. */
+/** pawaPay's responses and the shape of a payment in them. */
 import type { SimulatorAnswer } from '../frame.ts';
 import type { CallbackScript } from '../script.ts';
 import type { Body, Refusal } from './fields.ts';

@@ -1,4 +1,4 @@
-/** What the fields of requests must look like (reference section 5; docs.pawapay.io/v2/api-reference). */
+/** Validation of request fields (docs.pawapay.io/v2/api-reference). */
 export interface Refusal {
 	code: string;
 	message: string;

@@ -145,7 +145,7 @@ const BASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 	'22602345': OUTCOMES_BFA
 };
 
-/** What a test number does; any other number pays. */
+/** Outcomes of test numbers; any other number pays. */
 export function testNumber(phone: string): Partial<Script> {
 	const outcome = BASES[phone.slice(0, -3)]?.[phone.slice(-3)];
 	if (outcome === undefined) return {};

@@ -1,4 +1,4 @@
-/** What a merchant sets in pawaPay's dashboard, and the settings of Airtill that fit it. */
+/** Settings of pawaPay's dashboard, and the matching settings of Airtill. */
 export const PORTAL = {
 	api_token: 'simulated-pawapay-token-1',
 	callback_url: '',
@@ -11,7 +11,7 @@ export const PORTAL = {
 	refunds: 'on',
 	/** Providers that are down, with commas. */
 	closed: '',
-	/** Whose providers are in the printed settings. */
+	/** Country of the providers in the printed settings. */
 	country: 'UGA',
 	/** `list`: the other form of active-conf. */
 	operation_types: 'object'

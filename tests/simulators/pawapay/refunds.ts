@@ -117,7 +117,7 @@ export function createRefunds(
 		return null;
 	}
 
-	/** What has not been sent back. */
+	/** Amount not refunded yet. */
 	const left = (payment: SimulatedPayment, books: Books) =>
 		books.takenOf(payment) -
 		books.refunds

@@ -8,7 +8,7 @@ const COVERED = ['@method', '@authority', '@path', 'signature-date', 'content-di
 const LIFE_MS = 5 * 60 * 1000;
 
 export interface KeyRing {
-	/** As GET /v2/public-key/http shows them: a retired key stands before the one in use. */
+	/** In the order of GET /v2/public-key/http: a retired key comes before the current one. */
 	published: { id: string; key: string }[];
 	id: string;
 	key: KeyObject;

@@ -19,6 +19,7 @@ import { accessServers } from './migrations/0016-access-servers.ts';
 import { markedUsers } from './migrations/0017-marked-users.ts';
 import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
 import { oneQueue } from './migrations/0022-one-queue.ts';
+import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 
 /** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
 export interface Migration {
@@ -46,7 +47,8 @@ const MIGRATIONS: readonly Migration[] = [
 	accessServers,
 	markedUsers,
 	confirmedEnds,
-	oneQueue
+	oneQueue,
+	gatewayHealth
 ];
 
 /** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */

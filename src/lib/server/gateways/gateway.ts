@@ -31,7 +31,7 @@ export interface GatewaySettings {
 	/** UniFi: its access points, where several gateways share one site name. */
 	accessPoints?: string[] | undefined;
 	/** How a MikroTik learns who may be online; `radius` where it is not said. */
-	way?: 'radius' | 'rest' | undefined;
+	control?: 'radius' | 'rest' | undefined;
 	/** Base address of the gateway's own API: RouterOS' REST, UniFi's console. */
 	api?: string | undefined;
 	/** PEM of the one certificate that its API shows, or of the authority that signed it. */
@@ -42,7 +42,7 @@ export interface GatewaySettings {
 	nas?: string | undefined;
 	nasPort?: number | undefined;
 	/** Something else lets its devices online. */
-	elsewhere?: true | undefined;
+	external?: true | undefined;
 }
 
 /** What lets the two sides know each other, beside `secret`; all of it made here, or typed by whoever registers it. */
@@ -73,7 +73,7 @@ export interface GatewayFacts {
  * How a gateway learns who may be online. `browser`: the sign-in in the browser proves it. `radius`: it asks a RADIUS
  * server, which asks us. `push`: we tell it. `poll`: it comes for a list. `elsewhere`: something else does it.
  */
-export type ControlMode = 'browser' | 'radius' | 'push' | 'poll' | 'elsewhere';
+export type ControlMode = 'browser' | 'radius' | 'push' | 'poll' | 'external';
 
 /** A request as the gateway made the browser send it. */
 export interface EntryRequest {
@@ -124,7 +124,7 @@ export class EntryRefused extends Error {
 }
 
 /** What a purchase gives to sign in with. */
-export interface Access {
+export interface PassLogin {
 	user: string;
 	password: string;
 	/** Where the gateway sends the browser afterwards: an address of ours. */
@@ -138,7 +138,7 @@ export interface Access {
 export type Finish = { kind: 'navigate'; url: string } | { kind: 'waits' };
 
 /** Whom a gateway is told of. */
-export interface Guest {
+export interface DeviceLogin {
 	user: string;
 	/** '' when it is to be put out. */
 	password: string;
@@ -186,9 +186,9 @@ export interface DeviceController {
 	/** Whether the gateway is told of a device (which must be known), or of a user. */
 	subject: 'device' | 'user';
 	/** Lets a guest online until `untilMs`; again with another end, that one counts. */
-	grant(guest: Guest, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
+	authorize(device: DeviceLogin, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
 	/** Puts a guest out at once; `done` too where the gateway knows nothing of it. */
-	revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
+	disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
 	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;
 }
 
@@ -246,7 +246,7 @@ export interface Gateway {
 	/** @throws EntryRefused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
 	/** @throws EntryRefused where the entry's address is not registered any more */
-	finish(entry: Entry, access: Access, facts: GatewayFacts): Finish;
+	finish(entry: Entry, login: PassLogin, facts: GatewayFacts): Finish;
 	/** Where a browser gets a new entry; null where only the operating system's probes lead there. */
 	startAddress(facts: GatewayFacts): string | null;
 }

@@ -15,7 +15,7 @@ import {
 	type Rotation
 } from './settings/rules.ts';
 import { isSameAddress } from './settings/rules-reach.ts';
-import { signInOf, type SignIn } from './captive-sessions/sign-in-instructions.ts';
+import { signInMethodOf, type SignInMethod } from './captive-sessions/sign-in-method.ts';
 import * as store from './store.ts';
 
 /** The register of gateways: which router each stands on, and what is shared with it. */
@@ -39,11 +39,11 @@ export interface Gateways {
 	 * by their access points, or a MikroTik that stands on two routers of ours.
 	 * @returns their ids, its own among them
 	 */
-	sharingGuests(queries: Queries, gateway: RegisteredGateway): Promise<number[]>;
+	sharingConsole(queries: Queries, gateway: RegisteredGateway): Promise<number[]>;
 	/** How somebody signs in to the hotspot of a router. */
-	signInAt(routerId: number): Promise<SignIn>;
+	signInMethodAt(routerId: number): Promise<SignInMethod>;
 	/** Notes what was just learnt of a gateway; `trouble: null` says that all is well. */
-	note(id: number, news: GatewayNews): Promise<void>;
+	recordStatus(id: number, update: StatusUpdate): Promise<void>;
 	/** By the key in its portal address. */
 	byKey(key: string): Promise<RegisteredGateway | null>;
 	/** UniFi, which cannot be given a key: by site, and by access point where several share the site's name. */
@@ -77,7 +77,7 @@ export interface RegisteredGateway extends GatewayFacts {
 }
 
 /** `seen`: it has just been heard of on a channel that it proves itself on. */
-export interface GatewayNews {
+export interface StatusUpdate {
 	seen?: true;
 	clockOffsetMs?: number;
 	trouble?: string | null;
@@ -96,13 +96,13 @@ const settingsShape = z.object({
 	level: z.union([z.literal(1), z.literal(4)]).optional(),
 	site: z.string().optional(),
 	accessPoints: z.array(z.string()).optional(),
-	way: z.enum(['radius', 'rest']).optional(),
+	control: z.enum(['radius', 'rest']).optional(),
 	api: z.string().optional(),
 	apiCertificate: z.string().optional(),
 	ndsctl: z.string().optional(),
 	nas: z.string().optional(),
 	nasPort: z.int().optional(),
-	elsewhere: z.literal(true).optional()
+	external: z.literal(true).optional()
 });
 const credentialsShape = z.object({
 	radiusSecret: z.string().optional(),
@@ -138,7 +138,7 @@ export function openGateway(row: store.GatewayRow, secrets: Secrets): Registered
 		settings: settingsShape.parse(JSON.parse(row.settings)),
 		installation: installationOf(secrets),
 		seenAt: row.seen_at,
-		unresponsiveSince: row.silent_since,
+		unresponsiveSince: row.unresponsive_since,
 		clockOffsetMs: row.clock_offset_ms,
 		trouble: row.trouble,
 		onlineCount: row.online_count,
@@ -229,7 +229,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		byId: async (id) => opened(await store.findGateway(db, 'id', id)),
 		ofRouter: async (queries, routerId) =>
 			(await store.gatewaysOfRouter(queries, routerId)).map((row) => openGateway(row, secrets)),
-		async sharingGuests(queries, { id, kind, settings: { api, site } }) {
+		async sharingConsole(queries, { id, kind, settings: { api, site } }) {
 			// Without an API of its own nothing says that it is another one's.
 			if (api === undefined) return [id];
 			const others = await store.placesOfKind(queries, kind, MAX_LISTED);
@@ -239,25 +239,26 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			});
 			return [id, ...same.map((other) => other.id)];
 		},
-		signInAt: async (routerId) =>
-			signInOf((await store.gatewaysOfRouter(db, routerId)).map((row) => openGateway(row, secrets))),
+		signInMethodAt: async (routerId) =>
+			signInMethodOf((await store.gatewaysOfRouter(db, routerId)).map((row) => openGateway(row, secrets))),
 		ofRouters: async (routerIds) =>
 			routerIds.length === 0
 				? []
 				: (await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)).map((row) => openGateway(row, secrets)),
-		async note(id, { seen, clockOffsetMs, trouble, online }) {
+		async recordStatus(id, { seen, clockOffsetMs, trouble, online }) {
 			const row = await store.findGateway(db, 'id', id);
 			if (!row) return;
 			const now = clock.now();
 			const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_AGAIN_MS;
 			const news = {
-				...(seen && !(isFresh && row.silent_since === null) && { seen_at: now, silent_since: null }),
+				...(seen &&
+					!(isFresh && row.unresponsive_since === null) && { seen_at: now, unresponsive_since: null }),
 				...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
 				...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE) ?? null }),
 				...(online === undefined ? {} : { online_count: online })
 			};
 			await store.noteGateway(db, row, news);
-			if (seen && row.silent_since !== null) await store.hearRouter(db, row.router_id);
+			if (seen && row.unresponsive_since !== null) await store.hearRouter(db, row.router_id);
 		},
 		byKey: async (key) =>
 			GATEWAY_KEY_PATTERN.test(key) ? opened(await store.findGateway(db, 'key_hash', sha256(key))) : null,

@@ -71,7 +71,9 @@ export const gatewaysOfRouters = (
 export async function noteGateway(
 	queries: Queries,
 	row: GatewayRow,
-	news: Partial<Pick<GatewayRow, 'seen_at' | 'silent_since' | 'clock_offset_ms' | 'trouble' | 'online_count'>>
+	news: Partial<
+		Pick<GatewayRow, 'seen_at' | 'unresponsive_since' | 'clock_offset_ms' | 'trouble' | 'online_count'>
+	>
 ): Promise<void> {
 	const known = new Map<string, unknown>(Object.entries(row));
 	if (Object.entries(news).every(([name, value]) => known.get(name) === value)) return;
@@ -82,9 +84,9 @@ export async function noteGateway(
 export async function hearRouter(queries: Queries, routerId: number): Promise<void> {
 	await queries
 		.updateTable('routers')
-		.set({ silent_since: null })
+		.set({ unresponsive_since: null })
 		.where('id', '=', routerId)
-		.where('silent_since', 'is not', null)
+		.where('unresponsive_since', 'is not', null)
 		.execute();
 }
 

@@ -124,11 +124,7 @@ export interface ApiAccess {
 interface Carrier {
 	fetch: typeof fetch;
 	request: Request;
-	locals: {
-		app: { api: ApiAccess; log: Log };
-		/** Aborts when nobody waits for the page any more. */
-		gone: AbortSignal;
-	};
+	locals: { app: { api: ApiAccess; log: Log } };
 }
 
 const TIMEOUT_MS = 10_000;
@@ -148,9 +144,8 @@ export function apiClient(event: Carrier): ApiClient {
 		const method = verb.toUpperCase();
 		const path = fill(template, input.path);
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
-		// A buyer who leaves ends a held read; an order once sent is seen through.
-		const { signal: cutOff } = event.request;
-		const left = waitSeconds > 0 ? AbortSignal.any([cutOff, event.locals.gone]) : cutOff;
+		// A buyer who leaves ends a read; an order that was sent is completed.
+		const { signal: left } = event.request;
 		const signal = method === 'GET' ? AbortSignal.any([timeout, left]) : timeout;
 		const init: RequestInit = {
 			method,
@@ -220,15 +215,9 @@ export function apiClient(event: Carrier): ApiClient {
 		endSession: (id) => call('delete', '/sessions/{id}', { path: { id } }),
 		readLogo,
 		startPayment: (body, key) => call('post', '/payments/mobile-money', { body, key }),
-		async getPayment(id, wait = 0) {
-			const path = { id };
-			try {
-				if (wait > 0) return await call('get', '/payments/{id}/status', { path, query: { wait } }, wait);
-			} catch (error) {
-				// Who has only ended their side of the connection is answered, too.
-				if (!event.locals.gone.aborted) throw error;
-			}
-			return call('get', '/payments/{id}/status', { path });
+		getPayment: (id, wait = 0) => {
+			const query = wait > 0 ? { wait } : {};
+			return call('get', '/payments/{id}/status', { path: { id }, query }, wait);
 		}
 	};
 	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };

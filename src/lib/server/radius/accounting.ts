@@ -2,7 +2,7 @@ import { passOfUser } from '#lib/domain/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
-import type { GatewayNews, Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import type { StatusUpdate, Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
 import { holdsPlace, takePlace } from '../access/device-slots/device-slots.ts';
@@ -80,7 +80,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 	const { database, clock, jobs, gateways, routers, offers } = parts;
 
 	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
-		const news: GatewayNews = {};
+		const news: StatusUpdate = {};
 		const { seenAt, unresponsiveSince, clockOffsetMs: known } = gateway;
 		// Also where it lies in the future: the clock was set back.
 		const isNoted = seenAt !== null && Math.abs(clock.now() - seenAt) <= NOTE_EVERY_MS;
@@ -88,7 +88,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		if (clockOffsetMs !== null && (known === null || Math.abs(known - clockOffsetMs) >= SAME_OFFSET_MS)) {
 			news.clockOffsetMs = clockOffsetMs;
 		}
-		if (news.seen || news.clockOffsetMs !== undefined) await gateways.note(gateway.id, news);
+		if (news.seen || news.clockOffsetMs !== undefined) await gateways.recordStatus(gateway.id, news);
 	}
 
 	/** The pass that a connection belongs to, and the end that its gateway was told. */

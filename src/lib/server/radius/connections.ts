@@ -76,7 +76,7 @@ export function createConnections({
 				disconnect_attempts: 0,
 				last_error: null
 			});
-			await gateways.note(gateway.id, { seen: true, trouble: null });
+			await gateways.recordStatus(gateway.id, { seen: true, trouble: null });
 			return untilMs;
 		}
 		// Time was added meanwhile: that is another end, which was not tried yet.
@@ -100,12 +100,12 @@ export function createConnections({
 		const asked = await sent('disconnect', row, gateway, server, null);
 		if (asked.kind === 'done' || asked.kind === 'gone') {
 			await network.changeConnection(db, row.id, { disconnect_state: 'done', last_error: null });
-			await gateways.note(gateway.id, { seen: true, trouble: null });
+			await gateways.recordStatus(gateway.id, { seen: true, trouble: null });
 			return null;
 		}
 		const reason = reasonOf('Disconnect-Request', asked);
 		await network.changeConnection(db, row.id, { last_error: reason });
-		await gateways.note(gateway.id, { trouble: reason });
+		await gateways.recordStatus(gateway.id, { trouble: reason });
 		const endsBy = row.told_until === null ? row.seen_at + UNKNOWN_END_MS : row.told_until + MARGIN_MS;
 		if (clock.now() < endsBy) return clock.now() + backoff(attempts);
 		await network.changeConnection(db, row.id, { disconnect_state: 'failed' });

@@ -111,7 +111,7 @@ const networkPasswordContext = (id: number) => `router-network-password:${id}`;
 export const sells = (row: RouterRow): boolean => row.disabled_at === null && isOpen(row);
 
 /** Whether none of its gateways is heard of any more (silence/): nobody could be let in. */
-export const isUnresponsive = (row: RouterRow): boolean => row.silent_since !== null;
+export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
 
 /**
  * Not where no gateway of it is heard of, nor where the password that is to be revealed is not known: who paid would stay

@@ -1,4 +1,4 @@
-/** How a logo leaves: as a picture and as nothing else, whatever somebody manages to put into one. */
+/** The sandbox keeps a stored SVG logo, opened as a document, from running anything. */
 const HEADERS: Readonly<Record<string, string>> = {
 	'content-security-policy': "default-src 'none'; sandbox",
 	'x-content-type-options': 'nosniff',
@@ -6,13 +6,17 @@ const HEADERS: Readonly<Record<string, string>> = {
 	'content-disposition': 'inline'
 };
 
-/** @param file name of the logo: its hash, so that it serves as the ETag too */
+/**
+ * Answers GET for a logo.
+ *
+ * @param file its name, a hash of its bytes, which serves as the ETag
+ */
 export function answerLogo(
 	request: Request,
 	file: string,
 	logo: { type: string; bytes: Buffer } | null
 ): Response {
-	if (!logo) return new Response('There is no such picture.\n', { status: 404 });
+	if (!logo) return new Response('No such logo.\n', { status: 404 });
 	const etag = `"${file}"`;
 	const known = (request.headers.get('if-none-match') ?? '').split(',').map((one) => one.trim());
 	if (known.includes(etag) || known.includes(`W/${etag}`)) {

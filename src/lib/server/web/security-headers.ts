@@ -8,7 +8,7 @@ const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|te
 const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Paths that programs call: they carry their own proof and know nothing of origins. */
-export const isApiPath = (path: string) => /^\/+v1(\/|$)/.test(path);
+export const isApiPath = (path: string) => /^\/+(?:v|%76)(?:1|%31)(?:\/|$)/.test(path);
 /**
  * Where gateways send browsers: parameters are the gateway's (`lang` too), and a router's own login page posts its form
  * here. Such a form makes a visit and nothing else; nobody's purchase or sign-in is touched by it.

@@ -3,10 +3,10 @@ import { hasRoom } from './device-slots.ts';
 import * as store from '../provisioning/store.ts';
 
 /**
- * Where a device stands at its gateway. `letting-in`: the gateway is being told of it. `unanswered`: so too, but it could
- * not be told so far. `online`: the gateway has it. `elsewhere`: all places of the pass are other devices'.
+ * Where a device stands at its gateway. `connecting`: the gateway is being told of it. `delayed`: so too, but it could
+ * not be told so far. `online`: the gateway has it. `no-free-slot`: all places of the pass are other devices'.
  */
-export type DeviceState = 'letting-in' | 'unanswered' | 'online' | 'elsewhere';
+export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
 export interface Device {
 	gatewayId: number;
@@ -42,12 +42,12 @@ export async function deviceState(
 	const own = inside.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) {
 		const { pass_id: passId, max_devices: maxDevices } = pass;
-		if (inside.length >= maxDevices) return 'elsewhere';
+		if (inside.length >= maxDevices) return 'no-free-slot';
 		// Where devices sign in by themselves it would be refused; a phone that changed its address is another device.
-		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'elsewhere';
+		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
 	// It was let in, and at most its new end has not been told yet: till the old one it stays in.
 	if (own.granted_at !== null && (own.confirmed_until_at ?? 0) > now) return 'online';
-	if (own.state === 'granted') return 'letting-in';
-	return own.attempts > 0 ? 'unanswered' : 'letting-in';
+	if (own.state === 'granted') return 'connecting';
+	return own.attempts > 0 ? 'delayed' : 'connecting';
 }

@@ -94,7 +94,7 @@ async function atGateway(
 	gateway: RegisteredGateway | undefined
 ): Promise<store.GrantRow[]> {
 	if (!gateway) return [];
-	const same = await gateways.sharingGuests(queries, gateway);
+	const same = await gateways.sharingConsole(queries, gateway);
 	return grants.filter(({ gateway_id: id }) => same.includes(id));
 }
 

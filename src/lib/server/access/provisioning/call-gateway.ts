@@ -36,7 +36,7 @@ export async function askGateway(
 		log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
 		told = { kind: 'unavailable', reason: 'An error of ours; see the log.' };
 	}
-	await gateways.note(gateway.id, {
+	await gateways.recordStatus(gateway.id, {
 		...(told.kind === 'done' && { seen: true }),
 		...(clockOffsetMs !== null && { clockOffsetMs }),
 		trouble: told.kind === 'unavailable' ? told.reason : null

@@ -119,7 +119,7 @@ export function createGrants(parts: GrantsParts): Grants {
 
 	/** Other grants that hold the same guest in; a console can be registered as several gateways. */
 	const othersOf = async (queries: Queries, grant: store.GrantRow, gateway: RegisteredGateway) =>
-		store.sameDevice(queries, grant, await gateways.sharingGuests(queries, gateway));
+		store.sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
 
 	/**
 	 * The end that a gateway has to know: of the device's last pass, where it has several, with some slack where the time
@@ -213,8 +213,8 @@ export function createGrants(parts: GrantsParts): Grants {
 		const isTold =
 			grant.state === 'granted' && known !== null && known >= untilMs && known <= untilMs + SLACK_MS;
 		if (isTold && !pass.activating) return pass.untilMs;
-		const teller = controllerOf(gateway);
-		if (!teller) return awaitFetch(grant, pass);
+		const controller = controllerOf(gateway);
+		if (!controller) return awaitFetch(grant, pass);
 		// Noted before it is asked: who does not hear the answer knows that there may be one.
 		const asked = {
 			id: grant.id,
@@ -226,7 +226,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		const asking = { state: 'granting', until_at: untilMs, asked_at: now, updated_at: now } as const;
 		if (!(await store.changeGrant(db, asked, asking))) return now;
 		const guest = await guestOf(grant, pass);
-		const told = await ask(gateway, (reach) => teller.grant(guest, untilMs, gateway, reach));
+		const told = await ask(gateway, (reach) => controller.authorize(guest, untilMs, gateway, reach));
 		if (told.kind === 'impossible') return awaitFetch(grant, pass);
 		if (told.kind === 'done') return (await noteGranted(grant, pass, untilMs)) ?? clock.now();
 		await noteTrouble(grant, gateway, told.reason);
@@ -249,12 +249,12 @@ export function createGrants(parts: GrantsParts): Grants {
 		// A device that another pass holds in stays in: that one is told with its own end. So does a user that was put out
 		// once and is to be in again: it is another device by now.
 		const stays = (grant.mac !== null || grant.revoked_at !== null) && (await heldIn(grant, gateway));
-		const teller = controllerOf(gateway);
+		const controller = controllerOf(gateway);
 		const guest = await guestOf(grant, null);
 		const told: CommandResult = stays
 			? { kind: 'done' }
-			: teller
-				? await ask(gateway, (reach) => teller.revoke(guest, gateway, reach))
+			: controller
+				? await ask(gateway, (reach) => controller.disconnect(guest, gateway, reach))
 				: { kind: 'impossible' };
 		// The end that it confirmed last is known of one that was about to be told anew, and of one that was to be told less.
 		const endsByItselfAt = Math.max(grant.until_at ?? grant.created_at, grant.confirmed_until_at ?? 0);
@@ -269,7 +269,7 @@ export function createGrants(parts: GrantsParts): Grants {
 		}
 		// What cannot be told ends when the gateway was told; one that has left may come back before.
 		if (told.kind === 'impossible' && endsByItselfAt > now) {
-			return teller ? Math.min(endsByItselfAt, now + MAX_BACKOFF_MS) : endsByItselfAt;
+			return controller ? Math.min(endsByItselfAt, now + MAX_BACKOFF_MS) : endsByItselfAt;
 		}
 		// Counted from before it was asked: it may have looked before the late request was done, and taken its time to say so.
 		const lateAt = (grant.asked_at ?? -Infinity) + LATE_MS;

@@ -66,14 +66,14 @@ export async function removeGateway(
 	const { db } = database;
 	const nobody: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
-	const teller = controllerOf(gateway);
-	if (!teller) {
+	const controller = controllerOf(gateway);
+	if (!controller) {
 		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
 		await gateways.remove(db, gateway);
 		return { ...nobody, staying: count + connected };
 	}
 	const { reachable, problems } =
-		count === 0 ? { reachable: true, problems: [] } : await teller.status(gateway, reach);
+		count === 0 ? { reachable: true, problems: [] } : await controller.status(gateway, reach);
 	if (!reachable) {
 		if (options.isForced) await gateways.remove(db, gateway);
 		const reason = problems[0] ?? 'It does not answer.';

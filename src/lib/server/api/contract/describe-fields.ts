@@ -84,7 +84,7 @@ const brand: Texts<typeof schemas.brand> = {
 const logo: Texts<typeof schemas.logo> = {
 	url: {
 		description:
-			'Where the picture is (SVG or PNG, at most 48 KB), relative to the host of this API. Another picture has another address.',
+			'Path of the picture on the host of this API (PNG, at most 48 KB; older logos may be SVG). A new logo gets a new path.',
 		format: 'uri-reference'
 	},
 	width: { description: 'Width in pixels, or in units of the drawing.', minimum: 1 },

@@ -147,7 +147,7 @@ function operation(route: Route): ZodOpenApiOperationObject {
 		tags: [text.tag],
 		'x-role': route.role,
 		'x-scope': route.scope,
-		...(route.deprecation ? { deprecated: true } : {}),
+		...(route.deprecation ? { deprecated: true, 'x-deprecation': route.deprecation } : {}),
 		...(path || query ? { requestParams: { ...(path ? { path } : {}), ...(query ? { query } : {}) } } : {}),
 		...(route.idempotent ? { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] } : {}),
 		...(route.body

@@ -1,10 +1,6 @@
 import type { App } from '#lib/server/app.ts';
 
-/**
- * One request of the API and its answer, whichever door it came through: a page's `event.fetch` and `npm run dev`
- * (api-event.ts) or a connection of its own (api-server.ts). Neither is a web `Request` or `Response`, because making
- * those takes longer than answering.
- */
+/** One request of the API. */
 export interface ApiRequest {
 	readonly app: App;
 	/** `req_<ULID>` */

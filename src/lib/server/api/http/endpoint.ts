@@ -85,7 +85,7 @@ async function serve<R extends Route>(
 		caller,
 		params: route.params && parse(route.params, params, 'path'),
 		query: route.query && parseQuery(route.query, request.search),
-		body: route.body && parseObject(route.body, json, text),
+		body: route.body && parseObject(route.body, json),
 		search: request.search,
 		get host() {
 			return request.host;

@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { ITEM_CODES, type ProblemItem } from '../contract/problems.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import type { ApiRequest } from './api-call.ts';
-import { repeatedNames } from './repeated.ts';
 
 /** Untyped input is parsed here, once, at the edge. Every problem names the field and the reason. */
 
@@ -56,9 +55,6 @@ export function parse<S extends z.ZodType>(schema: S, input: unknown, place: Pla
 	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(place, issue)));
 }
 
-const sentTwice = (place: Place, names: readonly string[], detail: string) =>
-	validationFailed(names.map((name) => ({ in: place, pointer: pointer([name]), code: 'duplicate', detail })));
-
 /**
  * Query parameters: unknown ones are ignored, a known one may stand there once.
  * @throws AppError `validation_failed`
@@ -74,7 +70,14 @@ export function parseQuery<S extends z.ZodType>(schema: S, query: URLSearchParam
 	}
 	if (repeated.size > 0) {
 		const names = Object.keys(shape).filter((name) => repeated.has(name));
-		throw sentTwice('query', names, 'Send this parameter once.');
+		throw validationFailed(
+			names.map((name) => ({
+				in: 'query',
+				pointer: pointer([name]),
+				code: 'duplicate',
+				detail: 'Send this parameter once.'
+			}))
+		);
 	}
 	return parse(schema, present, 'query');
 }
@@ -114,16 +117,13 @@ export function readJson(text: string): unknown {
 }
 
 /**
- * The object that a body is to be; each of its fields may stand there once.
- * @param text of which `input` was read
+ * Parses a body, which must be an object.
  * @throws AppError `validation_failed`
  */
-export function parseObject<S extends z.ZodType>(schema: S, input: unknown, text: string): z.output<S> {
+export function parseObject<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
 	if (typeof input !== 'object' || input === null || Array.isArray(input)) {
 		throw validationFailed([{ in: 'body', pointer: '', code: 'invalid_type', detail: 'Use a JSON object.' }]);
 	}
-	const repeated = repeatedNames(text);
-	if (repeated.length > 0) throw sentTwice('body', repeated, 'Send this field once.');
 	return parse(schema, input, 'body');
 }
 
@@ -155,10 +155,9 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 	return Buffer.concat(chunks);
 }
 
-export const tooLarge = (maxBytes: number) =>
-	new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
+const tooLarge = (maxBytes: number) => new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
 /** A body whose sender went away, or did not keep to its own framing: its mistake, nothing for the log. */
-export const brokeOff = () => new AppError('invalid_json', 'The body broke off.');
+const brokeOff = () => new AppError('invalid_json', 'The body broke off.');
 
 /** adapter-node's own limit (BODY_SIZE_LIMIT) shows as an error while the body is read. */
 function unread(error: unknown): never {

@@ -21,7 +21,7 @@ export interface GatewaysTable {
 	/** When it was last heard of through a channel that it proves itself on; null before the first time. */
 	seen_at: Generated<number | null>;
 	/** Since when it ought to have been heard of; null while it is. */
-	silent_since: Generated<number | null>;
+	unresponsive_since: Generated<number | null>;
 	/** Its clock less ours, as last measured. */
 	clock_offset_ms: Generated<number | null>;
 	/** Why it could last not be told something, for people; null when it could. */
@@ -31,7 +31,7 @@ export interface GatewaysTable {
 	/** `seen_at` as that check found it. */
 	checked_seen_at: Generated<number | null>;
 	/** How many checks in a row found nothing newer, though something was expected. */
-	quiet_checks: Generated<number>;
+	missed_checks: Generated<number>;
 	/** Devices that it last said it has online; null where it does not say. */
 	online_count: Generated<number | null>;
 	created_at: number;

@@ -26,7 +26,7 @@ export interface RoutersTable {
 	/** Devices that one pass lets online at a time. */
 	max_devices: Generated<number>;
 	/** Since when none of its gateways has been heard of; null while they are, or where none is expected to be. */
-	silent_since: Generated<number | null>;
+	unresponsive_since: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
 	disabled_at: number | null;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
+import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
 import { captiveSessionId, CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import {
 	EntryRefused,
-	type Access,
+	type PassLogin,
 	type Entry,
 	type EntryRequest,
 	type Finish,
@@ -38,7 +39,7 @@ export interface CaptiveSessions {
 	/** The device that a purchase lets online; null when it was made, and opened, elsewhere. */
 	ofPurchase(purchase: PurchaseAt): Promise<PurchaseDevice | null>;
 	/** Where the browser must go to be let online, noted as tried; null when there is no such way. */
-	finish(purchase: PurchaseAt, access: Access): Promise<Finish | null>;
+	finish(purchase: PurchaseAt, login: PassLogin): Promise<Finish | null>;
 	/** SHA-256 of the token of the purchase that the same device last made at this gateway, as far as it says. */
 	earlierPurchase(gateway: RegisteredGateway, clientMac: string | null): Promise<string | null>;
 	/**
@@ -73,7 +74,7 @@ export interface PurchaseDevice {
 	/** Whether the browser has been sent to the gateway: on this visit, or on another one of this purchase lately. */
 	tried: 'here' | 'elsewhere' | null;
 	/** null where the gateway lets in without being told of devices. */
-	stands: Standing | null;
+	deviceState: DeviceState | null;
 }
 
 /** Time to choose, pay and come back. */
@@ -110,16 +111,10 @@ export interface CaptiveSessionAccess {
 	/** A purchase was bound to a visit. @param isIn the gateway says that the device is online already */
 	bound(tokenHash: string, isIn: boolean): Promise<void>;
 	/** Where a device stands at a gateway that has to be told of it; null where nothing of it is known. */
-	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<Standing | null>;
+	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<DeviceState | null>;
 	/** The device of the newest visit takes the place of the purchase's others. @returns false when there is none */
 	move(tokenHash: string): Promise<boolean>;
 }
-
-/**
- * `letting-in`: the gateway is being told. `unanswered`: so too, but it could not be told so far. `online`: it has let the
- * device in. `elsewhere`: all places of the pass are other devices'.
- */
-export type Standing = 'letting-in' | 'unanswered' | 'online' | 'elsewhere';
 
 export function createCaptiveSessions({
 	database,
@@ -232,19 +227,19 @@ export function createCaptiveSessions({
 			const lately = clock.now() - triedAt < TRIED_MS ? 'elsewhere' : null;
 			const tried = newest.tried_at === null ? lately : 'here';
 			const entry = entryOf(newest);
-			const stands = await access.stateOf(sha256(purchase.token), {
+			const deviceState = await access.stateOf(sha256(purchase.token), {
 				gatewayId: gateway.id,
 				mac: newest.client_mac
 			});
-			return { gateway, entry, how: howOf(gateway), tried, stands };
+			return { gateway, entry, how: howOf(gateway), tried, deviceState };
 		},
 		move: (purchaseToken) => access.move(sha256(purchaseToken)),
-		async finish(purchase, access) {
+		async finish(purchase, login) {
 			const found = await newestOf(purchase);
 			if (!found) return null;
 			const { newest, gateway } = found;
 			try {
-				const finish = adapterOf(gateway.kind).finish(entryOf(newest), access, gateway);
+				const finish = adapterOf(gateway.kind).finish(entryOf(newest), login, gateway);
 				await store.updateCaptiveSession(db, newest.id, { tried_at: clock.now() });
 				return finish;
 			} catch (error) {
@@ -273,10 +268,10 @@ export function createCaptiveSessions({
 			if (signedIn) return paid.purchase_token_hash;
 			if (howOf(gateway) !== 'waits') return null;
 			// Something else lets it in: nobody hears of it.
-			if (adapterOf(gateway.kind).controlMode(gateway) === 'elsewhere') return paid.purchase_token_hash;
+			if (adapterOf(gateway.kind).controlMode(gateway) === 'external') return paid.purchase_token_hash;
 			const device = { gatewayId: gateway.id, mac: paid.client_mac };
-			const stands = await access.stateOf(paid.purchase_token_hash, device);
-			return stands === 'online' ? paid.purchase_token_hash : null;
+			const deviceState = await access.stateOf(paid.purchase_token_hash, device);
+			return deviceState === 'online' ? paid.purchase_token_hash : null;
 		},
 		startAddress: (gateway) => adapterOf(gateway.kind).startAddress(gateway),
 		needsDevice(gateway) {

@@ -105,11 +105,11 @@ export function createGatewayHealth({
 		const problems = status?.problems.join(' ') ?? '';
 		if (!status?.reachable) {
 			const trouble = problems || `It did not answer within ${ASK_MS / 1000} seconds.`;
-			await gateways.note(gateway.id, { trouble });
+			await gateways.recordStatus(gateway.id, { trouble });
 			return false;
 		}
 		const { clockOffsetMs, online } = status;
-		await gateways.note(gateway.id, {
+		await gateways.recordStatus(gateway.id, {
 			seen: true,
 			trouble: problems || null,
 			online,
@@ -126,12 +126,12 @@ export function createGatewayHealth({
 		const mode = adapterOf(gateway.kind).controlMode(gateway);
 		const isReachable = mode === 'push' && (await isReached(gateway));
 		const life = mayBeLost(gateway) ? await access.lifeOf(gateway) : 'unknown';
-		if (life === 'answers') await gateways.note(gateway.id, { seen: true });
+		if (life === 'answers') await gateways.recordStatus(gateway.id, { seen: true });
 		if (stopping.signal.aborted) return;
 		const isAsked = mode === 'push' || life !== 'unknown';
 		const seenAt = isAsked ? await store.seenAt(db, row.id) : row.seen_at;
 		const isWatched = mode === 'push' || mode === 'poll' || mode === 'radius';
-		const before = { quietChecks: row.quiet_checks, unresponsiveSince: row.silent_since };
+		const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
 		const after = judge(before, {
 			// At any other moment, not only a later one: the clock may have been set back.
 			isHeard: isReachable || life === 'answers' || !isWatched || seenAt !== row.checked_seen_at,
@@ -143,10 +143,10 @@ export function createGatewayHealth({
 		// Not where it was heard of in this moment.
 		if (!(await store.noteCheck(db, row.id, { now, seenAt, ...after }))) return;
 		const facts = { gateway: row.name, router: row.router_id };
-		if (after.unresponsiveSince !== null && row.silent_since === null) {
+		if (after.unresponsiveSince !== null && row.unresponsive_since === null) {
 			log.warn({ ...facts, since: new Date(after.unresponsiveSince).toISOString() }, 'a gateway went silent');
 		}
-		if (after.unresponsiveSince === null && row.quiet_checks >= QUIET_CHECKS) {
+		if (after.unresponsiveSince === null && row.missed_checks >= QUIET_CHECKS) {
 			log.warn(facts, 'a gateway is heard of again');
 		}
 	}

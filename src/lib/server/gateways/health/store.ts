@@ -7,16 +7,16 @@ export interface WatchRow {
 	name: string;
 	router_id: number;
 	seen_at: number | null;
-	silent_since: number | null;
+	unresponsive_since: number | null;
 	checked_seen_at: number | null;
-	quiet_checks: number;
+	missed_checks: number;
 }
 
 /** Gateways, those that wait longest for a check first. */
 export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
 	queries
 		.selectFrom('gateways')
-		.select(['id', 'name', 'router_id', 'seen_at', 'silent_since', 'checked_seen_at', 'quiet_checks'])
+		.select(['id', 'name', 'router_id', 'seen_at', 'unresponsive_since', 'checked_seen_at', 'missed_checks'])
 		.orderBy(sql`coalesce(checked_at, 0)`)
 		.orderBy('id')
 		.limit(limit)
@@ -59,7 +59,7 @@ export interface Checked {
 	now: number;
 	/** When it was last heard of, as the check found it. */
 	seenAt: number | null;
-	quietChecks: number;
+	missedChecks: number;
 	unresponsiveSince: number | null;
 }
 
@@ -70,8 +70,8 @@ export async function noteCheck(queries: Queries, id: number, checked: Checked):
 		.set({
 			checked_at: checked.now,
 			checked_seen_at: checked.seenAt,
-			quiet_checks: checked.quietChecks,
-			silent_since: checked.unresponsiveSince
+			missed_checks: checked.missedChecks,
+			unresponsive_since: checked.unresponsiveSince
 		})
 		.where('id', '=', id)
 		.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
@@ -85,21 +85,21 @@ export interface SettledRouter {
 }
 
 const SILENT_ROUTERS = sql`select router_id from gateways group by router_id
-	having count(*) = count(silent_since)`;
+	having count(*) = count(unresponsive_since)`;
 
 /** Takes routers off sale of which no gateway is heard. @returns which */
 export async function markRoutersOffline(queries: Queries): Promise<SettledRouter[]> {
 	const { rows } = await sql<SettledRouter>`
-		update routers set silent_since =
-			(select max(gateways.silent_since) from gateways where gateways.router_id = routers.id)
-		where silent_since is null and id in (${SILENT_ROUTERS}) returning id, name`.execute(queries);
+		update routers set unresponsive_since =
+			(select max(gateways.unresponsive_since) from gateways where gateways.router_id = routers.id)
+		where unresponsive_since is null and id in (${SILENT_ROUTERS}) returning id, name`.execute(queries);
 	return rows;
 }
 
 /** Puts routers on sale again of which a gateway is heard, or that have none any more. @returns which */
 export async function markRoutersOnline(queries: Queries): Promise<SettledRouter[]> {
 	const { rows } = await sql<SettledRouter>`
-		update routers set silent_since = null
-		where silent_since is not null and id not in (${SILENT_ROUTERS}) returning id, name`.execute(queries);
+		update routers set unresponsive_since = null
+		where unresponsive_since is not null and id not in (${SILENT_ROUTERS}) returning id, name`.execute(queries);
 	return rows;
 }

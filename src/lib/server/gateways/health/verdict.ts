@@ -13,7 +13,7 @@ export const MIN_GAP_MS = 45_000;
 export const MAX_GAP_MS = 150_000;
 
 export interface Watch {
-	quietChecks: number;
+	missedChecks: number;
 	unresponsiveSince: number | null;
 }
 
@@ -30,10 +30,10 @@ export interface Look {
 }
 
 export function judge(before: Watch, { isHeard, isExpected, counts, seenAt, now }: Look): Watch {
-	if (isHeard) return { quietChecks: 0, unresponsiveSince: null };
-	if (!isExpected) return { quietChecks: 0, unresponsiveSince: null };
+	if (isHeard) return { missedChecks: 0, unresponsiveSince: null };
+	if (!isExpected) return { missedChecks: 0, unresponsiveSince: null };
 	// Once silent it stays so while it ought to be heard of and is not: nobody knows that it is well.
 	if (before.unresponsiveSince !== null || !counts) return before;
-	const quietChecks = before.quietChecks + 1;
-	return { quietChecks, unresponsiveSince: quietChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now) };
+	const missedChecks = before.missedChecks + 1;
+	return { missedChecks, unresponsiveSince: missedChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now) };
 }

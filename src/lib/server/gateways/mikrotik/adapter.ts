@@ -83,7 +83,7 @@ export const mikrotik: Gateway = {
 	secretName: null,
 	defaultPort: DEFAULT_PORT,
 	finishes: () => 'navigate',
-	controlMode: ({ settings }) => (settings.way === 'rest' ? 'push' : 'radius'),
+	controlMode: ({ settings }) => (settings.control === 'rest' ? 'push' : 'radius'),
 	takesPassword: () => true,
 	controller: mikrotikController,
 	configFor: mikrotikConfig,

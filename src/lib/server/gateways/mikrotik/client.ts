@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type {
 	GatewayFacts,
 	GatewayStatus,
-	Guest,
+	DeviceLogin,
 	Reach,
 	CommandResult,
 	DeviceController
@@ -99,7 +99,7 @@ async function ensureProfile(
 /** Users of a name: for several servers of its hotspot there may be one each. */
 async function usersOf(
 	rest: ReturnType<typeof createRest>,
-	{ user: name, mayBeUnmarked }: Guest,
+	{ user: name, mayBeUnmarked }: DeviceLogin,
 	facts: GatewayFacts
 ): Promise<Outcome<Users>> {
 	const found = await rest.find(USERS, 'name', name);
@@ -119,49 +119,49 @@ interface Users {
 const used = (rows: readonly Row[]) =>
 	rows.reduce((sum, { uptime }) => sum + routerSeconds(uptime ?? '0s'), 0);
 
-async function grant(
-	guest: Guest,
+async function authorize(
+	device: DeviceLogin,
 	untilMs: number,
 	facts: GatewayFacts,
 	reach: Reach
 ): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
-	const profile = await ensureProfile(rest, guest.maxDevices);
+	const profile = await ensureProfile(rest, device.maxDevices);
 	if (profile.kind === 'unavailable') return profile;
 	// Twice: it may be made meanwhile, or removed, by hand.
 	for (let tries = 0; tries < 2; tries += 1) {
-		const found = await usersOf(rest, guest, facts);
+		const found = await usersOf(rest, device, facts);
 		if (found.kind === 'unavailable') return found;
-		if (found.value.isTaken) return unavailable(takenText(guest, facts));
+		if (found.value.isTaken) return unavailable(takenText(device, facts));
 		const [user] = found.value.own;
 		// Whether a user's uptime counts the connection that it has now is not documented: better too long, the end is ours.
-		const active = user ? await rest.find(ACTIVE, 'user', guest.user) : done([]);
+		const active = user ? await rest.find(ACTIVE, 'user', device.user) : done([]);
 		if (active.kind === 'unavailable') return active;
 		const left = Math.max(1, Math.ceil((untilMs - reach.now()) / 1000));
 		const wanted = {
 			comment: commentOf(facts),
-			password: guest.password,
+			password: device.password,
 			profile: profile.value,
-			'limit-uptime': `${used(found.value.own) + used(active.value) + left * guest.maxDevices}s`,
+			'limit-uptime': `${used(found.value.own) + used(active.value) + left * device.maxDevices}s`,
 			disabled: 'false'
 		};
 		const changed = user
 			? await rest.change('PATCH', `/${USERS}/${user['.id']}`, wanted)
-			: await rest.change('PUT', `/${USERS}`, { name: guest.user, ...wanted });
+			: await rest.change('PUT', `/${USERS}`, { name: device.user, ...wanted });
 		if (changed.kind === 'unavailable') return changed;
 		if (changed.value === 'changed') return { kind: 'done' };
 	}
 	return unavailable('Somebody else is changing the users of this hotspot.');
 }
 
-const takenText = ({ user }: Guest, facts: GatewayFacts) =>
+const takenText = ({ user }: DeviceLogin, facts: GatewayFacts) =>
 	`The hotspot has a user "${user}" without the comment "${commentOf(facts)}", which is not ours to change: give it another name.`;
 
 /** The user first: what is put out would sign in again. */
-async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
+async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
-	const { user } = guest;
-	const found = await usersOf(rest, guest, facts);
+	const { user } = device;
+	const found = await usersOf(rest, device, facts);
 	if (found.kind === 'unavailable') return found;
 	// Who is online under the name of somebody else's user is that one.
 	if (found.value.isTaken) return { kind: 'done' };
@@ -200,7 +200,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	};
 }
 
-export const mikrotikController: DeviceController = { subject: 'user', grant, revoke, status };
+export const mikrotikController: DeviceController = { subject: 'user', authorize, disconnect, status };
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 

@@ -8,7 +8,7 @@ import { portalAddress } from '../captive-sessions/portal-address.ts';
  * own: the hotspot itself is set up there first (`/ip hotspot setup`), and everything here is added to it.
  */
 export function mikrotikConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
-	const isRest = facts.settings.way === 'rest';
+	const isRest = facts.settings.control === 'rest';
 	return [
 		{ title: 'MikroTik: what to do', file: null, text: steps(site, isRest) },
 		{ title: 'MikroTik: script', file: 'airtill.rsc', text: script(facts, site, isRest) },

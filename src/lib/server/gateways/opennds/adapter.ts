@@ -48,7 +48,7 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 }
 
 const controlModeOf = ({ settings }: GatewayFacts): ControlMode =>
-	settings.elsewhere ? 'elsewhere' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
+	settings.external ? 'external' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
 
 export const opennds: Gateway = {
 	kind: 'opennds',
@@ -62,7 +62,7 @@ export const opennds: Gateway = {
 		return isTold ? 'waits' : 'navigate';
 	},
 	controlMode: controlModeOf,
-	takesPassword: ({ settings }) => settings.elsewhere === true,
+	takesPassword: ({ settings }) => settings.external === true,
 	controller: ndsctlController,
 	configFor: openndsConfig,
 

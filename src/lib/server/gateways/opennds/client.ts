@@ -3,7 +3,7 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import type {
 	GatewayFacts,
 	GatewayStatus,
-	Guest,
+	DeviceLogin,
 	Reach,
 	CommandResult,
 	DeviceController
@@ -73,38 +73,39 @@ async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Answer<Clie
 
 const customOf = (user: string) => Buffer.from(user).toString('base64');
 
-/** Whether a client that the router knows is the device of a guest, and not one that only claimed its address. */
-const isGuest = (client: Client, guest: Guest) =>
-	sha256(client.token) === guest.login['hid'] || (isOnline(client) && isOwn(client, guest));
+/** Whether a client that the router knows is the device of a device, and not one that only claimed its address. */
+const isGuest = (client: Client, device: DeviceLogin) =>
+	sha256(client.token) === device.login['hid'] || (isOnline(client) && isOwn(client, device));
 const isOnline = ({ state }: Client) => state === 'Authenticated';
-const isOwn = ({ custom = '' }: Client, { user }: Guest) => custom.replaceAll('%3d', '=') === customOf(user);
+const isOwn = ({ custom = '' }: Client, { user }: DeviceLogin) =>
+	custom.replaceAll('%3d', '=') === customOf(user);
 
 function endsAt(client: Client, untilMs: number): boolean {
 	const endMs = Number(client.session_end) * 1000;
 	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + SURPLUS_MS;
 }
 
-async function grant(
-	guest: Guest,
+async function authorize(
+	device: DeviceLogin,
 	untilMs: number,
 	facts: GatewayFacts,
 	reach: Reach
 ): Promise<CommandResult> {
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
-	const client = known.value.find(({ mac }) => mac.toLowerCase() === guest.mac);
+	const client = known.value.find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client)
 		return unavailable('openNDS does not know the device now; it does as soon as it opens a page.');
-	if (!isGuest(client, guest)) {
+	if (!isGuest(client, device)) {
 		return unavailable('The device at this address is not the one that came to the portal.');
 	}
 	if (isOnline(client)) {
-		if (isOwn(client, guest) && endsAt(client, untilMs)) return { kind: 'done' };
+		if (isOwn(client, device) && endsAt(client, untilMs)) return { kind: 'done' };
 		const ended = await ndsctl(facts, reach, ['deauth', client.mac]);
 		if (ended.kind === 'unavailable') return ended;
 	}
 	const minutes = Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS));
-	const words = ['auth', client.mac, String(minutes), '0', '0', '0', '0', customOf(guest.user)];
+	const words = ['auth', client.mac, String(minutes), '0', '0', '0', '0', customOf(device.user)];
 	const said = await ndsctl(facts, reach, words);
 	if (said.kind === 'unavailable') return said;
 	return /\bauthenticated\./i.test(said.value)
@@ -112,11 +113,11 @@ async function grant(
 		: unavailable('openNDS did not let the device in; is allow_preemptive_authentication set?');
 }
 
-async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
+async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
-	const client = known.value.find(({ mac }) => mac.toLowerCase() === guest.mac);
-	if (!client || !isOnline(client) || !isGuest(client, guest)) return { kind: 'done' };
+	const client = known.value.find(({ mac }) => mac.toLowerCase() === device.mac);
+	if (!client || !isOnline(client) || !isGuest(client, device)) return { kind: 'done' };
 	const said = await ndsctl(facts, reach, ['deauth', client.mac]);
 	if (said.kind === 'unavailable') return said;
 	return /deauthenticated|not found/i.test(said.value)
@@ -151,4 +152,4 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	return { problems, reachable: true, clockOffsetMs: null, online: known.value.filter(isOnline).length };
 }
 
-export const ndsctlController: DeviceController = { subject: 'device', grant, revoke, status };
+export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, status };

@@ -8,7 +8,7 @@ import type { GatewayCredentials, GatewayKind, GatewaySettings } from '../gatewa
 /** All of it as typed; null and '' where it was not. */
 export interface ReachInput {
 	/** MikroTik: `radius` or `rest`. */
-	way: string | null;
+	control: string | null;
 	/** `ADDRESS[:PORT]` for RADIUS. */
 	nas: string | null;
 	/** openNDS at level 1: path of its `ndsctl`. */
@@ -27,7 +27,7 @@ export interface ReachInput {
 }
 
 export type ReachField =
-	| 'way'
+	| 'control'
 	| 'nas'
 	| 'ndsctl'
 	| 'api'
@@ -55,8 +55,8 @@ const API_PATHS: Partial<Record<GatewayKind, string>> = {
 };
 
 /** Whether a gateway of this kind asks a RADIUS server. */
-export const asksRadius = (kind: GatewayKind, { way }: GatewaySettings): boolean =>
-	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && way !== 'rest');
+export const asksRadius = (kind: GatewayKind, { control }: GatewaySettings): boolean =>
+	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && control !== 'rest');
 
 /** Adds what is typed to the settings. */
 export function checkReach(
@@ -65,10 +65,10 @@ export function checkReach(
 	settings: GatewaySettings,
 	wrong: Wrong
 ): GatewayCredentials {
-	if (input.way !== null) {
-		if (kind !== 'mikrotik') wrong('way', 'only MikroTik has a choice');
-		else if (input.way === 'radius' || input.way === 'rest') settings.way = input.way;
-		else wrong('way', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
+	if (input.control !== null) {
+		if (kind !== 'mikrotik') wrong('control', 'only MikroTik has a choice');
+		else if (input.control === 'radius' || input.control === 'rest') settings.control = input.control;
+		else wrong('control', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
 	}
 	checkNdsctl(input, kind, settings, wrong);
 	const radius = checkRadius(input, kind, settings, wrong);
@@ -140,8 +140,9 @@ function checkApi(
 ): GatewayCredentials {
 	const { api, apiUser, apiKey, apiCertificate, apiInsecure } = input;
 	const path = API_PATHS[kind];
-	if (path === undefined || (kind === 'mikrotik' && settings.way !== 'rest')) {
-		const reason = kind === 'mikrotik' ? 'only with --way rest' : `${kind} is not asked by us: leave it out`;
+	if (path === undefined || (kind === 'mikrotik' && settings.control !== 'rest')) {
+		const reason =
+			kind === 'mikrotik' ? 'only with --control rest' : `${kind} is not asked by us: leave it out`;
 		if (api !== null) wrong('api', reason);
 		if (apiUser !== null) wrong('api-user', reason);
 		if (apiKey !== null) wrong('api-key', reason);

@@ -29,7 +29,7 @@ export interface GatewayInput extends ReachInput {
 	site: string | null;
 	accessPoints: readonly string[];
 	/** Where Airtill lets no device online itself: something else does, and whoever registers it knows. */
-	letInElsewhere: boolean;
+	externalAccess: boolean;
 }
 
 export interface CheckedGateway {
@@ -53,7 +53,7 @@ export interface FieldProblem {
 		| 'level'
 		| 'site'
 		| 'access-point'
-		| 'let-in-elsewhere'
+		| 'external-access'
 		| 'token'
 		| ReachField;
 	reason: string;
@@ -111,21 +111,21 @@ export const madeFor = (kind: GatewayKind, settings: GatewaySettings) => ({
 
 /** Nothing is sold where nobody would be let online: buyers would pay, and stay outside. */
 function checkLettingIn(
-	{ letInElsewhere, api }: GatewayInput,
+	{ externalAccess, api }: GatewayInput,
 	kind: GatewayKind,
 	settings: GatewaySettings,
 	wrong: Wrong
 ): void {
 	if (kind !== 'unifi' || api !== null) {
-		if (letInElsewhere) wrong('let-in-elsewhere', 'Airtill lets devices online here: leave it out');
+		if (externalAccess) wrong('external-access', 'Airtill lets devices online here: leave it out');
 		return;
 	}
-	if (letInElsewhere) settings.elsewhere = true;
+	if (externalAccess) settings.external = true;
 	else {
 		wrong(
 			'api',
 			'say where the API of its console is: else Airtill cannot let devices online, and buyers would pay and stay ' +
-				'offline. If something else lets them in, e.g. the Wi-Fi itself takes the bought password, add --let-in-elsewhere'
+				'offline. If something else lets them in, e.g. the Wi-Fi itself takes the bought password, add --external-access'
 		);
 	}
 }

@@ -15,7 +15,7 @@ export const unifi: Gateway = {
 	secretName: null,
 	defaultPort: null,
 	finishes: () => 'waits',
-	controlMode: ({ settings }) => (settings.api === undefined ? 'elsewhere' : 'push'),
+	controlMode: ({ settings }) => (settings.api === undefined ? 'external' : 'push'),
 	takesPassword: ({ settings }) => settings.api === undefined,
 	controller: unifiController,
 	configFor: unifiConfig,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type {
 	GatewayFacts,
 	GatewayStatus,
-	Guest,
+	DeviceLogin,
 	Reach,
 	CommandResult,
 	DeviceController
@@ -87,15 +87,15 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 	return { call, list, site, client };
 }
 
-async function grant(
-	guest: Guest,
+async function authorize(
+	device: DeviceLogin,
 	untilMs: number,
 	facts: GatewayFacts,
 	reach: Reach
 ): Promise<CommandResult> {
-	if (guest.mac === null) return unavailable('The device is not known.');
+	if (device.mac === null) return unavailable('The device is not known.');
 	const unifi = createConsole(facts, reach);
-	const found = await unifi.client(guest.mac);
+	const found = await unifi.client(device.mac);
 	if (found.kind === 'unavailable') return found;
 	if (!found.value) return unavailable('The device is not on the Wi-Fi at this moment.');
 	const answer = await unifi.call('POST', found.value.path, {
@@ -108,16 +108,16 @@ async function grant(
 	const isNoGuest = answer.status >= 400 && answer.status < 500 && type !== undefined && type !== 'GUEST';
 	return unavailable(
 		isNoGuest
-			? 'The device is not on a guest network: the Wi-Fi needs the hotspot with an external portal.'
+			? 'The device is not on a device network: the Wi-Fi needs the hotspot with an external portal.'
 			: explain(answer)
 	);
 }
 
 /** One that has left cannot be told; it is asked for again until its minutes are over. */
-async function revoke(guest: Guest, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
-	if (guest.mac === null) return { kind: 'done' };
+async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
+	if (device.mac === null) return { kind: 'done' };
 	const unifi = createConsole(facts, reach);
-	const found = await unifi.client(guest.mac);
+	const found = await unifi.client(device.mac);
 	if (found.kind === 'unavailable') return found;
 	if (!found.value) return { kind: 'impossible' };
 	if (found.value.client.access?.authorized === false) return { kind: 'done' };
@@ -151,7 +151,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	};
 }
 
-export const unifiController: DeviceController = { subject: 'device', grant, revoke, status };
+export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, status };
 
 /** Its own words are not repeated: they may hold what was sent. */
 function explain({ status }: { status: number }): string {

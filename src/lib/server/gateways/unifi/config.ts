@@ -18,7 +18,7 @@ export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): Confi
 			'the internet.',
 		'"Default expiration": any; every guest is given its own minutes.',
 		...(settings.api === undefined
-			? ['Airtill lets nobody in there (--let-in-elsewhere): see that whatever does so works.']
+			? ['Airtill lets nobody in there (--external-access): see that whatever does so works.']
 			: [
 					'Control Plane > Integrations: make an API key with an administrator of this site. The one that was registered ' +
 						`stays the one that is used at ${settings.api}; a new one: airtill gateways rotate ${site.gateway.name} ` +

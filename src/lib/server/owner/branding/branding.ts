@@ -3,30 +3,28 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { BrandBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { sha256Bytes } from '#lib/server/platform/secrets.ts';
-import { LogoRefused, type LogoPicture } from './logo.ts';
-import { readLogo } from './read-logo.ts';
+import { drawLogo, LogoRefused, type LogoPicture } from './logo.ts';
 import * as store from './store.ts';
 
 /**
- * How an owner looks to buyers: a name, a logo and a colour, for all routers of the account or for one. What one
- * router sets goes before what the account sets, field by field. Whose brand may be changed by whom is decided by
- * the caller (http/owner.ts).
+ * The name, logo and colour that buyers see at an owner's routers. They are set for the account or for one router; a
+ * field that is set for the router replaces the account's. The caller checks who may change a brand.
  */
 export interface Branding {
-	/** The brands of routers, by their ids; a router without one is not in the map. */
+	/** Reads the brands that buyers see, by router id. Routers without a brand are not in the map. */
 	ofRouters(
 		queries: Queries,
 		routers: readonly { id: number; owner_account_id: number }[]
 	): Promise<ReadonlyMap<number, BrandBody>>;
-	/** What is set for exactly this subject, and nothing that it inherits. */
+	/** Reads the subject's own settings, without those that a router inherits from its account. */
 	read(subject: BrandSubject): Promise<BrandSettings>;
-	/** Changes what is given. @throws BrandRefused */
+	/** Replaces the subject's settings. @throws BrandRefused */
 	change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void>;
-	/** A logo by its file name; null when there is none. */
-	logo(file: string): Promise<{ type: LogoPicture['type']; bytes: Buffer } | null>;
+	/** Reads a logo by its file name; null if there is none. */
+	logo(file: string): Promise<StoredLogo | null>;
 }
 
-/** Whose brand: one router's, or with null that of all of the account's. */
+/** One router's brand or, with `routerId: null`, the brand of all routers of the account. */
 export interface BrandSubject {
 	accountId: number;
 	routerId: number | null;
@@ -40,15 +38,21 @@ export interface BrandSettings {
 }
 
 export interface BrandChange {
-	/** An empty one takes the name away. */
+	/** Empty removes the name. */
 	name: string;
-	/** null takes the colour away. */
+	/** null removes the colour. */
 	accent: string | null;
-	/** The bytes of a file; `keep` and `remove` say what becomes of the logo that is there. */
+	/** An uploaded file, or the fate of the current logo. */
 	logo: Buffer | 'keep' | 'remove';
 }
 
-/** Why a brand is not changed; of a logo the message says more, for its owner. */
+/** SVG logos are from releases that rewrote and stored them; new uploads become PNG. */
+export interface StoredLogo {
+	type: 'image/png' | 'image/svg+xml';
+	bytes: Buffer;
+}
+
+/** A brand change with an invalid field. For `logo` the message is shown to the owner. */
 export class BrandRefused extends Error {
 	readonly reason: 'name_unseen' | 'name_long' | 'colour_format' | 'colour_grey' | 'logo';
 
@@ -112,7 +116,6 @@ export function createBranding(database: Database, clock: Clock): Branding {
 	};
 }
 
-/** The router's own fields before those of the account. */
 function merged(own: store.BrandRow | undefined, general: store.BrandRow | undefined): BrandBody | null {
 	const brand = {
 		name: own?.name ?? general?.name ?? null,
@@ -130,9 +133,9 @@ function logoOf(row: store.BrandRow | undefined): BrandBody['logo'] {
 function logoColumns(logo: LogoPicture | 'keep' | 'remove') {
 	if (logo === 'keep') return {};
 	if (logo === 'remove') return { logo_file: null, logo_data: null, logo_width: null, logo_height: null };
-	const { bytes, extension, width, height } = logo;
+	const { bytes, width, height } = logo;
 	return {
-		logo_file: `${sha256Bytes(bytes).slice(0, HASH_LENGTH)}.${extension}`,
+		logo_file: `${sha256Bytes(bytes).slice(0, HASH_LENGTH)}.png`,
 		logo_data: bytes.toString('base64'),
 		logo_width: width,
 		logo_height: height
@@ -140,15 +143,15 @@ function logoColumns(logo: LogoPicture | 'keep' | 'remove') {
 }
 
 function checkedName(text: string): string | null {
-	// Marks of direction come along when a name is copied from elsewhere; it needs none.
+	// Text that is copied from other programs often carries invisible direction marks.
 	const name = text
 		.normalize('NFC')
 		.replace(/[\u200e\u200f\u061c]/g, '')
 		.replace(/\s+/g, ' ')
 		.trim();
-	// Characters that are not seen, or turn the text around them; joiners belong to some scripts.
+	// Invisible characters can disguise a name. Persian and Indic scripts need the two joiners.
 	if (/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u.test(name.replace(/[\u200c\u200d]/g, ''))) {
-		throw new BrandRefused('name_unseen', 'The name has characters that cannot be seen.');
+		throw new BrandRefused('name_unseen', 'The name has invisible characters. Type it again.');
 	}
 	if ([...name].length > MAX_BRAND_NAME) {
 		throw new BrandRefused('name_long', `Use a name of at most ${MAX_BRAND_NAME} characters.`);
@@ -158,16 +161,16 @@ function checkedName(text: string): string | null {
 
 function checkedAccent(text: string): string {
 	const colour = parseColour(text.trim());
-	if (colour === null) throw new BrandRefused('colour_format', 'Use a colour such as #0a6b4b.');
+	if (colour === null) throw new BrandRefused('colour_format', 'Write the colour like #0a6b4b.');
 	if (!accentOf(colour)) {
-		throw new BrandRefused('colour_grey', 'A grey: links and buttons could not be told from text.');
+		throw new BrandRefused('colour_grey', 'Grey links and buttons look like text. Use a colour.');
 	}
 	return colour;
 }
 
 async function checkedLogo(bytes: Buffer): Promise<LogoPicture> {
 	try {
-		return await readLogo(bytes);
+		return await drawLogo(bytes);
 	} catch (error) {
 		if (error instanceof LogoRefused) throw new BrandRefused('logo', error.message);
 		throw error;

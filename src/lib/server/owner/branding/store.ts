@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { BrandsTable } from '#lib/server/db/schema.ts';
 
-/** A brand without the bytes of its logo. */
+/** A row of `brands` without the bytes of the logo. */
 export type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
 
 const COLUMNS = [
@@ -23,7 +23,7 @@ export async function find(queries: Queries, subjects: readonly string[]): Promi
 	return queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects).execute();
 }
 
-/** Writes what is given of a brand, and leaves the rest as it is. */
+/** Inserts or updates a brand; columns that are not given keep their value. */
 export async function save(
 	queries: Queries,
 	brand: Pick<BrandRow, 'subject' | 'account_id' | 'router_id' | 'updated_at' | 'updated_by'> &
@@ -37,7 +37,7 @@ export async function save(
 		.execute();
 }
 
-/** The bytes of a logo by its file name, base64. */
+/** Reads the bytes of a logo in base64. */
 export async function logo(queries: Queries, file: string): Promise<string | null> {
 	const row = await queries
 		.selectFrom('brands')

@@ -85,7 +85,7 @@ export function gatewayState(
 	{ unresponsiveSince, seenAt }: RegisteredGateway,
 	mode: ControlMode
 ): GatewayState {
-	if (seenAt === null) return mode === 'browser' || mode === 'elsewhere' ? 'unwatched' : 'new';
+	if (seenAt === null) return mode === 'browser' || mode === 'external' ? 'unwatched' : 'new';
 	return unresponsiveSince === null ? 'heard' : 'silent';
 }
 
@@ -139,7 +139,7 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 				if (connected !== undefined) return [[id, connected]];
 				const mode = adapterOf(gateway.kind).controlMode(gateway);
 				const isKnown = unresponsiveSince === null && seenAt !== null;
-				if (!isKnown || mode === 'browser' || mode === 'elsewhere') return [];
+				if (!isKnown || mode === 'browser' || mode === 'external') return [];
 				return [[id, mode === 'radius' ? 0 : (onlineCount ?? guests.get(id) ?? 0)]];
 			})
 		);

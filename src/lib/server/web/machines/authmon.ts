@@ -69,7 +69,7 @@ async function round(app: App, key: string, asked: readonly Asked[]): Promise<(o
 	// Where no device has been yet nothing is known of it.
 	const isKnown = logins.length === 0 || logins.some((login) => fitsName(login, names));
 	const isConfirmed = await confirm(app, gateway, asked);
-	if (isKnown || isConfirmed) await app.gateways.note(gateway.id, { seen: true });
+	if (isKnown || isConfirmed) await app.gateways.recordStatus(gateway.id, { seen: true });
 	const items = await itemsFor(app, gateway, asked);
 	return ({ question: { kind } }) => {
 		// What waits here was paid: a router that starts again has to let it in all the more.

@@ -34,7 +34,7 @@ export async function answerBinauth(event: RequestEvent<{ gateway: string }>): P
 		const stay = fields.get('token') ?? '';
 		if (mac === null || !TOKEN.test(stay) || !CUSTOM.test(custom)) return text('', 400);
 		const user = Buffer.from(custom, 'base64').toString('utf8');
-		await gateways.note(gateway.id, { seen: true });
+		await gateways.recordStatus(gateway.id, { seen: true });
 		const method = fields.get('method') ?? '';
 		if (method.endsWith('_deauth')) {
 			await access.binauth.left(gateway, { mac, token: stay, user });

@@ -24,7 +24,7 @@ export async function kioskPurchase(
 	const { state, pass, notes, watch } = shownOf(purchase, now, config.reportTimezone);
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
-	const signIn = pass ? await gateways.signInAt(purchase.router.id) : 'typed';
+	const signIn = pass ? await gateways.signInMethodAt(purchase.router.id) : 'typed';
 	return {
 		token,
 		watch,

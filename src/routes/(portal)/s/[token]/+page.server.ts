@@ -50,7 +50,7 @@ export const load: PageServerLoad = async (event) => {
 	const asked = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
 
-	const signIn = pass ? await event.locals.app.gateways.signInAt(router.id) : 'typed';
+	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
 	// Where a device has joined already, what comes next stands below, and so it does where a code is typed.
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	const text = asksCode || isLetIn(device) ? '' : state.text;

@@ -54,11 +54,11 @@ export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice
 
 /** Whether the gateway was told of it and says itself how far it is: then nobody signs in. */
 export const isLetIn = (visit: PurchaseDevice | null): boolean =>
-	visit?.how === 'waits' && visit.stands !== null;
+	visit?.how === 'waits' && visit.deviceState !== null;
 
 /** Changes whenever the page has something new to show, what its gateway has done included. */
 export const watchText = (watch: string, visit: PurchaseDevice | null): string =>
-	`${watch} ${visit?.stands ?? ''}`.trim();
+	`${watch} ${visit?.deviceState ?? ''}`.trim();
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
@@ -78,7 +78,7 @@ export async function wayOnline(
 ): Promise<string> {
 	const { captiveSessions } = locals.app;
 	// The sign-in would let more devices in than the pass has room for: first it has to be moved.
-	if ((await captiveSessions.ofPurchase({ token, routerId }))?.stands === 'elsewhere') return page;
+	if ((await captiveSessions.ofPurchase({ token, routerId }))?.deviceState === 'no-free-slot') return page;
 	const landing = `${locals.origin}${page}?online`;
 	const finish = await captiveSessions.finish({ token, routerId }, { user, password, landing });
 	return finish?.kind === 'navigate' ? finish.url : page;
@@ -91,7 +91,7 @@ export async function wayOnline(
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
-	{ entry, how, tried, stands }: PurchaseDevice,
+	{ entry, how, tried, deviceState }: PurchaseDevice,
 	{ page, ssid, signIn: way, isGuest = false }: GoOnlinePage
 ): GoOnline {
 	const asked = event.url.searchParams;
@@ -99,15 +99,15 @@ export function goOnline(
 	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
 	// A gateway that refuses sends the browser to us with a new visit, which has not been tried.
 	const isBack = how === 'navigate' && asked.has('online') && tried === 'here';
-	if (stands === 'online' || entry.state === 'online' || isBack) {
+	if (deviceState === 'online' || entry.state === 'online' || isBack) {
 		return { ...here, tone: 'good', title: m.splash_is_online(), texts: [m.splash_is_online_text()] };
 	}
-	if (stands === 'elsewhere') {
+	if (deviceState === 'no-free-slot') {
 		const title = m.splash_elsewhere_title();
 		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };
 		return { ...here, title, texts: [m.splash_elsewhere_text()], move: m.splash_elsewhere_move() };
 	}
-	if (how === 'waits') return { ...here, ...waiting(stands, way) };
+	if (how === 'waits') return { ...here, ...waiting(deviceState, way) };
 	if (asked.has('moved')) return { ...signIn, ...offer(MOVED_SECONDS, way) };
 	if (entry.problem !== null && tried !== 'here') {
 		return {
@@ -131,16 +131,16 @@ export function goOnline(
 }
 
 /** The gateway lets the device in by itself. */
-function waiting(stands: PurchaseDevice['stands'], signIn: SignIn) {
+function waiting(deviceState: PurchaseDevice['deviceState'], signIn: SignIn) {
 	const again = { text: m.splash_waits_again(), quiet: true };
-	switch (stands) {
-		case 'letting-in':
+	switch (deviceState) {
+		case 'connecting':
 			return {
 				title: m.splash_letting_title(),
 				texts: [m.splash_letting_text()],
 				refreshSeconds: SOON_SECONDS
 			};
-		case 'unanswered': {
+		case 'delayed': {
 			const texts = [m.splash_unanswered_text()];
 			return { title: m.splash_unanswered_title(), texts, link: again, refreshSeconds: SLOW_SECONDS };
 		}

@@ -4,7 +4,7 @@ import type { QrCode } from '#lib/format/qr.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 
-export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>;
+export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInMethodAt']>>;
 
 /** Something to type, to be copied. */
 export interface Copied {

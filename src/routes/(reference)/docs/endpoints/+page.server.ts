@@ -1,6 +1,16 @@
+import { endpointsOf } from '#lib/developer/openapi.ts';
 import { documentFor } from '#lib/server/api/reference/document.ts';
-import { groupsOf } from '#lib/server/api/reference/operations.ts';
 import type { PageServerLoad } from './$types';
 
-/** GET /docs/endpoints: all of them in one list. */
-export const load: PageServerLoad = ({ locals }) => ({ groups: groupsOf(documentFor(locals.origin)) });
+/** GET /docs/endpoints: all operations and webhooks by tag. */
+export const load: PageServerLoad = ({ locals }) => {
+	const document = documentFor(locals.origin);
+	const endpoints = endpointsOf(document);
+	return {
+		groups: document.tags.map(({ name, description }) => ({
+			name,
+			description,
+			endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name))
+		}))
+	};
+};

@@ -1,11 +1,23 @@
 import { error } from '@sveltejs/kit';
-import { problemView } from '#lib/server/api/reference/catalogue.ts';
+import { endpointsOf } from '#lib/developer/openapi.ts';
+import { schemasBelow } from '#lib/developer/schema.ts';
 import { documentFor } from '#lib/server/api/reference/document.ts';
+import { occurrencesOf, problemsOf } from '#lib/server/api/reference/problems.ts';
 import type { PageServerLoad } from './$types';
 
-/** GET /problems/{code}: where the `type` of an API error leads. */
+/** GET /problems/{code}: the `type` of an API error leads here. */
 export const load: PageServerLoad = ({ params, locals }) => {
-	const problem = problemView(documentFor(locals.origin), params.code);
+	const document = documentFor(locals.origin);
+	const problem = problemsOf(document).find(({ code }) => code === params.code);
 	if (!problem) error(404, 'Not found');
-	return { problem };
+	const occurrences = occurrencesOf(document, problem.code);
+	const all = endpointsOf(document).filter(({ isWebhook }) => !isWebhook);
+	return {
+		document,
+		problem,
+		schemas: [...new Set(problem.members.flatMap(({ schema }) => [...schemasBelow(document, schema)]))],
+		example: occurrences[0]?.example ?? '',
+		endpoints: occurrences.map(({ endpoint }) => endpoint),
+		isEverywhere: occurrences.length === all.length
+	};
 };

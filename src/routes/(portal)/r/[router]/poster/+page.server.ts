@@ -33,7 +33,7 @@ export const load: PageServerLoad = async (event) => {
 	const brand = showBrand(event, router);
 	// A page cannot choose its paper by a class, so the rule travels with the accent.
 	event.locals.pageRules = `@page{size:${PAPER[size]};margin:0}`;
-	const isOurs = (await event.locals.app.gateways.signInAt(router.id)) !== 'typed';
+	const isOurs = (await event.locals.app.gateways.signInMethodAt(router.id)) !== 'typed';
 	const takesCode = router.access_kind === 'portal_login' && isOurs;
 	const name = brand?.name ?? router.name;
 	return {

@@ -1,0 +1,86 @@
+import { resolve, type ApiDocument, type Schema } from './openapi.ts';
+
+/** Reads JSON Schemas of the OpenAPI document for people. */
+
+export interface Property {
+	name: string;
+	schema: Schema;
+	isRequired: boolean;
+}
+
+/** "#/components/schemas/Router" becomes "Router"; null for a schema without a name. */
+export const schemaName = (schema: Schema): string | null => schema.$ref?.split('/').at(-1) ?? null;
+
+/** Lists the properties of an object, those of its `allOf` parts included; a later part replaces an earlier one. */
+export function propertiesOf(document: ApiDocument, schema: Schema): Property[] {
+	const found = new Map<string, Property>();
+	for (const part of [resolve(document, schema), ...(resolve(document, schema).allOf ?? [])]) {
+		const { properties = {}, required = [] } = resolve(document, part);
+		for (const [name, property] of Object.entries(properties)) {
+			const known = found.get(name)?.schema.description;
+			const described = known === undefined ? property : { description: known, ...property };
+			found.set(name, { name, schema: described, isRequired: required.includes(name) });
+		}
+	}
+	return [...found.values()];
+}
+
+/** A part of a type: text, or the name of a schema that the page describes. */
+export type TypePart = { text: string } | { schema: string };
+
+/** Describes a type: "integer", "array of" and a schema, "string or null". */
+export function typeOf(schema: Schema): TypePart[] {
+	const name = schemaName(schema);
+	if (name !== null) return [{ schema: name }];
+	const choices = schema.anyOf ?? schema.oneOf;
+	if (choices) {
+		return choices.flatMap((one, index) => [...(index > 0 ? [{ text: ' or ' }] : []), ...typeOf(one)]);
+	}
+	if (schema.items) return [{ text: 'array of ' }, ...typeOf(schema.items)];
+	const types = [schema.type ?? []].flat();
+	return [{ text: types.length > 0 ? types.join(' or ') : typeof schema.const }];
+}
+
+const KEYWORDS = [
+	['const', 'always'],
+	['format', 'format'],
+	['minimum', 'minimum'],
+	['exclusiveMinimum', 'greater than'],
+	['maximum', 'maximum'],
+	['minLength', 'minimum length'],
+	['maxLength', 'maximum length'],
+	['minItems', 'minimum items'],
+	['maxItems', 'maximum items'],
+	['pattern', 'pattern'],
+	['default', 'default']
+] as const;
+
+/** Lists the limits of a value, its default and its constant. */
+export const limitsOf = (schema: Schema): { label: string; value: string }[] =>
+	KEYWORDS.flatMap(([keyword, label]) =>
+		schema[keyword] === undefined ? [] : [{ label, value: String(schema[keyword]) }]
+	);
+
+/** Lists the values of an enumeration, followed through a `$ref`. */
+export const valuesOf = (document: ApiDocument, schema: Schema): string[] =>
+	(resolve(document, schema).enum ?? []).map(String);
+
+/** Names the schemas that `schema` refers to, directly or through others. */
+export function schemasBelow(document: ApiDocument, schema: Schema, seen = new Set<string>()): Set<string> {
+	const name = schemaName(schema);
+	if (name !== null) {
+		if (seen.has(name)) return seen;
+		seen.add(name);
+	}
+	const { items, properties = {}, anyOf = [], oneOf = [], allOf = [] } = resolve(document, schema);
+	for (const part of [
+		...(items ? [items] : []),
+		...Object.values(properties),
+		...anyOf,
+		...oneOf,
+		...allOf
+	]) {
+		schemasBelow(document, part, seen);
+	}
+	return seen;
+}

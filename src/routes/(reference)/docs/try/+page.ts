@@ -1,0 +1,2 @@
+/** Swagger UI needs its script. */
+export const csr = true;

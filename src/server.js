@@ -1,0 +1,134 @@
+/**
+ * The production server: `npm run build`, then `node src/server.js`.
+ *
+ * This is adapter-node's custom server (https://svelte.dev/docs/kit/adapter-node#Custom-server). Calls to /v1 go to the
+ * API, everything else goes to SvelteKit. It imports nothing of `lib/`: SvelteKit's build owns the application, and
+ * `src/hooks.server.ts` hands it over on `globalThis` while `build/handler.js` is imported.
+ *
+ * Plain JavaScript that any Node can parse, so that an old Node gets a sentence instead of a stack trace.
+ *
+ * Settings: PORT, HOST, SOCKET_PATH, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT and HEADERS_TIMEOUT, as with adapter-node.
+ */
+import { createServer } from 'node:http';
+import process from 'node:process';
+
+const REQUIRED_NODE = [22, 19];
+const DEFAULT_PORT = 3000;
+const DEFAULT_SHUTDOWN_SECONDS = 30;
+const DISCARD_MS = 5_000;
+/** /v1 in origin or absolute form (RFC 9112, section 3.2), percent-encoded or not (RFC 3986, section 6.2.2). */
+const API_PATH = /^(?:https?:\/\/[^/?#]*)?\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/;
+
+/** Sentences for the usual mistakes at the start; other errors are printed whole. */
+const START_ERRORS = {
+	EADDRINUSE: (error) =>
+		`Port ${error.port} is in use by another program. Choose another one: PORT=3001 npm start`,
+	EADDRNOTAVAIL: (error) => `HOST=${error.address} is not an address of this machine.`,
+	EACCES: (error) => `No permission for ${error.path ?? error.address}.`,
+	EROFS: (error) => `${error.path} is on a read-only file system.`,
+	ENOTDIR: (error) => `${error.path} cannot be created: a part of the path is a file.`,
+	EEXIST: (error) => `${error.path} is a file where a folder is needed.`,
+	ENOSPC: () => 'The disk is full.',
+	ERR_MODULE_NOT_FOUND: (error) => `${error.message}\nRun "npm install" and "npm run build" first.`,
+	ECONNREFUSED: () => 'The database does not answer: nothing listens at the address in DATABASE_URL.',
+	ENOTFOUND: (error) => `The database is not found: there is no host ${error.hostname} (DATABASE_URL).`,
+	'28P01': () => 'The database refuses the user or password in DATABASE_URL.',
+	'3D000': (error) => `The database in DATABASE_URL does not exist: ${error.message}.`,
+	ERR_SQLITE_ERROR: (error) => `The file in DATABASE_URL cannot be used as a database: ${error.message}.`
+};
+/** Errors whose message is such a sentence. */
+const EXPLAINED_ERRORS = ['ConfigError', 'NewerDatabaseError'];
+
+requireNode();
+process.on('uncaughtException', exitWith);
+
+const { handler } = await import('../build/handler.js').catch(exitWith);
+const { getRequestListener } = await import('@hono/node-server');
+const airtill = globalThis[Symbol.for('airtill.api')];
+// HTTP/1.0 requests may come without a host. Unread bodies: see discardRest().
+const api = getRequestListener(airtill.fetch, { hostname: 'localhost', autoCleanupIncoming: false });
+
+/** Responses that are not finished. */
+const responses = new Set();
+const sockets = new Set();
+let isStopping = false;
+
+const server = createServer(timeouts(), (request, response) => {
+	responses.add(response);
+	response.once('close', () => responses.delete(response));
+	if (isStopping) response.setHeader('connection', 'close');
+	response.once('finish', () => discardRest(request));
+	if (API_PATH.test(request.url)) api(request, response);
+	else handler(request, response, () => response.writeHead(404).end());
+});
+server.on('connection', (socket) => {
+	sockets.add(socket);
+	socket.once('close', () => sockets.delete(socket));
+});
+// An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer 417.
+server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+server.listen(
+	{
+		path: process.env['SOCKET_PATH'],
+		host: process.env['HOST'] ?? '0.0.0.0',
+		port: process.env['PORT'] ?? DEFAULT_PORT
+	},
+	() => airtill.opened()
+);
+
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+
+/** Accepts no new connections, answers the requests that have arrived, then stops the application. */
+function stop() {
+	if (isStopping) return;
+	isStopping = true;
+	airtill.closing();
+	server.close(() => airtill.closed());
+	for (const response of responses) if (!response.headersSent) response.setHeader('connection', 'close');
+	// Browsers open connections in advance, and Node counts those as busy until their first request.
+	setImmediate(() => {
+		for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+	});
+	const seconds = Number(process.env['SHUTDOWN_TIMEOUT'] ?? DEFAULT_SHUTDOWN_SECONDS);
+	setTimeout(() => server.closeAllConnections(), seconds * 1000).unref();
+}
+
+/**
+ * Reads away the rest of a refused body, such as a logo that is too large. Otherwise it stays paused, and the next
+ * request on the same connection waits behind it.
+ * @param {import('node:http').IncomingMessage} request
+ */
+function discardRest(request) {
+	if (request.complete) return;
+	request.removeAllListeners('data');
+	request.resume();
+	const limit = setTimeout(() => request.destroy(), DISCARD_MS).unref();
+	request.once('close', () => clearTimeout(limit));
+}
+
+function timeouts() {
+	const options = {};
+	if (process.env['KEEP_ALIVE_TIMEOUT']) options.keepAliveTimeout = process.env['KEEP_ALIVE_TIMEOUT'] * 1000;
+	if (process.env['HEADERS_TIMEOUT']) options.headersTimeout = process.env['HEADERS_TIMEOUT'] * 1000;
+	return options;
+}
+
+function requireNode() {
+	const [major, minor] = process.versions.node.split('.').map(Number);
+	if (major > REQUIRED_NODE[0] || (major === REQUIRED_NODE[0] && minor >= REQUIRED_NODE[1])) return;
+	console.error(
+		`Airtill needs Node ${REQUIRED_NODE.join('.')} or newer; this is Node ${process.versions.node}.\n` +
+			'Run "npm start" (it brings its own Node), or "npx node src/server.js" in this folder after "npm install".'
+	);
+	process.exit(1);
+}
+
+/** @param {Error & { code?: string }} error */
+function exitWith(error) {
+	const sentence = START_ERRORS[error?.code];
+	if (EXPLAINED_ERRORS.includes(error?.name)) console.error(error.message);
+	else if (sentence) console.error(sentence(error));
+	else console.error(error);
+	process.exit(1);
+}

@@ -1,0 +1,27 @@
+import { makeKey, signInAs, test } from './support/developers.ts';
+import { expect } from './support/test.ts';
+
+test('the API console calls an endpoint with a key, within the content security policy', async ({
+	page,
+	area
+}) => {
+	const errors: string[] = [];
+	page.on('console', (message) => {
+		if (message.type() === 'error') errors.push(message.text());
+	});
+	await signInAs(page, area, 'app');
+	const key = await makeKey(page, area, 'Console');
+	await page.goto(`${area.url}/docs/try`);
+	await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+	const dialog = page.locator('.dialog-ux');
+	await dialog.getByRole('textbox').fill(key);
+	await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+	await dialog.getByRole('button', { name: 'Close', exact: true }).click();
+	const operation = page.locator('[id$=getRouter]');
+	await operation.getByRole('button').first().click();
+	await operation.getByPlaceholder('id').fill('3');
+	await operation.getByRole('button', { name: 'Execute' }).click();
+	await expect(operation.locator('.live-responses-table .response-col_status').last()).toContainText('200');
+	await expect(operation.locator('.live-responses-table')).toContainText('"id": 3');
+	expect(errors).toEqual([]);
+});
