@@ -21,7 +21,7 @@ import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
 import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 
-/** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
+/** One step of the schema: statements for the database's dialect. Released migrations are never changed. */
 export interface Migration {
 	name: string;
 	statements(kind: Database['kind']): string[];
@@ -51,10 +51,10 @@ const MIGRATIONS: readonly Migration[] = [
 	gatewayHealth
 ];
 
-/** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed: the lock for migrations among PostgreSQL's advisory locks. */
 const LOCK_ID = 7_243_001;
 
-/** The database was made by a newer Airtill; this one could only damage it. */
+/** A newer version of Airtill migrated the database. */
 export class NewerDatabaseError extends Error {
 	constructor(found: number, known: number) {
 		super(
@@ -66,12 +66,12 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
- * Applies what is missing, each step recorded, all in one transaction under a lock: two processes that start at
- * once do it once, and a step that fails leaves the database as it was.
+ * Applies missing migrations in one transaction under a lock: two processes that start at once apply them once, and a
+ * migration that fails leaves the database unchanged.
  */
 export async function migrate(database: Database): Promise<void> {
 	await database.db.transaction().execute(async (trx) => {
-		// SQLite's `begin immediate` is the lock there.
+		// On SQLite, `begin immediate` is the lock.
 		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
 		await sql`create table if not exists schema_migrations (
 			version integer primary key, name text not null, applied_at text not null default current_timestamp

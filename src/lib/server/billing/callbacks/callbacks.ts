@@ -35,13 +35,13 @@ export async function receiveCallback(context: PaymentsContext, callback: Callba
 	const answer = adapter.capabilities.callback.answer ?? RECEIVED;
 	const reference = callback.reference ?? hint.reference;
 	if (reference === null) {
-		context.log.warn({ operator: adapter.id }, 'callback that names no payment');
+		context.log.warn({ operator: adapter.id }, 'callback names no payment');
 		return answer;
 	}
 	const payment = await store.findByReference(context.database.db, adapter.id, reference);
 	if (payment) await ofPayment(context, payment, hint, callback.body);
 	else if (!(await ofRefund(context, reference, hint, callback.body))) {
-		context.log.warn({ operator: adapter.id }, 'callback for a payment that is not ours');
+		context.log.warn({ operator: adapter.id }, 'callback for an unknown payment');
 		// Airtill never issued an address for a payment that does not exist.
 		if (callback.reference !== null) return null;
 	}

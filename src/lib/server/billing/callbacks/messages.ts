@@ -73,6 +73,6 @@ export async function keepCallback(
 	try {
 		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
 	} catch (error) {
-		context.log.warn({ err: error, payment: payment.id }, 'callback not kept');
+		context.log.warn({ err: error, payment: payment.id }, 'callback not stored');
 	}
 }

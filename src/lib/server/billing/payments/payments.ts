@@ -80,7 +80,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		const pending = earlier.find(({ status }) => status === 'pending');
 		if (pending && session.status === 'pending_payment') throw paymentInProgress(pending.id);
 		if (earlier.some(({ applied }) => applied === 1)) {
-			throw new AppError('session_already_paid', 'The session is paid; nothing is owed.');
+			throw new AppError('session_already_paid', 'The session is already paid.');
 		}
 		if (session.status !== 'pending_payment') {
 			throw new AppError('session_not_payable', `The session is ${session.status}. Create a new one.`, {
@@ -93,11 +93,11 @@ export function createPayments(context: PaymentsContext): Payments {
 	}
 
 	/** Refuses to charge for a router that went offline after the order. */
-	async function checkHeard(trx: Tx, { router_id: routerId }: SessionRow): Promise<void> {
+	async function checkOnline(trx: Tx, { router_id: routerId }: SessionRow): Promise<void> {
 		if (!isUnresponsive(await routers.known(trx, routerId))) return;
 		throw new AppError(
 			'router_unavailable',
-			'The router is not heard of any more: the order stands, and can be paid while it is open and the router is heard again.'
+			'The router is offline. The order stays open: pay when the router is online again.'
 		);
 	}
 
@@ -106,7 +106,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		if (prompts >= config.maxPayerPrompts) {
 			throw new AppError(
 				'payer_prompt_limit',
-				`This number was asked ${prompts} times in the last 15 minutes. Try again later.`
+				`This number got ${prompts} payment requests in the last 15 minutes. Try again later.`
 			);
 		}
 	}
@@ -115,7 +115,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		const session = await sessions.ownCurrent(trx, caller, order.session_id);
 		if (!session) throw sessionNotFound();
 		await checkPayable(trx, session, toMinor(order.amount, session.currency));
-		await checkHeard(trx, session);
+		await checkOnline(trx, session);
 		const phone = mobileNumber(order.phone, config.defaultRegion);
 		const now = clock.now();
 		await checkPrompts(trx, phone, now);
@@ -227,7 +227,7 @@ export function createPayments(context: PaymentsContext): Payments {
 }
 
 function paymentInProgress(paymentId: number): AppError {
-	return new AppError('payment_in_progress', 'Wait for the open payment of this session to end.', {
+	return new AppError('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
 		extensions: { payment_id: paymentId }
 	});
 }

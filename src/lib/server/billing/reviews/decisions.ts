@@ -68,7 +68,7 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 		});
 	};
 	if (order.decision === 'dismiss') return context.database.transact(close);
-	if (review.payment_id === null) throw refusal('no payment belongs to it; only "dismiss" ends it');
+	if (review.payment_id === null) throw refusal('the review has no payment; only "dismiss" resolves it');
 	await carryOut(context, review.payment_id, order, {
 		...by,
 		close,
@@ -189,7 +189,7 @@ async function failedRefund(
 		throw refusal(`it is ${current?.status ?? 'gone'}`);
 	const now = context.clock.now();
 	const open = (await store.refundsOf(trx, paymentId)).find(({ status }) => status === 'pending');
-	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent just now');
+	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent now');
 	const isEnded = await store.changeRefund(
 		trx,
 		{ id: open.id, status: 'pending', submitState: [open.submit_state] },

@@ -54,7 +54,7 @@ export function createReviews(database: Database, clock: Clock, log: Log): Revie
 		review: { payment_id: number | null; subject: string; reason: ReviewReason; detail: string | null }
 	): Promise<void> {
 		if (!(await store.insert(queries, { ...review, opened_at: clock.now() }))) return;
-		log.warn({ subject: review.subject, reason: review.reason }, 'a person must look at this');
+		log.warn({ subject: review.subject, reason: review.reason }, 'review opened: a person must decide');
 	}
 	return {
 		async open(queries, { paymentId, reason, detail, once = false }) {

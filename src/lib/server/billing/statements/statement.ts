@@ -159,7 +159,7 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
 			if (paysNothingIn(cells[places.amount] ?? '')) return;
 			const transaction = (cells[places.transaction] ?? '').trim();
-			if (transaction === '') throw new StatementError(`Line ${line} names no transaction.`);
+			if (transaction === '') throw new StatementError(`Line ${line} has no transaction id.`);
 			const reference = (cells[places.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({

@@ -22,7 +22,7 @@ export interface DeliveryContext {
 const USER_AGENT = 'Airtill-Webhooks/1.0';
 const TEST_TYPE = 'webhook.test';
 
-/** What a webhook secret is sealed for. */
+/** The context that a webhook secret is sealed for. */
 export const secretContext = (endpoint: Pick<store.EndpointRow, 'account_id' | 'address'>) =>
 	`webhook:${endpoint.account_id}:${endpoint.address}`;
 

@@ -7,7 +7,7 @@ export interface Attempt {
 	endedAt: number;
 	durationMs: number;
 	statusCode: number | null;
-	/** Why there is no status. */
+	/** Reason why there is no status. */
 	failure: string | null;
 	response: string | null;
 	succeeded: boolean;

@@ -151,7 +151,7 @@ export async function recipients(
 	);
 }
 
-/** A page of an endpoint's deliveries, newest first. */
+/** Lists a page of an endpoint's deliveries, newest first. */
 export async function deliveries(
 	queries: Queries,
 	endpointId: number,
@@ -179,7 +179,7 @@ export async function findDelivery(
 	return row ?? null;
 }
 
-/** For the handler of jobs: whichever account it belongs to. */
+/** For the job's handler: finds deliveries of every account. */
 export async function deliveryById(queries: Queries, id: number): Promise<DeliveryRow | null> {
 	const row = await queries
 		.selectFrom('webhook_deliveries')

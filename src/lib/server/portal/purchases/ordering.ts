@@ -165,7 +165,7 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			try {
 				const made = await store.insert(db, { token_hash, ...values, ...code });
 				const row = made ?? (await store.find(db, token_hash));
-				if (!row) throw new Error('A purchase vanished while it began');
+				if (!row) throw new Error('A purchase disappeared while it was created');
 				return row;
 			} catch (error) {
 				if (!database.isUniqueViolation(error) || attempt >= MAX_CODES) throw error;

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api-client.ts';
-import { ApiProblem, ApiUnavailable } from '../api-client.ts';
+import { ApiProblem } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -231,7 +231,7 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 				await ordering.complete(api, row);
 			} catch (error) {
 				// The page shows the purchase as it is: with a way to try again, or with the payment that succeeded instead.
-				const known = [ApiProblem, ApiUnavailable, PriceChanged, PaidMeanwhile];
+				const known = [ApiProblem, PriceChanged, PaidMeanwhile];
 				if (!known.some((kind) => error instanceof kind)) throw error;
 			}
 			return view(api, token, (await store.find(db, row.token_hash)) ?? row);
