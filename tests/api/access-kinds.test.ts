@@ -200,7 +200,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				const entrance = await person.get(at(first));
 				const action = /<form method="post" action="([^"]+)"/.exec(entrance.html)?.[1] ?? '';
 				const bought = await person.post(action, {
-					...{ time: '1h 250', network: 'mobile_money', phone: numberEnding('008') },
+					...{ time: '1h 250', paymentMethod: 'mobile_money', phone: numberEnding('008') },
 					purchase: fieldValue(entrance, 'purchase')
 				});
 				const place = bought.path;

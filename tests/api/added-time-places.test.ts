@@ -43,7 +43,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const before = await newest();
 		const added = await person.post(`${path}?/extend`, {
 			time: /value="(1h [^"]+)"/.exec(page.html)?.[1] ?? '',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});

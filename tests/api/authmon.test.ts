@@ -258,7 +258,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				const page = await person.get(`${path}?more`);
 				const added = await person.post(`${path}?/extend`, {
 					time: '1h 500',
-					network: 'mobile_money',
+					paymentMethod: 'mobile_money',
 					phone: numberEnding('008'),
 					purchase: fieldValue(page, 'purchase')
 				});

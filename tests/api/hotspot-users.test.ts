@@ -84,7 +84,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { page } = await enter(person, mac);
 		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
 			time: fieldValue(page, 'time'),
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});

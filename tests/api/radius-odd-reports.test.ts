@@ -210,7 +210,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			async function addHour() {
 				const added = await person.post(`${path}?/extend`, {
 					time: '1h 500',
-					network: 'mobile_money',
+					paymentMethod: 'mobile_money',
 					phone: numberEnding('008'),
 					purchase: fieldValue(await person.get(`${path}?more`), 'purchase')
 				});

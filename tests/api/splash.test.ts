@@ -190,7 +190,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const venue = await person.get('/r/3');
 		const bought = await person.post('/r/3', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(venue, 'purchase')
 		});

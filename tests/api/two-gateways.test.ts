@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});
@@ -99,7 +99,7 @@ describe.each(DATABASES)('a pass for one device on %s', (database) => {
 		});
 		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});

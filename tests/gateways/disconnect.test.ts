@@ -122,7 +122,7 @@ describe('a connection is ended', () => {
 		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
 		const bought = await person.post(action, {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});

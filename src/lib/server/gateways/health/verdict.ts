@@ -35,5 +35,8 @@ export function judge(before: Watch, { isHeard, isExpected, counts, seenAt, now 
 	// Once silent it stays so while it ought to be heard of and is not: nobody knows that it is well.
 	if (before.unresponsiveSince !== null || !counts) return before;
 	const missedChecks = before.missedChecks + 1;
-	return { missedChecks, unresponsiveSince: missedChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now) };
+	return {
+		missedChecks,
+		unresponsiveSince: missedChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now)
+	};
 }

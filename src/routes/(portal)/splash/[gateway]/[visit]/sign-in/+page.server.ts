@@ -4,7 +4,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/api/http/limits.ts';
-import { orCalmly, readForm } from '../../../../api-errors.ts';
+import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, visitPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -22,7 +22,7 @@ async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>
 /** Signs in who bought elsewhere: the device of this visit then belongs to the pass of that user name. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, visit } = await findVisit(event);
-	const router = await orCalmly(findRouter(event, gateway), m.common_prices_unreachable());
+	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
 	return { ssid: apart(router.ssid), back: visitPath(gateway, visit) };
 };
 

@@ -1,11 +1,14 @@
-/**
- * Which network a number probably belongs to, by its first digits. Only a guess: numbers are carried from one network
- * to another, and plans change. It preselects a choice and routes `mobile_money`; it never refuses anything.
- */
-export type GuessedNetwork = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
+/** The slug that leaves the payment method to be found from the payer's number. */
+export const ANY_PAYMENT_METHOD = 'mobile_money';
 
-/** Country code, then the digits after it; the longest that fits wins. */
-const PREFIXES: Readonly<Record<string, Partial<Record<GuessedNetwork, string>>>> = {
+/**
+ * Guesses the payment method of a number from its first digits. Numbers are carried from one operator to another and
+ * numbering plans change: a guess preselects a choice and routes `mobile_money`, and never refuses anything.
+ */
+export type GuessedPaymentMethod = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
+
+/** By country code, the digits that follow it; the longest match wins. */
+const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMethod, string>>>> = {
 	// Uganda
 	'256': { mtn_momo: '76 77 78 79 31 39', airtel_money: '70 74 75 20' },
 	// Kenya
@@ -41,22 +44,22 @@ const PREFIXES: Readonly<Record<string, Partial<Record<GuessedNetwork, string>>>
 };
 
 /** @param phone E.164 */
-export function guessNetwork(phone: string): GuessedNetwork | null {
-	const networks = PREFIXES[phone.slice(1, 4)];
+export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
+	const methods = PREFIXES[phone.slice(1, 4)];
 	const digits = phone.slice(4);
-	let best: { network: GuessedNetwork; length: number } | null = null;
-	for (const [network, prefixes] of Object.entries(networks ?? {})) {
+	let best: { method: GuessedPaymentMethod; length: number } | null = null;
+	for (const [method, prefixes] of Object.entries(methods ?? {})) {
 		for (const prefix of prefixes.split(' ')) {
 			if (digits.startsWith(prefix) && prefix.length > (best?.length ?? 0)) {
-				best = { network: network as GuessedNetwork, length: prefix.length };
+				best = { method: method as GuessedPaymentMethod, length: prefix.length };
 			}
 		}
 	}
-	return best?.network ?? null;
+	return best?.method ?? null;
 }
 
 /**
- * A number as it is typed, about as E.164: good enough for a guess, without the metadata of all countries.
+ * Turns a typed number into E.164, well enough for a guess and without the metadata of all countries.
  * @param prefix of numbers without a country code, e.g. `+256`
  */
 export function roughE164(typed: string, prefix: string): string {

@@ -8,10 +8,9 @@ const MAX_CURSOR_LENGTH = 512;
 const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
 
 /**
- * Places for the map: `?lat&lon&radius[&cursor]`, an area of `map-area.ts`.
- * `{ places: [id, name, lat, lon, price, online][], next }`: at most 100, nearest first; `price` is text in the
- * language of the page; `next` is the cursor of the next page or null. 400 for another area or an old cursor, 503
- * with Retry-After when the map has asked enough for now.
+ * GET /map-routers?lat&lon&radius[&cursor]: routers of an area (lib/map/area.ts) for the map, nearest first.
+ * `{ routers: [id, name, lat, lon, price, online][], next }`: at most 100; `price` is text in the language of the page;
+ * `next` is the cursor of the next page or null. 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
 export const GET: RequestHandler = async (event) => {
 	const { places } = event.locals.app;
@@ -22,7 +21,7 @@ export const GET: RequestHandler = async (event) => {
 	const cursor = query.get('cursor');
 	if (!isArea(area) || (cursor ?? '').length > MAX_CURSOR_LENGTH) return new Response(null, { status: 400 });
 	try {
-		// People who want the same page share one read: nobody who leaves may end it for the others.
+		// Visitors share one read of the same page: a visitor who leaves must not cancel it for the others.
 		const request = new Request(event.request.url);
 		const page = await places.page(
 			apiClient({ fetch: event.fetch, locals: event.locals, request }),
@@ -30,7 +29,7 @@ export const GET: RequestHandler = async (event) => {
 			cursor
 		);
 		const body = {
-			places: page.places.map(({ id, name, lat, lon, price, currency, status }) => [
+			routers: page.places.map(({ id, name, lat, lon, price, currency, status }) => [
 				id,
 				name,
 				lat,

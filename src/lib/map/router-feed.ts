@@ -2,46 +2,45 @@ import type { Area } from './area.ts';
 import type { Position } from '../domain/geo.ts';
 
 /**
- * The places around the list's, page after page while the map stands still. The list is already there: whatever
- * does not come here is only not on the map.
+ * Reads the routers around those of the list, page after page, while the map rests. The list does not depend on it.
  */
 
-export interface FedPlace extends Position {
+export interface MapRouter extends Position {
 	id: number;
 	name: string;
 	price: string;
 	online: boolean;
 }
 
-export interface PlacesFeed {
-	/** Reads an area, unless it has been read or is being read; another one is given up for it. */
+export interface RouterFeed {
+	/** Reads an area unless it is known or under way; the reading of another area is cancelled. */
 	look(area: Area): void;
-	/** Everything that was read and is kept, by id. */
-	readonly places: ReadonlyMap<number, FedPlace>;
+	/** The routers that were read and are kept, by id. */
+	readonly routers: ReadonlyMap<number, MapRouter>;
 	stop(): void;
 }
 
-/** One answer of `/places`. */
+/** One answer of `/map-routers`. */
 interface Page {
-	places: [id: number, name: string, lat: number, lon: number, price: string, online: 0 | 1][];
+	routers: [id: number, name: string, lat: number, lon: number, price: string, online: 0 | 1][];
 	next: string | null;
 }
 
-/** 5,000 places: the most that is drawn. */
-const MAX_PLACES = 5_000;
+/** Limits what is drawn. */
+const MAX_ROUTERS = 5_000;
 const MAX_PAGES = 50;
-/** On a link that is slow, or where people pay for each byte. */
+/** On a slow or metered link. */
 const MAX_PAGES_SLOW = 3;
-/** Between the first page, which shows at once, and the last one the map is made anew this seldom. */
+/** The map is redrawn after the first page, after each of this many, and after the last. */
 const PAGES_A_STEP = 10;
 const PAUSE_MS = 30_000;
-/** Prices and places change seldom. */
+/** Prices and routers change seldom. */
 const KEPT_MS = 5 * 60 * 1000;
 
-/** @param onPlaces more places are there; not called for each page */
-export function createPlacesFeed(address: string, onPlaces: () => void): PlacesFeed {
-	const places = new Map<number, FedPlace>();
-	/** Areas that were read, and when. */
+/** @param onRouters called when there are more routers, but not for each page */
+export function createRouterFeed(address: string, onRouters: () => void): RouterFeed {
+	const routers = new Map<number, MapRouter>();
+	/** Areas that were read, with the time. */
 	const read = new Map<string, number>();
 	let pausedUntil = 0;
 	let current: { key: string; stop: AbortController } | null = null;
@@ -52,32 +51,32 @@ export function createPlacesFeed(address: string, onPlaces: () => void): PlacesF
 			const found: Page | 'pause' = await fetchPage(address, area, cursor, signal);
 			if (found === 'pause') {
 				pausedUntil = Date.now() + PAUSE_MS;
-				return onPlaces();
+				return onRouters();
 			}
-			for (const [id, name, lat, lon, price, online] of found.places) {
-				places.delete(id);
-				places.set(id, { id, name, lat, lon, price, online: online === 1 });
+			for (const [id, name, lat, lon, price, online] of found.routers) {
+				routers.delete(id);
+				routers.set(id, { id, name, lat, lon, price, online: online === 1 });
 			}
 			forgetOldest();
 			cursor = found.next;
-			if (page === 1 || page % PAGES_A_STEP === 0) onPlaces();
+			if (page === 1 || page % PAGES_A_STEP === 0) onRouters();
 			if (cursor === null) break;
 		}
 		read.set(key, Date.now());
-		onPlaces();
+		onRouters();
 	}
 
 	function forgetOldest(): void {
-		for (const id of places.keys()) {
-			if (places.size <= MAX_PLACES) return;
-			places.delete(id);
-			// What is no longer complete is read again when somebody looks there.
+		for (const id of routers.keys()) {
+			if (routers.size <= MAX_ROUTERS) return;
+			routers.delete(id);
+			// The areas are no longer complete.
 			read.clear();
 		}
 	}
 
 	return {
-		places,
+		routers,
 		look(area) {
 			const key = `${area.lat} ${area.lon} ${area.radius}`;
 			if (current?.key === key) return;
@@ -96,7 +95,7 @@ export function createPlacesFeed(address: string, onPlaces: () => void): PlacesF
 	};
 }
 
-/** `pause` when the service has said enough for now. @throws when it was given up, or nothing came */
+/** @returns `pause` when the service limits the map. @throws when it was cancelled or nothing came */
 async function fetchPage(
 	address: string,
 	{ lat, lon, radius }: Area,

@@ -1,6 +1,6 @@
 /** Which network a number probably belongs to: what is preselected, and where `mobile_money` goes. */
 import { expect, it } from 'vitest';
-import { guessNetwork, roughE164 } from '../../src/lib/checkout/payment-method-guess.ts';
+import { guessPaymentMethod, roughE164 } from '../../src/lib/domain/payment-method-guess.ts';
 
 it.each([
 	['+256772123456', 'mtn_momo'],
@@ -16,11 +16,11 @@ it.each([
 	['+237655456789', 'orange_money'],
 	['+237653456789', 'mtn_momo']
 ])('%s is probably of %s', (phone, network) => {
-	expect(guessNetwork(phone)).toBe(network);
+	expect(guessPaymentMethod(phone)).toBe(network);
 });
 
 it.each(['+491701234567', '+2569', '+', '', '+256', '+254000'])('nothing is guessed for "%s"', (phone) => {
-	expect(guessNetwork(phone)).toBe(null);
+	expect(guessPaymentMethod(phone)).toBe(null);
 });
 
 it.each([
