@@ -133,9 +133,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * made it has its code.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
-	const { guests, purchases, captiveSessions } = event.locals.app;
+	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, visit.entry.clientMac);
-	if (earlier !== null && (await guests.endOf(earlier)) !== null) return true;
+	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
 		const { recent } = apiClient(event);

@@ -82,7 +82,7 @@ export interface PurchasesDependencies {
 	/** Tries per minute to open a purchase by its code: of one IP network, and in total. */
 	maxCodes: { network: number; total: number };
 	/** True for a record without a page: an API buyer who signed in at a gateway. */
-	isGuest(purchase: store.PurchaseRow): boolean;
+	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	/** Country of numbers without a country code. */
 	region: string;
 }
@@ -96,7 +96,7 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
-	const { database, clock, secrets, rateLimits, maxCodes, region, isGuest } = dependencies;
+	const { database, clock, secrets, rateLimits, maxCodes, region, isApiBuyer } = dependencies;
 	const { db } = database;
 	const codes = createCodes(database, secrets);
 	const ordering = createOrdering(database, clock, codes);
@@ -137,7 +137,7 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 	/** The purchase whose page has this token. */
 	async function load(token: string): Promise<store.PurchaseRow | null> {
 		const row = PURCHASE_TOKEN_PATTERN.test(token) ? await store.find(db, sha256(token)) : null;
-		return !row || row.extends_purchase_id !== null || isGuest(row) ? null : row;
+		return !row || row.extends_purchase_id !== null || isApiBuyer(row) ? null : row;
 	}
 
 	async function retry(api: ApiClient, token: string, form: RetryForm): Promise<string> {

@@ -1,4 +1,4 @@
-/** Added time where its buyer's device is not, or is at one gateway of several: whether a gateway was told in time. */
+/** Added time on routers with several gateways: which gateway must learn of it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon } from '../simulators/gateway/authmon.ts';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
@@ -13,7 +13,7 @@ import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** How long a buyer waits for a gateway. */
+/** The activation timeout. */
 const GIVE_UP = 10 * MINUTE;
 
 describe.each(DATABASES)('on %s', (database) => {
@@ -58,7 +58,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		return buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
 	}
 
-	describe('a gateway that asks about a sign-in, beside a console', () => {
+	describe('a gateway that uses BinAuth, beside a console', () => {
 		let unifi: UniFiConsole;
 		let gateway: Registered;
 		let token: string;
@@ -91,7 +91,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const person = browse(fixture().server.url);
 			await person.get(`${path}?visit=${await visitOf(person, mac)}`);
 			await eventually('the console is to be told', () =>
-				fixture().sql.count('select count(*) from access_grants where pass_id = ? and mac = ?', pass, mac)
+				fixture().sql.count('select count(*) from grants where pass_id = ? and mac = ?', pass, mac)
 			);
 		}
 		/** Bought at the gateway that asks; the device was at the console, too, which is away when an hour is added. */
@@ -107,14 +107,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			return { device, pass, added };
 		}
 
-		it('who is at a console that never heard of it has the money back, though expected elsewhere', async () => {
+		it('refunds a device at a console that never learnt of it, though expected at the other gateway', async () => {
 			const { added } = await atBoth();
 			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('cancelled');
 		});
 
-		it('who came to that console only after the hour was added has it back, too', async () => {
+		it('refunds a device that came to the console only after the time was added', async () => {
 			unifi.fail('down');
 			const device = newDevice();
 			const path = await buyAtNds(gateway, device);
@@ -126,7 +126,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await statusOf(added)).toBe('cancelled');
 		});
 
-		it('who signed in elsewhere in the added time has had it', async () => {
+		it('keeps the payment of a device that signed in at the other gateway in the added time', async () => {
 			const { device, pass, added } = await atBoth();
 			await fixture().server.advance(HOUR + MINUTE);
 			expect(await signIn(device, pass)).toMatch(/^200 35\d\d$/);
@@ -135,7 +135,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await statusOf(added)).toBe('active');
 		});
 
-		it('added time of a pass that no gateway has to be told of stays', async () => {
+		it('keeps added time of a pass that needs no grant', async () => {
 			const path = await buyAtNds(gateway, newDevice());
 			await inState('active');
 			const added = await addHour(path);
@@ -145,7 +145,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		// It has its money back, and nobody can tell a console of a device that is not there.
-		it('a device that is away from the console when its added time begins has the money back, and is not let in', async () => {
+		it('refunds a device that is away when its added time starts, and does not let it in', async () => {
 			const mac = newMac();
 			unifi.join(mac);
 			const { path } = await buyAtUniFi(fixture(), mac);
@@ -164,7 +164,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	describe('a gateway that fetches its guests', () => {
+	describe('a gateway that polls', () => {
 		/** In by authmon, and the added hour was fetched before it begins: who is in takes no new end then. */
 		async function fetchedBefore() {
 			const gateway = await registerGateway(fixture().server, 'opennds', {
@@ -181,7 +181,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await inState('active');
 			const added = await addHour(path);
 			const told = () =>
-				fixture().sql.count('select until_at - created_at from access_grants where pass_id = ?', pass);
+				fixture().sql.count('select requested_end_at - created_at from grants where pass_id = ?', pass);
 			await eventually('it is fetched', async () => {
 				await router.poll();
 				return (await told()) > HOUR + MINUTE;
@@ -189,14 +189,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			return { router, added };
 		}
 
-		it('what it fetched before the added time began does not count', async () => {
+		it('does not count what it fetched before the added time started', async () => {
 			const { added } = await fetchedBefore();
 			await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
 			await settled(added);
 			expect(await statusOf(added)).toBe('cancelled');
 		});
 
-		it('what it fetched after that does', async () => {
+		it('counts what it fetched after that', async () => {
 			const { router, added } = await fetchedBefore();
 			await fixture().server.advance(HOUR + MINUTE);
 			await router.poll();

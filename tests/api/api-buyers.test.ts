@@ -1,7 +1,4 @@
-/**
- * Who bought through the API, at gateways whose only page is ours: signs in there with user name and password, and has
- * what was paid.
- */
+/** API buyers at gateways whose only page is the portal: they sign in there with username and password. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
 import { browse, type Browsing, type Page } from '../support/browsing.ts';
@@ -9,7 +6,7 @@ import { connectUniFi, newMac, UNIFI_ROUTER, unifiEntry } from '../support/conso
 import { registerGateway } from '../support/gateways.ts';
 import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
-/** On one visit in a minute. */
+/** Tries per captive session and minute. */
 const TRIES = 10;
 const HOTSPOT_ROUTER = 5;
 const SHARED_ROUTER = 16;
@@ -49,7 +46,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return page.text.includes(text) ? page : null;
 		});
 
-	it('a device is let in by user name and password for what was paid, and put out at the end', async () => {
+	it('lets a device in by username and password, and disconnects it at the end', async () => {
 		const { session, login } = await bought();
 		expect(session).toMatchObject({ status: 'active', access: { kind: 'portal_login' } });
 		const { mac, person, signIn } = await deviceAt();
@@ -81,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await person.post(signIn, login)).status).toBe(404);
 	});
 
-	it('who signs in when added time runs has it; the pass has no page but that of its devices', async () => {
+	it('lets a device in during added time; the pass has no purchase page', async () => {
 		const { session, login } = await bought();
 		await bought(UNIFI_ROUTER, { extends_session_id: session.id });
 		await fixture().server.advance(61 * 60_000);
@@ -92,7 +89,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await person.get(path.replace('/pass/', '/s/'))).status).toBe(404);
 	});
 
-	it('a second device takes the place of the first, when that is asked for', async () => {
+	it('moves to a second device on request', async () => {
 		const { login } = await bought();
 		const first = await deviceAt();
 		const { path } = await first.person.post(first.signIn, login);
@@ -107,7 +104,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(unifi.isIn(second.mac)).toBe(true);
 	});
 
-	it('a hotspot is handed user name and password, and its browser comes back to the page of the pass', async () => {
+	it('sends username and password to a hotspot, and the browser back to the page of the pass', async () => {
 		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-pap', {
 			loginHost: '10.5.50.1',
@@ -128,31 +125,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await person.get(`/splash/${key}?${new URLSearchParams(back).toString()}`)).path).toBe(path);
 	});
 
-	it('a pass opens nothing at another router, and neither does a password that everybody has', async () => {
+	it('refuses a pass of another router, and a shared password', async () => {
 		const { login } = await bought(HOTSPOT_ROUTER);
 		const { person, signIn } = await deviceAt();
 		expect((await person.post(signIn, login)).status).toBe(404);
 		const shared = await bought(SHARED_ROUTER);
-		await fixture().sql.run(
-			'update sessions set router_id = ? where id = ?',
-			UNIFI_ROUTER,
-			shared.session.id
-		);
+		await fixture().sql.run('update passes set router_id = ? where id = ?', UNIFI_ROUTER, shared.session.id);
 		const known = { user: `s${shared.session.id}`, password: shared.login.password };
 		expect((await person.post(signIn, known)).status).toBe(404);
 		expect((await person.post(signIn, { user: '', password: '' })).status).toBe(404);
 		expect(
 			await fixture().sql.count(
-				'select count(*) from gateway_visits where bound_at is not null and client_mac is null'
+				'select count(*) from captive_sessions where bound_at is not null and client_mac is null'
 			)
 		).toBe(0);
 	});
 });
 
-describe('guesses', () => {
+describe('wrong passwords', () => {
 	const fixture = useFixture({ database: 'sqlite' });
 
-	it('are stopped on their visit alone, and the right password opens there a minute later', async () => {
+	it('are limited per captive session, and the right password works a minute later', async () => {
 		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-pap', {
 			loginHost: '10.5.50.1',

@@ -1,4 +1,4 @@
-/** One console, or router, that is registered as several gateways: what is told at one of them counts at all. */
+/** One console, or router, that is registered as several gateways. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { startRouterOs, type RouterOs } from '../simulators/gateway/routeros.ts';
@@ -33,7 +33,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return row?.['status'];
 	};
 	const grantsOf = (id: number) =>
-		fixture().sql.all('select * from access_grants where pass_id = ? order by id', id);
+		fixture().sql.all('select * from grants where pass_id = ? order by id', id);
 	async function inside(mac: string, accessPoint: string): Promise<number> {
 		const { sessionId } = await buyAtUniFi(fixture(), mac, accessPoint);
 		await eventually('its time runs', async () => (await statusOf(sessionId)) === 'active');
@@ -49,7 +49,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		);
 	};
 
-	it('the end of a pass at one gateway of a site leaves the pass at the other one in', async () => {
+	it('keeps a device online when its pass at the other gateway of the site ends', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		const first = await inside(mac, LOBBY);
@@ -62,15 +62,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(unifi.isIn(mac)).toBe(false);
 	});
 
-	it('the console is told the end of the last of them, whichever is told last', async () => {
+	it('sends the console the end of the last pass, whichever is sent last', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		const long = await inside(mac, LOBBY);
-		await fixture().sql.run(
-			'update sessions set expires_at = expires_at + ? where id = ?',
-			120 * MINUTE,
-			long
-		);
+		await fixture().sql.run('update passes set ends_at = ends_at + ? where id = ?', 120 * MINUTE, long);
 		const short = await inside(mac, GARDEN);
 		expect(unifi.minutesOf(mac)).toBeGreaterThan(170);
 		await end(short);
@@ -79,7 +75,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(unifi.isIn(mac)).toBe(false);
 	});
 
-	it('a device at another site, or another console, is nobody else’s', async () => {
+	it('keeps devices of another site or console apart', async () => {
 		const elsewhere = await startUniFi(UNIFI_KEY);
 		const site = ['--router', '5', '--kind', 'unifi', '--site', 'other-name'];
 		await addConsole(fixture(), ['annex', ...site, '--api', elsewhere.url, '--api-insecure'], UNIFI_KEY);
@@ -90,10 +86,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const annex = await fixture().sql.count("select id from gateways where name = 'annex'");
 		// The same device is in there with a pass that goes on.
 		const { session } = await fixture().buy({ router_id: 6 });
-		const columns = 'mac, state, until_at, created_at, updated_at';
+		const columns = 'mac, state, requested_end_at, created_at, updated_at';
 		await fixture().sql.run(
-			`insert into access_grants (gateway_id, pass_id, ${columns})
-				select ?, ?, ${columns} from access_grants where id = ?`,
+			`insert into grants (gateway_id, pass_id, ${columns})
+				select ?, ?, ${columns} from grants where id = ?`,
 			annex,
 			session.id,
 			Number(own?.['id'])
@@ -103,7 +99,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await elsewhere.stop();
 	});
 
-	it('a MikroTik that stands on one router twice has the user until its end, and not after it', async () => {
+	it('keeps a user on a MikroTik that is registered twice until its end, not longer', async () => {
 		for (const name of ['hotspot', 'hotspot-again']) {
 			const place = ['--router', '4', '--kind', 'mikrotik', '--login-host', '10.5.50.1', '--control', 'rest'];
 			const api = ['--api', hotspot.url, '--api-user', ROUTER_OS.user];
