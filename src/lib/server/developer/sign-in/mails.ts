@@ -1,19 +1,19 @@
 import type { Mail } from '#lib/server/platform/mail.ts';
 
-/** Writes the e-mail with a password link, for new and existing accounts. */
+/** Returns the mail with a link to choose a password, for new accounts and forgotten passwords. */
 export function passwordLinkMail(link: { email: string; url: string; origin: string }): Mail {
 	return {
 		to: link.email,
-		subject: 'Your Airtill password link',
+		subject: 'Sign in to the Airtill developer area',
 		text: [
 			'Open this link to choose your password and sign in:',
 			'',
 			link.url,
 			'',
-			'It works once and expires after one hour.',
+			'The link works once and expires after one hour.',
 			'',
-			`Someone entered this address at ${link.origin}/developer. If that was not you,`,
-			'ignore this e-mail: nothing changes.'
+			`Somebody entered this email address at ${link.origin}/developer.`,
+			'If that was not you, ignore this email. Nothing changes without the link.'
 		].join('\n')
 	};
 }
