@@ -106,7 +106,7 @@ export async function insertCaptiveSession(
 	queries: Queries,
 	visit: Insertable<CaptiveSessionsTable>
 ): Promise<CaptiveSessionRow> {
-	return queries.insertInto('gateway_visits').values(visit).returningAll().executeTakeFirstOrThrow();
+	return queries.insertInto('captive_sessions').values(visit).returningAll().executeTakeFirstOrThrow();
 }
 
 export async function findCaptiveSession(
@@ -116,7 +116,7 @@ export async function findCaptiveSession(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('id_hash', '=', idHash)
 		.where('gateway_id', '=', gatewayId)
@@ -132,7 +132,7 @@ export async function findCaptiveSessionById(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('id_hash', '=', idHash)
 		.where('expires_at', '>', now)
@@ -141,7 +141,7 @@ export async function findCaptiveSessionById(
 }
 
 export async function findCaptiveSessionRow(queries: Queries, id: number): Promise<CaptiveSessionRow | null> {
-	const row = await queries.selectFrom('gateway_visits').selectAll().where('id', '=', id).executeTakeFirst();
+	const row = await queries.selectFrom('captive_sessions').selectAll().where('id', '=', id).executeTakeFirst();
 	return row ?? null;
 }
 
@@ -153,7 +153,7 @@ export async function newestCaptiveSessions(
 	limit: number
 ): Promise<CaptiveSessionRow[]> {
 	const newest = queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('expires_at', '>', now)
@@ -173,7 +173,7 @@ export const captiveSessionsOfPurchase = (
 	limit: number
 ): Promise<CaptiveSessionRow[]> =>
 	queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('purchase_token_hash', '=', tokenHash)
 		.where('gateway_id', 'in', (gateways) =>
@@ -192,7 +192,7 @@ export async function newestPurchaseOf(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('client_mac', '=', clientMac)
@@ -212,7 +212,7 @@ export async function newestAt(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('client_ip', '=', clientIp)
@@ -228,7 +228,7 @@ export async function updateCaptiveSession(
 	id: number,
 	change: Updateable<CaptiveSessionsTable>
 ): Promise<void> {
-	await queries.updateTable('gateway_visits').set(change).where('id', '=', id).execute();
+	await queries.updateTable('captive_sessions').set(change).where('id', '=', id).execute();
 }
 
 export async function moveCaptiveSessions(
@@ -237,7 +237,7 @@ export async function moveCaptiveSessions(
 	toTokenHash: string
 ): Promise<void> {
 	await queries
-		.updateTable('gateway_visits')
+		.updateTable('captive_sessions')
 		.set({ purchase_token_hash: toTokenHash })
 		.where('purchase_token_hash', '=', fromTokenHash)
 		.execute();
@@ -250,10 +250,10 @@ export async function deleteExpiredCaptiveSessions(
 	limit: number
 ): Promise<number> {
 	const { numDeletedRows } = await queries
-		.deleteFrom('gateway_visits')
+		.deleteFrom('captive_sessions')
 		.where('id', 'in', (visits) =>
 			visits
-				.selectFrom('gateway_visits')
+				.selectFrom('captive_sessions')
 				.select('id')
 				.where('expires_at', '<=', now)
 				.orderBy('expires_at')

@@ -119,8 +119,8 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		},
 		/** Carries the visit, so that the purchase that is found lets this device online. */
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
-		/** For who bought elsewhere: through the API of this installation. */
-		signIn: visit && config.remoteApi === null ? `${visitPath(gateway, visit)}/sign-in` : null,
+		/** For buyers of another app, through the API of this installation. */
+		signIn: visit ? `${visitPath(gateway, visit)}/sign-in` : null,
 		/** Where the gateway's own sign-in page is. */
 		begin: visit ? null : captiveSessions.startAddress(gateway),
 		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */
@@ -133,9 +133,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * made it has its code.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
-	const { guests, purchases, captiveSessions } = event.locals.app;
+	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, visit.entry.clientMac);
-	if (earlier !== null && (await guests.endOf(earlier)) !== null) return true;
+	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
 		const { recent } = apiClient(event);

@@ -46,11 +46,11 @@ function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	}
 }
 
-/** When the time of a purchase ends, or of a guest's pass (epoch milliseconds); none where it is not known. */
+/** When the time of a purchase ends, or of an API buyer's pass (epoch milliseconds); none where it is not known. */
 async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
-	const { guests, purchases } = event.locals.app;
-	const guestEnd = await guests.endOf(tokenHash);
-	return guestEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [guestEnd];
+	const { apiBuyers, purchases } = event.locals.app;
+	const apiBuyerEnd = await apiBuyers.endOf(tokenHash);
+	return apiBuyerEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [apiBuyerEnd];
 }
 
 /**

@@ -90,7 +90,7 @@ async function confirm(app: App, gateway: RegisteredGateway, asked: readonly Ask
 	}
 	if (acknowledged.size === 0) return false;
 	let isAny = false;
-	for (const { grantId, login } of await app.access.handedOut(gateway, MAX_HANDED_OUT)) {
+	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway, MAX_HANDED_OUT)) {
 		const names = acknowledged.get(rhidOf(login, gateway.secret ?? '') ?? '');
 		if (names && fitsName(login, names) && (await app.access.confirm(gateway, grantId))) isAny = true;
 	}
@@ -105,16 +105,16 @@ async function itemsFor(app: App, gateway: RegisteredGateway, asked: readonly As
 		new Set(asked.filter(({ question }) => kinds.includes(question.kind)).map(({ hash }) => hash));
 	const names = namesOf('view', 'list');
 	if (names.size === 0) return '';
-	const guests = await access.waiting(gateway, MAX_ITEMS, (login) => {
+	const grants = await access.fetchGrants(gateway, MAX_ITEMS, (login) => {
 		if (rhidOf(login, faskey) === null) return 'useless';
 		return fitsName(login, names) ? 'handed-out' : 'shown';
 	});
 	// No acknowledgement follows a list.
 	const listers = namesOf('list');
-	for (const { grantId, login } of guests) {
+	for (const { grantId, login } of grants) {
 		if (fitsName(login, listers)) await access.confirm(gateway, grantId);
 	}
-	const items = guests.flatMap(({ login, user, untilMs, grantId }) => {
+	const items = grants.flatMap(({ login, user, untilMs, grantId }) => {
 		const rhid = rhidOf(login, faskey);
 		return rhid === null ? [] : [{ rhid, user, untilMs, grantId }];
 	});

@@ -37,11 +37,11 @@ export async function answerBinauth(event: RequestEvent<{ gateway: string }>): P
 		await gateways.recordStatus(gateway.id, { seen: true });
 		const method = fields.get('method') ?? '';
 		if (method.endsWith('_deauth')) {
-			await access.binauth.left(gateway, { mac, token: stay, user });
+			await access.endStay(gateway, { mac, token: stay, user });
 			return new Response(null, { status: 204 });
 		}
 		if (method !== 'auth_client') return text('', 400);
-		const seconds = await access.binauth.admit(gateway, { mac, token: stay, user });
+		const seconds = await access.admitStay(gateway, { mac, token: stay, user });
 		return seconds === null ? text('', 403) : text(String(seconds));
 	} catch (error) {
 		if (error instanceof AppError) return text('', error.status);

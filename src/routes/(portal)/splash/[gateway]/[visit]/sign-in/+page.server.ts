@@ -13,9 +13,8 @@ const MAX_TYPED = 64;
 
 async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>) {
 	const gateway = await findGateway(event);
-	const { config, captiveSessions } = event.locals.app;
-	// Where sessions are another installation's, their passwords cannot be looked at.
-	const visit = config.remoteApi ? null : await captiveSessions.find(gateway, event.params.visit);
+	const { captiveSessions } = event.locals.app;
+	const visit = await captiveSessions.find(gateway, event.params.visit);
 	if (!visit) error(410, m.splash_refusal_over());
 	return { gateway, visit };
 }
@@ -30,7 +29,7 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, visit } = await findVisit(event);
-		const { guests, captiveSessions } = event.locals.app;
+		const { apiBuyers, captiveSessions } = event.locals.app;
 		const sent = readFields(await readForm(event.request), ['user', 'password']);
 		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
 		const seconds = await takeSignIn(event, visit.id);
@@ -38,7 +37,7 @@ export const actions: Actions = {
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: m.splash_sign_in_limited({ seconds }) });
 		}
-		const token = await guests.signIn(gateway.routerId, { user, password });
+		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
 		await captiveSessions.bind(visit.id, token);
 		redirect(303, link(`/pass/${token}`));
