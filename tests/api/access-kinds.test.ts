@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const place = await buyAt(server.url, `/r/${router}`, numberEnding('008'));
 		const page = await eventually(`${place} is active`, async () => {
 			const shown = await person.get(place);
-			return shown.text.includes('You are paid until') ? shown : null;
+			return shown.text.includes('Your Wi‑Fi is paid until') ? shown : null;
 		});
 		return { person, place, page };
 	}
@@ -91,59 +91,61 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	describe('the buyer’s pages', () => {
-		it('on an open hotspot show the user name, and say that the code only joins', async () => {
+		it('on an open hotspot show the username, and say that the code only connects', async () => {
 			const { page } = await paidPage(OPEN_LOGIN);
-			expect(page.text).toMatch(/User name s\d+/);
-			expect(page.text).toContain('Youth-Kyebando is open: join it, then type user name and password');
-			expect(page.text).toContain('This code only joins Youth-Kyebando.');
-			expect(page.html).toContain('QR code that joins Youth-Kyebando');
+			expect(page.text).toMatch(/Username s\d+/);
+			expect(page.text).toContain(
+				'Youth-Kyebando is open: connect to it. Then enter the username and password'
+			);
+			expect(page.text).toContain('This code only connects to Youth-Kyebando.');
+			expect(page.html).toContain('QR code to connect to Youth-Kyebando');
 		});
 
 		it('on a hotspot behind a password show that one too, and ask at the venue where it is not known', async () => {
 			const { page } = await paidPage(WPA_LOGIN);
-			expect(page.text).toContain('Password of the Wi‑Fi itself, the same for all guests rubaga-guests');
+			expect(page.text).toContain('Wi‑Fi password, the same for all guests rubaga-guests');
 			expect((await access(String(WPA_LOGIN), '--no-network-password')).stdout).toContain('not known');
 			const { page: without } = await paidPage(WPA_LOGIN);
-			expect(without.text).toContain('Ask at the venue for the password of RubagaView itself');
-			expect(without.html).not.toContain('QR code that joins');
+			expect(without.text).toContain('Ask the venue for the Wi‑Fi password of RubagaView and connect');
+			expect(without.html).not.toContain('QR code to connect to');
 			await access(String(WPA_LOGIN), '--network-password-file', file('rubaga-guests'));
 		});
 
 		it('for an enterprise network tell the methods, and show no Wi-Fi code', async () => {
 			const { page } = await paidPage(ENTERPRISE);
-			expect(page.text).toMatch(/User name s\d+/);
+			expect(page.text).toMatch(/Username s\d+/);
 			expect(page.text).toContain('EAP method PEAP, phase 2 MSCHAPv2');
 			expect(page.text).toContain('Trust on first use');
-			expect(page.html).not.toContain('QR code that joins');
+			expect(page.html).not.toContain('QR code to connect to');
 		});
 
-		it('for the owner’s own password say before and after paying that the end cannot be enforced', async () => {
+		it('for the owner’s own password say before and after paying that it keeps working', async () => {
 			const person = browse(fixture().server.url);
-			expect((await person.get(`/r/${SHARED}`)).text).toContain('the end cannot be enforced');
-			expect((await person.get(`/r/${OWN}`)).text).not.toContain('the end cannot be enforced');
+			expect((await person.get(`/r/${SHARED}`)).text).toContain('keeps working after your time ends');
+			expect((await person.get(`/r/${OWN}`)).text).not.toContain('keeps working after your time ends');
 			const { page, place } = await paidPage(SHARED);
-			expect(page.text).toContain('Password of Tailors-Row, the same for all guests Tailors & Friends');
-			expect(page.text).toContain('Nobody can end it for you alone');
-			expect(page.text).toContain('The Wi‑Fi itself stays open');
-			expect((await person.get(`${place}/receipt`)).text).toContain('it works on after the time');
+			expect(page.text).toContain('Password for Tailors-Row, the same for all guests Tailors & Friends');
+			expect(page.text).toContain('it keeps working after your time');
+			expect(page.text).toContain('Please leave the Wi‑Fi: it stays open');
+			expect((await person.get(`${place}/receipt`)).text).toContain('it keeps working after your time ends');
 			expect((await person.get(`${place}/receipt.txt`)).html).toContain(
-				'Access: Password of the venue, the same for all guests; it works on after the time'
+				'Access: Wi‑Fi password shared by all guests; it keeps working after your time ends'
 			);
 		});
 
 		it('on paper name what is got', async () => {
 			const person = browse(fixture().server.url);
-			const joined = 'Join the Wi‑Fi, then sign in with the user name and password that you get.';
+			const joined = 'Connect to the Wi‑Fi, then sign in with the username and password that you get.';
 			expect((await person.get(`/r/${OPEN_LOGIN}/poster`)).text).toContain(joined);
 			expect((await person.get(`/r/${ENTERPRISE}/poster`)).text).toContain(
-				'Join the Wi‑Fi with the user name'
+				'Connect to the Wi‑Fi with the username'
 			);
-			expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Join the Wi‑Fi with the password');
+			expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Connect to the Wi‑Fi with the password');
 		});
 	});
 
 	describe('where the page of a hotspot is ours', () => {
-		it('the code is typed there, and user name and password are folded away or left out', async () => {
+		it('the code is typed there, and username and password are folded away or left out', async () => {
 			const { server } = fixture();
 			for (const [router, kind, asks] of [
 				[9, 'opennds', false],
@@ -156,13 +158,13 @@ describe.each(DATABASES)('on %s', (database) => {
 				const { person, page } = await paidPage(router);
 				const [, typed = ''] = /Your code ([0-9A-Z]{4}-[0-9A-Z]{4})/.exec(page.text) ?? [];
 				expect(typed).not.toBe('');
-				expect(page.text).toContain('Choose “Paid already? Enter your code” there and type this code');
-				expect(page.text).toContain(`there and type ${typed}. If your pass is still in use here`);
-				expect(page.text).not.toContain('sign in with this user name and password');
-				expect(page.text.includes('If a page asks for user name and password')).toBe(asks);
-				expect(/User name s\d+/.test(page.text)).toBe(asks);
+				expect(page.text).toContain('Choose “Already paid? Enter your code” there and enter this code');
+				expect(page.text).toContain(`there and enter ${typed}. If your pass is still in use here`);
+				expect(page.text).not.toContain('sign in with this username and password');
+				expect(page.text.includes('If a page asks for a username and password')).toBe(asks);
+				expect(/Username s\d+/.test(page.text)).toBe(asks);
 				const poster = (await person.get(`/r/${router}/poster`)).text;
-				expect(poster).toContain('choose “Paid already? Enter your code” and type the code that you get');
+				expect(poster).toContain('choose “Already paid? Enter your code” and enter the code that you get');
 			}
 		});
 	});
@@ -207,17 +209,17 @@ describe.each(DATABASES)('on %s', (database) => {
 						const page = await person.get(place);
 						return page.text.includes(text) ? page : null;
 					});
-				const ready = await says('The Wi‑Fi is getting ready for you.');
+				const ready = await says('preparing your Wi‑Fi.');
 				// The money has left: whoever closes this window must find the way back.
-				expect(ready.text).toMatch(/the money goes back by itself\. Your code is [0-9A-Z]{4}/);
+				expect(ready.text).toMatch(/we refund you automatically\. Your code is [0-9A-Z]{4}/);
 				console.answers = true;
 				await server.advance(61_000);
 				const online = await says('You are online.');
 				expect([...console.inside]).toEqual([first]);
-				// Nobody is asked for a user name or a password there, so none is shown.
-				expect(online.text).not.toMatch(/user name|password/i);
+				// Nobody is asked for a username or a password there, so none is shown.
+				expect(online.text).not.toMatch(/username|password/i);
 				expect(online.text).toMatch(/Your code [0-9A-Z]{4}-[0-9A-Z]{4}/);
-				expect(online.text).toContain('and the Wi‑Fi lets your device in no more');
+				expect(online.text).toContain('and the Wi‑Fi disconnects your device');
 
 				const other = await person.get(at(second));
 				const visit = /visit=([\w-]{24})/.exec(other.html)?.[1] ?? '';
@@ -308,7 +310,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 			const [person] = await signInOnOwnerPages(held, owner.email);
 			const at = `/owner/routers/${router}`;
-			expect((await person.get(at)).text).toContain('nothing is sold on this router. Enter it.');
+			expect((await person.get(at)).text).toContain('so this router sells nothing. Enter the password.');
 
 			const refused = await person.post(`${at}/network-password`, { password: 'short' });
 			expect([refused.status, alertOf(refused)]).toEqual([400, 'Use 8 to 63 characters.']);
@@ -321,7 +323,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 			const saved = await person.post(`${at}/network-password`, { password: 'first & good' });
 			expect(saved.path).toBe(`${at}?done=wifi`);
-			expect(saved.text).toContain('Airtill cannot end it, and buyers are told so before they pay');
+			expect(saved.text).toContain('Airtill cannot end it, and buyers see this before they pay');
 			const { session } = await held.buy({ router_id: router });
 			const { session: other } = await held.buy({ router_id: SHARED });
 			expect(session.password).toBe('first & good');

@@ -333,7 +333,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 			const refused = await move(third);
 			expect(refused.path).toBe(`${path}?later`);
-			expect(refused.text).toContain('It was moved to another device a short time ago.');
+			expect(refused.text).toContain('Your pass was moved to another device a short time ago.');
 			await router.poll();
 			expect(router.online.has(rhidOf(third))).toBe(false);
 			await fixture().server.advance(61 * MINUTE);
@@ -461,7 +461,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await open(third)).text).toContain('Use it on this device instead');
 			const refused = await person.post(`${path}?/move`);
 			expect(refused.path).toBe(`${path}?later`);
-			expect(refused.text).toContain('It was moved to another device a short time ago.');
+			expect(refused.text).toContain('Your pass was moved to another device a short time ago.');
 			expect(await ask(of(third, user))).toBe('403 ');
 			// One that has left is in no more, and costs no move.
 			expect(await ask({ ...of(second, user), method: 'client_deauth' })).toBe('204 ');

@@ -180,7 +180,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			];
 			expect([a.status, b.status]).toEqual([400, 400]);
 			expect(a.text).toBe(b.text);
-			expect(a.text).toContain('The e-mail address or the password is wrong.');
+			expect(a.text).toContain('The email address or the password is wrong.');
 			expect(person.cookies.size).toBe(0);
 		});
 
@@ -272,7 +272,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 			expect(tries.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400, 429]);
 			const last = tries.at(-1);
-			expect(last?.text).toMatch(/Too many tries\. Wait \d+ seconds?, then try again\./);
+			expect(last?.text).toMatch(/Too many attempts\. Wait \d+ seconds?, then try again\./);
 			expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
 			// Another account is not locked out by that.
 			await signInAs(server(), 'app');

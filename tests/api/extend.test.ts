@@ -127,7 +127,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a page ends what runs, however often time was added to it', async () => {
 		const { server, sql } = fixture();
 		const page = await buyAt(server.url, '/r/3', numberEnding('008'));
-		await untilTitled(server.url, page, /^You are paid until/);
+		await untilTitled(server.url, page, /^Your Wi‑Fi is paid until/);
 		const [base] = await sql.all('select max(id) as id from sessions');
 		const passId = Number(base?.['id']);
 		const active = () =>

@@ -56,7 +56,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		const wrong = await person.post(signIn, { ...login, password: 'aaaa-bbbb-cccc' });
 		expect([wrong.status, wrong.path]).toEqual([404, signIn]);
-		expect(wrong.text).toContain('We do not know this user name and password here');
+		expect(wrong.text).toContain('This username and password are not valid here');
 		expect(unifi.isIn(mac)).toBe(false);
 
 		// As people type it: capitals, blanks, no hyphens.
@@ -66,7 +66,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		};
 		const page = await person.post(signIn, typed);
 		expect(page.path).toMatch(PASS);
-		expect(page.text).toContain('You are paid until');
+		expect(page.text).toContain('Your Wi‑Fi is paid until');
 		await says(person, page.path, 'You are online.');
 		expect(unifi.isIn(mac)).toBe(true);
 		expect([60, 61]).toContain(unifi.minutesOf(mac));
@@ -173,7 +173,7 @@ describe('guesses', () => {
 		}
 		const limited = await person.post(signIn, login);
 		expect(limited.status).toBe(429);
-		expect(limited.text).toContain('Too many tries from here.');
+		expect(limited.text).toContain('Too many attempts.');
 		// All guests of a venue come from one address.
 		expect((await person.post(await visit(), login)).path).toMatch(PASS);
 		await server.advance(61_000);

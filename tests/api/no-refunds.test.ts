@@ -154,8 +154,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		await isNotBack(Number(payment));
 		expect((await newest())['status']).toBe('cancelled');
 		const page = await browse(server.url).get(path);
-		expect(page.text).toContain('Your money is not back yet.');
-		expect(page.text).toContain('Show this page to the venue: it is your proof.');
+		expect(page.text).toContain('Your refund is delayed.');
+		expect(page.text).toContain('Show this page to the venue as proof.');
 		const doctor = await cli(['doctor'], server);
 		expect(doctor.stdout).toMatch(/^warn reviews: \d+ open/m);
 		expect(doctor.stdout).toMatch(/^warn operator: mtn: sends no money back/m);

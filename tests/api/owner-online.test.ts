@@ -44,11 +44,11 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('says nothing of what nobody knows', async () => {
 		const page = await owner.get(`/owner/routers/${router}`);
-		expect(page.text).toContain('never heard yet');
+		expect(page.text).toContain('no response yet');
 		expect(page.text).toContain('Devices online now not known');
 		// A router without a gateway has no such part at all.
 		const bare = await addRouter(fixture(), owner.accountId, { name: 'Bare' });
-		expect((await owner.get(`/owner/routers/${bare}`)).text).not.toContain('On this router');
+		expect((await owner.get(`/owner/routers/${bare}`)).text).not.toContain('Usage');
 	});
 
 	it('counts devices on connections that were reported on lately, and data by day and month', async () => {
@@ -93,13 +93,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		const name = await addRouter(fixture(), owner.accountId, { name: 'Court' });
 		await fixture().sql.run('update gateways set router_id = ? where name = ?', name, poll);
 		await minutes(fixture(), 2, [poll]);
-		expect((await owner.get(`/owner/routers/${name}`)).text).toContain('answers');
+		expect((await owner.get(`/owner/routers/${name}`)).text).toContain('responding');
 		await minutes(fixture(), 3);
 		const page = await owner.get(`/owner/routers/${name}`);
-		expect(page.text).toMatch(
-			/We have heard nothing from this router since [\w ,]+ \d\d:\d\d\. Its time is not sold/
-		);
-		expect((await owner.get('/owner/routers')).text).toMatch(/silent since [\w ,]+ \d\d:\d\d/);
+		expect(page.text).toMatch(/This router has not responded since [\w ,]+ \d\d:\d\d, so it sells no time\./);
+		expect((await owner.get('/owner/routers')).text).toMatch(/no response since [\w ,]+ \d\d:\d\d/);
 		const { stdout } = await cli(['doctor'], fixture().server);
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${poll} has been silent since 20.*Z: `, 'm'));
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${gateway}: its clock is 42 s ahead of`, 'm'));
@@ -168,7 +166,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('shows an owner nothing of another’s routers', async () => {
 		const stranger = await newOwner(fixture());
-		expect((await stranger.get('/owner')).text).not.toMatch(/GB|MB|connected|silent/);
+		expect((await stranger.get('/owner')).text).not.toMatch(/GB|MB|connected|responding|no response/);
 		expect((await stranger.get(`/owner/routers/${router}`)).status).toBe(404);
 	});
 

@@ -76,7 +76,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 					return alertOf(await person.post('/owner/sign-in', { email: typed, password: 'wrong password' }));
 				})
 			);
-			expect(words[0]).toBe('The e-mail address or the password is wrong.');
+			expect(words[0]).toBe('The email address or the password is wrong.');
 			expect(words[1]).toBe(words[0]);
 		});
 	});
@@ -111,12 +111,12 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 				const { text } = await owner.get(`/owner/payments?period=${period}`);
 				const rows = rowsOf(await csvOf(period));
 				expect(rows).toHaveLength(3);
-				expect(amountAfter(text, 'You get')).toBe(sum(rows, 'net'));
+				expect(amountAfter(text, 'Your earnings')).toBe(sum(rows, 'net'));
 				expect(amountAfter(text, 'Paid')).toBe(250 + 1500);
-				expect(amountAfter(text, 'Given back')).toBe(-1500);
+				expect(amountAfter(text, 'Refunds')).toBe(-1500);
 				expect(amountAfter(text, 'Airtill’s fee')).toBe(-sum(rows, 'fee'));
 				expect(sum(rows, 'amount') - sum(rows, 'fee')).toBe(sum(rows, 'net'));
-				expect(text).toMatch(/Payment \d+ given back/);
+				expect(text).toMatch(/Refund of payment \d+/);
 				expect(rows.map(({ kind }) => kind)).toEqual(['refund', 'payment', 'payment']);
 			}
 		);
@@ -127,12 +127,12 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 				href.replaceAll('&amp;', '&')
 			);
 			expect(hrefs).toHaveLength(3);
-			const shown = [...home.text.matchAll(/You get UGX\s?([\d,]+)/g)].map(([, digits = '']) =>
+			const shown = [...home.text.matchAll(/Your earnings UGX\s?([\d,]+)/g)].map(([, digits = '']) =>
 				Number(digits.replaceAll(',', ''))
 			);
 			expect(shown).toHaveLength(3);
 			for (const [index, href] of hrefs.entries()) {
-				expect(amountAfter((await owner.get(href)).text, 'You get')).toBe(shown[index]);
+				expect(amountAfter((await owner.get(href)).text, 'Your earnings')).toBe(shown[index]);
 			}
 			const { api } = await fixture().newKey({ accountId: owner.accountId, role: 'owner' });
 			const { body } = await api.send('GET', '/v1/owner/earnings?period=daily');
@@ -144,7 +144,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			const { html, text } = await owner.get('/owner/earnings?period=monthly');
 			const links = html.match(/href="[^"]*owner\/payments\?period=monthly[^"]*"/g) ?? [];
 			expect(links).toHaveLength(2);
-			expect(amountAfter(text, 'You get')).toBe(250 - 25 + 500 - 50 + 1500 - 150 - 1500);
+			expect(amountAfter(text, 'Your earnings')).toBe(250 - 25 + 500 - 50 + 1500 - 150 - 1500);
 		});
 
 		it('leave as a file that no spreadsheet takes for formulas', async () => {
@@ -215,15 +215,15 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		const router = await addRouter(fixture(), owner.accountId);
 		const { session } = await fixture().buy({ router_id: router, duration: '1h' });
 		const online = await owner.get('/owner/people');
-		expect(online.text).toContain('Time is running: 1');
+		expect(online.text).toContain('Active: 1');
 		expect(online.text).toMatch(/\+256\*{5}\d{4}/);
 		for (const secret of [session.phone, session.password ?? 'none'])
 			expect(online.html).not.toContain(secret);
 		await fixture().server.advance(2 * 60 * 60_000);
-		expect((await owner.get('/owner/people')).text).toContain('Time is running: 0');
+		expect((await owner.get('/owner/people')).text).toContain('Active: 0');
 		const over = await owner.get('/owner/people?group=expired');
-		expect(over.text).toContain('Time is over: 1');
-		expect(over.text).toContain('over since');
+		expect(over.text).toContain('Ended: 1');
+		expect(over.text).toContain('ended ');
 		expect((await owner.get('/owner/people?cursor=broken')).status).toBe(404);
 	});
 
@@ -244,7 +244,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect((await fixture().api.getRouter(router)).price).toBe(500);
 			const fields = { price: fieldValue(look, 'price'), from: fieldValue(look, 'from') };
 			const done = await owner.post(pathOf(), fields);
-			expect(done.text).toContain('The price is UGX 1,500 an hour from now on.');
+			expect(done.text).toContain('The price is now UGX 1,500 an hour.');
 			expect((await fixture().api.getRouter(router)).price).toBe(1500);
 			const history = () =>
 				fixture().sql.all('select account_id, api_key_id from price_changes where router_id = ?', router);
@@ -259,7 +259,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			const page = await owner.post(pathOf(), { price: '700', from: '1500' });
 			expect([page.status, alertOf(page)]).toEqual([
 				409,
-				'Somebody has changed the price in the meantime: it is UGX 900 now. Look again.'
+				'Somebody else changed the price: it is now UGX 900. Check it again.'
 			]);
 			expect((await fixture().api.getRouter(router)).price).toBe(900);
 		});

@@ -60,7 +60,7 @@ function createBuyer(portal: TestServer) {
 	};
 }
 
-const isPaid = (text: string) => text.includes('You are paid until');
+const isPaid = (text: string) => text.includes('Your Wi‑Fi is paid until');
 
 describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
 	let fixture: Fixture;
@@ -230,7 +230,7 @@ describe.each(DATABASES)('a portal that is limited by its service on %s', (datab
 		const { status, text } = await buyer.page('/r/4');
 		expect(status).toBe(503);
 		expect(text).toContain('Many people are buying right now.');
-		expect(text).toMatch(/tries again by itself in \d+ seconds/);
+		expect(text).toMatch(/tries again automatically in \d+ seconds/);
 		const { seconds, url } = buyer.refresh(text);
 		expect(url).toBe('/r/4');
 		expect(seconds).toBeGreaterThan(0);
@@ -263,7 +263,7 @@ describe.each(DATABASES)('a portal that is limited by its service on %s', (datab
 		await portal.restart();
 		const refused = await buyer.post('/r/3', form);
 		expect(refused.status).toBe(503);
-		expect(refused.text).toContain('Your order is not sent yet.');
+		expect(refused.text).toContain('Your order has not been sent.');
 		for (const [name, value] of Object.entries(form)) {
 			expect(refused.text).toContain(`name="${name}" value="${value}"`);
 		}
@@ -282,7 +282,7 @@ describe.each(DATABASES)('a portal that is limited by its service on %s', (datab
 		const waiting = await buyer.page(place);
 		expect(waiting.status).toBe(503);
 		expect(waiting.text).toContain('Many people are buying right now.');
-		expect(waiting.text).toContain('It is recorded and your payment is safe.');
+		expect(waiting.text).toContain('It is recorded, and your payment is safe.');
 		expect(buyer.refresh(waiting.text).url).toBe(place);
 		expect(await paymentsOf(phone)).toBe(0);
 		await windowPasses();

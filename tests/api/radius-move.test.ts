@@ -46,7 +46,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		const person = browse(server.url);
 		const page = await person.post(`/splash/${gateway.key}`, hotspot(OLD));
 		const path = await buyHourOn(person, page);
-		await eventually('it is paid', async () => (await person.get(path)).text.includes('You are paid until'));
+		await eventually('it is paid', async () =>
+			(await person.get(path)).text.includes('Your Wi‑Fi is paid until')
+		);
 		const user = loginUser(await sql.count('select max(pass_id) from sessions'));
 		expect((await calls.postAuth(user, OLD)).status).toBe(204);
 		const report = { user, mac: OLD, nas_address: '127.0.0.1' };

@@ -188,7 +188,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			const pass = await eventually('it is paid', async () => {
 				const text = (await person.get(path)).text;
 				return (
-					text.includes('You are paid until') && fixture().sql.count('select max(pass_id) from sessions')
+					text.includes('Your Wi‑Fi is paid until') &&
+					fixture().sql.count('select max(pass_id) from sessions')
 				);
 			});
 			const user = loginUser(pass);
@@ -226,7 +227,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await pass.signIn(second);
 			const { outcome, text } = await pass.moveTo(third);
 			expect(outcome).toBe('?later');
-			expect(text).toContain('It was moved to another device a short time ago.');
+			expect(text).toContain('Your pass was moved to another device a short time ago.');
 			expect((await calls.authorize(pass.user, third)).status).toBe(401);
 			// One that has left is in no more, and costs no move.
 			await calls.account('stop', `of ${pass.mac}`, { user: pass.user, mac: pass.mac });

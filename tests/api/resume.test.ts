@@ -44,7 +44,7 @@ describe('resuming by code', () => {
 		expect(bought.status).toBe(303);
 		const page = placeOf(bought);
 		const text = (await (await get(page)).text()).replaceAll('\u2060', '');
-		const code = /your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(text)?.[1] ?? '';
+		const code = /Your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(text)?.[1] ?? '';
 		expect(code).not.toBe('');
 
 		const opened = await post('/resume', { code });
@@ -59,7 +59,7 @@ describe('resuming by code', () => {
 		}
 		const unknown = await post('/resume', { code: 'ZZZZ-ZZZZ' });
 		expect(unknown.status).toBe(404);
-		expect(await unknown.text()).toContain('We do not know this code.');
+		expect(await unknown.text()).toContain('We can’t find this code.');
 
 		// The fifth of this minute, though it is right.
 		const limited = await post('/resume', { code });
@@ -86,7 +86,7 @@ describe('codes that many networks try at once', () => {
 			(await (await fetch(fixture().server.url + page)).text()).replaceAll('\u2060', '');
 		const code = await eventually(
 			'the page has a code',
-			async () => (/your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(await read()) ?? [])[1]
+			async () => (/Your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(await read()) ?? [])[1]
 		);
 		for (const typed of ['ZZZZ-ZZZZ', 'YYYY-YYYY'])
 			expect((await post('/resume', { code: typed })).status).toBe(404);
@@ -105,7 +105,7 @@ describe('codes that many networks try at once', () => {
 		]) {
 			const refused = await post('/resume', wrong);
 			expect(refused.status).toBe(404);
-			expect(await refused.text()).toContain('do not belong together');
+			expect(await refused.text()).toContain('do not match');
 		}
 		for (const typed of [phone, phone.replace('+256', '0'), `${phone.slice(0, 7)} ${phone.slice(7)}`]) {
 			expect(placeOf(await post('/resume', { code, phone: typed }))).toBe(page);

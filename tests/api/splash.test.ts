@@ -43,7 +43,7 @@ const hotspot = (change: Record<string, string> = {}) => ({
 async function active(person: Browsing, path: string): Promise<Page> {
 	return eventually(`${path} is active`, async () => {
 		const page = await person.get(path);
-		return page.text.includes('You are paid until') ? page : null;
+		return page.text.includes('Your Wi‑Fi is paid until') ? page : null;
 	});
 }
 
@@ -207,7 +207,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
 		expect(password).toMatch(/^[a-z2-9-]{14}$/);
 		const claimed = await browse(fixture().server.url).get(entry(fas({ clientmac: mac })));
-		expect(claimed.text).toContain('Have you paid already?');
+		expect(claimed.text).toContain('Have you already paid?');
 		expect(claimed.html).not.toContain(password);
 		expect(claimed.html).not.toContain(path.slice(3));
 		// The same entry, replayed elsewhere, is a visit of its own, which lets nobody online.
@@ -295,7 +295,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('a device that is online already is told so', async () => {
 		const page = await person.get(entry('status=authenticated&clientip=127.0.0.1'));
-		expect(page.text).toContain('You are online already.');
+		expect(page.text).toContain('You are already online.');
 		expect(page.html).not.toContain('<form');
 	});
 
@@ -456,6 +456,6 @@ describe('the command line', () => {
 		const [one, two] = [await at('02:aa:00:00:00:01'), await at('02:aa:00:00:00:02')];
 		expect(title(one)).toBe('Kisementi Corner');
 		expect(title(two)).not.toBe(title(one));
-		expect(await at('02:aa:00:00:00:03')).toContain('belongs to no Wi‑Fi');
+		expect(await at('02:aa:00:00:00:03')).toContain('We can’t find this Wi‑Fi');
 	});
 });

@@ -125,7 +125,7 @@ test('without any further request the form of a router page is sent, and the pur
 	const path = await buyAt(fixtures.url, `/r/${ROUTER}`, numberEnding('456'));
 	await page.goto(fixtures.url + path);
 	// The page's script did not come: the page loads itself again.
-	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
 		timeout: 40_000
 	});
 });

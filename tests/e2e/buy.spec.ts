@@ -9,7 +9,9 @@ test('a payment that is approved shows the password, the QR code and the time le
 	page
 }) => {
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until (tomorrow, )?\d\d:\d\d/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until (tomorrow, )?\d\d:\d\d/, {
+		timeout: 10_000
+	});
 	await expect(page.locator('.password')).toHaveText(PASSWORD);
 	await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
 	await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
@@ -21,24 +23,26 @@ test('a payer who declines is told that no money left, and can try again without
 }) => {
 	await buyer.buy(ROUTER, freshNumber('001'));
 	await expect(buyer.title).toHaveText('You cancelled on your phone.');
-	await expect(page.getByText('No money left.')).toBeVisible();
+	await expect(page.getByText('You have not been charged.')).toBeVisible();
 	await page.getByLabel('Your mobile-money number').fill(freshNumber());
 	await page.getByRole('button', { name: /^Try again/ }).click();
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 });
 
 test('a number without money is told so', async ({ buyer, page }) => {
 	await buyer.buy(ROUTER, freshNumber('002'));
-	await expect(buyer.title).toHaveText('Not enough on that number.');
-	await expect(page.getByText('Nothing was taken.')).toBeVisible();
+	await expect(buyer.title).toHaveText('Not enough money on this number.');
+	await expect(page.getByText('You have not been charged.')).toBeVisible();
 });
 
 test('a network that never answers is never called a failure', async ({ buyer, portal }) => {
 	await buyer.buy(ROUTER, freshNumber('003'));
 	await expect(buyer.title).toHaveText('Check your phone.');
 	await portal.advance(10 * MINUTE + 1_000);
-	await expect(buyer.title).toHaveText('Your network has not answered yet.', { timeout: 30_000 });
-	await expect(buyer.page.getByText('You will not be charged twice.')).toBeVisible();
+	await expect(buyer.title).toHaveText(/^We are still waiting for \S/, { timeout: 30_000 });
+	await expect(
+		buyer.page.getByText('If you pay twice by mistake, we refund one payment automatically.')
+	).toBeVisible();
 });
 
 test('a success that comes after the time limit still brings the password', async ({
@@ -48,43 +52,45 @@ test('a success that comes after the time limit still brings the password', asyn
 }) => {
 	await buyer.buy(ROUTER, freshNumber('004'));
 	await portal.advance(10 * MINUTE + 1_000);
-	await expect(buyer.title).toHaveText('Your network has not answered yet.', { timeout: 30_000 });
+	await expect(buyer.title).toHaveText(/^We are still waiting for \S/, { timeout: 30_000 });
 	await portal.advance(6 * MINUTE);
 	await expect(async () => {
 		await page.reload();
-		await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 500 });
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 500 });
 	}).toPass({ timeout: 30_000 });
 });
 
 test('a lost submit answer does not lose the purchase', async ({ buyer }) => {
 	await buyer.buy(ROUTER, freshNumber('005'));
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 });
 
 test('a network that is down for half a minute delays the purchase, no more', async ({ buyer, portal }) => {
 	await buyer.buy(ROUTER, freshNumber('006'));
 	await expect(buyer.title).toHaveText('Check your phone.');
 	await portal.advance(31_000);
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 30_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 30_000 });
 });
 
 test('a callback that never comes is not missed', async ({ buyer }) => {
 	await buyer.buy(ROUTER, freshNumber('007'));
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 });
 
 test('callbacks that come early and three times buy the time once', async ({ buyer }) => {
 	await buyer.buy(ROUTER, freshNumber('008'));
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 });
 
 test('another amount than asked buys nothing and goes back', async ({ buyer, page }) => {
 	await buyer.buy(ROUTER, freshNumber('009'));
-	await expect(buyer.title).toHaveText(/Your money (is going|went) back\./, { timeout: 10_000 });
-	await expect(page.getByText('Your network took another amount than the price.').first()).toBeVisible();
+	await expect(buyer.title).toHaveText(/^(Your refund is on its way|You have been refunded)\./, {
+		timeout: 10_000
+	});
+	await expect(page.getByText('Your operator took another amount than the price.').first()).toBeVisible();
 	await expect(async () => {
 		await page.reload();
-		await expect(buyer.title).toHaveText('Your money went back.', { timeout: 500 });
+		await expect(buyer.title).toHaveText('You have been refunded.', { timeout: 500 });
 	}).toPass({ timeout: 20_000 });
 });
 
@@ -99,13 +105,13 @@ test('time is bought on a real, imported router', async ({ buyer, portal, page }
 		.click();
 	await expect(page).toHaveURL(`${portal.url}/r/${router}`);
 	await buyer.buy(router, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 	await expect(page.getByText('GuestWiFi').first()).toBeVisible();
 });
 
 test('bought time can be ended, and then the password is gone', async ({ buyer, page }) => {
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 	const password = await page.locator('.password').innerText();
 	await page.getByText('End my time now').click();
 	await page.getByRole('button', { name: 'Yes, end it' }).click();
@@ -115,8 +121,8 @@ test('bought time can be ended, and then the password is gone', async ({ buyer, 
 
 test('when the time is over the page says so', async ({ buyer, portal, page }) => {
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 	await portal.advance(61 * MINUTE);
 	await page.reload();
-	await expect(buyer.title).toHaveText('Your time is over.');
+	await expect(buyer.title).toHaveText('Your time has ended.');
 });

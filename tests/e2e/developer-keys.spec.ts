@@ -174,7 +174,7 @@ test.describe('a form that somebody has changed', () => {
 			await signUp(thief, area);
 			const answer = await thief.goto(area.url + mine);
 			expect(answer?.status()).toBe(404);
-			await expect(title(thief)).toHaveText('Nothing is here.');
+			await expect(title(thief)).toHaveText('Page not found.');
 			await expect(thief.getByText('You have no such key, or it has ended already.')).toBeVisible();
 
 			await makeKey(thief, area, 'theirs');
@@ -185,7 +185,7 @@ test.describe('a form that somebody has changed', () => {
 				.first()
 				.evaluate((form: HTMLFormElement, to) => (form.action = to), mine);
 			await thief.getByRole('button', { name: 'Revoke the key' }).click();
-			await expect(title(thief)).toHaveText('Nothing is here.');
+			await expect(title(thief)).toHaveText('Page not found.');
 			// The ways to the other pages are still there.
 			await thief.getByRole('link', { name: 'Keys', exact: true }).click();
 			await expect(entryOf(thief, 'theirs')).toBeVisible();

@@ -192,7 +192,7 @@ test.describe('a form that somebody has changed', () => {
 				await thief.goto(at);
 				await sendTo(thief, form, to);
 				await thief.getByRole('button', { name: button }).click();
-				await expect(title(thief)).toHaveText('Nothing is here.');
+				await expect(title(thief)).toHaveText('Page not found.');
 				await expect(thief.getByText(none)).toBeVisible();
 			}
 			// A delivery of somebody else under an own webhook.

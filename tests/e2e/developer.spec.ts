@@ -33,13 +33,13 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.goto(`${area.url}/developer`);
 			await expect(title(page)).toHaveText('Sign in');
 			await page.getByRole('link', { name: 'Make an account' }).click();
-			await page.getByLabel('E-mail address').fill(email);
+			await page.getByLabel('Email address').fill(email);
 			await page.getByRole('button', { name: 'Send the link' }).click();
 			await expect(page.getByText(`If ${email} can have a link, it is on its way.`)).toBeVisible();
 			// The address is not confirmed by asking, only by opening the mail.
 			const link = await area.mailedLink(email);
 			await signIn(page, area, email);
-			await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is wrong.');
+			await expect(page.getByRole('alert')).toHaveText('The email address or the password is wrong.');
 
 			await page.goto(link);
 			await expect(page.getByText(`For ${email}.`)).toBeVisible();
@@ -107,8 +107,8 @@ test.describe('without script', () => {
 		const email = await signUp(page, area);
 		await another(browser, async (other) => {
 			await other.goto(`${area.url}/developer/sign-in`);
-			await other.getByRole('link', { name: 'Forgot the password?' }).click();
-			await other.getByLabel('E-mail address').fill(email);
+			await other.getByRole('link', { name: 'Forgot your password?' }).click();
+			await other.getByLabel('Email address').fill(email);
 			await other.getByRole('button', { name: 'Send the link' }).click();
 			await expect(title(other)).toHaveText('Look into your mail');
 			await other.goto(await area.mailedLink(email, 2));
@@ -119,7 +119,7 @@ test.describe('without script', () => {
 		await page.goto(`${area.url}/developer/keys`);
 		await expect(title(page)).toHaveText('Sign in');
 		await typeSignIn(page, email, PASSWORD);
-		await expect(page.getByRole('alert')).toHaveText('The e-mail address or the password is wrong.');
+		await expect(page.getByRole('alert')).toHaveText('The email address or the password is wrong.');
 		await typeSignIn(page, email, 'another long password');
 		await expect(title(page)).toHaveText('API keys');
 	});
@@ -134,11 +134,11 @@ test.describe('without script', () => {
 		for (const email of [known, someone()]) {
 			await signIn(page, area, email, 'not the password');
 			await expect(page.getByRole('alert')).toBeVisible();
-			await expect(page.getByLabel('E-mail address')).toHaveValue(email);
+			await expect(page.getByLabel('Email address')).toHaveValue(email);
 			(words['sign-in'] ??= []).push(await wordsWithout(page, email));
 			for (const form of ['sign-up', 'forgot']) {
 				await page.goto(`${area.url}/developer/${form}`);
-				await page.getByLabel('E-mail address').fill(email);
+				await page.getByLabel('Email address').fill(email);
 				await page.getByRole('button', { name: 'Send the link' }).click();
 				await expect(title(page)).toHaveText('Look into your mail');
 				(words[form] ??= []).push(await wordsWithout(page, email));
@@ -160,9 +160,9 @@ test.describe('without script', () => {
 		]);
 		expect(answer.status()).toBe(429);
 		await expect(page.getByRole('alert')).toHaveText(
-			/^Too many tries\. Wait \d+ seconds?, then try again\.$/
+			/^Too many attempts\. Wait \d+ seconds?, then try again\.$/
 		);
-		await expect(page.getByLabel('E-mail address')).toHaveValue(email);
+		await expect(page.getByLabel('Email address')).toHaveValue(email);
 		await area.triesForgotten();
 		await typeSignIn(page, email, PASSWORD);
 		await expect(title(page)).toHaveText('API keys');

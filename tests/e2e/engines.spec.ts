@@ -74,8 +74,8 @@ for (const { name, missing, launch } of ENGINES) {
 
 				await until(window, 'location.pathname', /^\/s\/[\w-]{24}$/);
 				const address = await window.url();
-				await until(window, TITLE, /^(Check your phone|You are paid until)/);
-				await until(window, TITLE, /^You are paid until/);
+				await until(window, TITLE, /^(Check your phone|Your Wi‑Fi is paid until)/);
+				await until(window, TITLE, /^Your Wi‑Fi is paid until/);
 				const password = String(await window.read("document.querySelector('.password').innerText"));
 				expect(password).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
 				// A picture may be taken while the engine still draws.

@@ -9,7 +9,7 @@ const CODE = /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/;
 /** Buys an hour and waits for its password. */
 async function active(buyer: Buyer): Promise<{ password: string; until: string }> {
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 	return { password: await passwordOf(buyer.page), until: await buyer.title.innerText() };
 }
 
@@ -37,7 +37,7 @@ for (const script of [true, false]) {
 			const address = new URL(page.url()).pathname;
 			await addTime(page, freshNumber());
 			await expect(buyer.title).not.toHaveText(until, { timeout: 20_000 });
-			await expect(buyer.title).toHaveText(/^You are paid until/);
+			await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
 			expect(await passwordOf(page)).toBe(password);
 			expect(new URL(page.url()).pathname).toBe(address);
 			await expect(page.locator('.left')).toContainText(/1 h (29|30) min/);
@@ -51,7 +51,7 @@ for (const script of [true, false]) {
 		}) => {
 			await buyer.buy(ROUTER, freshNumber('006'));
 			await expect(buyer.title).toHaveText('Check your phone.');
-			const [, code = ''] = /your code is (\S+)\./.exec(await mainText(page)) ?? [];
+			const [, code = ''] = /Your code is (\S+)\./.exec(await mainText(page)) ?? [];
 			expect(code).toMatch(CODE);
 			await page.close();
 			await portal.advance(31_000);
@@ -61,10 +61,10 @@ for (const script of [true, false]) {
 			await other.goto(`${portal.url}/resume`);
 			await other.getByLabel('Your code').fill('zzzz zzzz');
 			await other.getByRole('button', { name: 'Open my purchase' }).click();
-			await expect(other.getByRole('alert')).toContainText('We do not know this code.');
+			await expect(other.getByRole('alert')).toContainText('We can’t find this code.');
 			await other.getByLabel('Your code').fill(code.toLowerCase().replace('-', ' '));
 			await other.getByRole('button', { name: 'Open my purchase' }).click();
-			await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+			await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
 				timeout: 30_000
 			});
 			await expect(other.getByText(code).first()).toBeAttached();
@@ -103,18 +103,18 @@ test('a pass that ends while its extension is paid loses nothing: the paid time 
 	await portal.advance(6 * MINUTE);
 	await expect(async () => {
 		await page.reload();
-		await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 500 });
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 500 });
 		expect(await passwordOf(page)).not.toBe(password);
 	}).toPass({ timeout: 30_000 });
 });
 
 test('the page warns before the end, and says how to go on', async ({ buyer, page, portal }) => {
 	await active(buyer);
-	await expect(page.getByText('Your time is over soon.')).toHaveCount(0);
+	await expect(page.getByText('Your time ends soon.')).toHaveCount(0);
 	await portal.advance(55 * MINUTE);
 	await page.reload();
-	await expect(page.getByRole('status').getByText('Your time is over soon.')).toBeVisible();
-	await page.getByRole('link', { name: /^Add time now/ }).click();
+	await expect(page.getByRole('status').getByText('Your time ends soon.')).toBeVisible();
+	await page.getByRole('link', { name: /^Add time to stay connected/ }).click();
 	await expect(page.locator('form[action="?/extend"]')).toBeVisible();
 });
 
@@ -124,7 +124,7 @@ test('the receipt says what was bought and paid, and goes as text', async ({ buy
 	await expect(buyer.title).toHaveText('Receipt');
 	const shown = await page.locator('main').innerText();
 	const address = page.url();
-	const plain = (await page.getByRole('link', { name: 'As plain text' }).getAttribute('href')) ?? '';
+	const plain = (await page.getByRole('link', { name: 'Plain text' }).getAttribute('href')) ?? '';
 	const answer = await request.get(new URL(plain, address).href);
 	expect(answer.headers()['content-type']).toMatch(/^text\/plain/);
 	const text = await answer.text();
@@ -137,7 +137,7 @@ test('the receipt says what was bought and paid, and goes as text', async ({ buy
 		expect(receipt).not.toContain(password);
 	}
 	await page.emulateMedia({ media: 'print' });
-	await expect(page.getByRole('button', { name: 'Copy the receipt' })).toBeHidden();
+	await expect(page.getByRole('button', { name: 'Copy receipt' })).toBeHidden();
 	await expect(page.getByText('Kisementi Corner')).toBeVisible();
 });
 
@@ -148,7 +148,7 @@ test('a receipt goes through the phone’s own share sheet, where there is one',
 	});
 	await active(buyer);
 	await page.getByRole('link', { name: 'Receipt' }).click();
-	await page.getByRole('button', { name: 'Share the receipt' }).click();
+	await page.getByRole('button', { name: 'Share receipt' }).click();
 	const shared = await page.evaluate(() => Reflect.get(window, 'shared') as unknown);
 	expect(shared).toMatch(/Kisementi Corner[^]*Payment number:?\s+\d+/);
 });

@@ -37,7 +37,7 @@ test('a position that is typed is where the list begins', async ({ page, portal 
 
 test('a place that is not known is said, and the list stays', async ({ page, portal }) => {
 	await page.goto(`${portal.url}/?place=Atlantis`);
-	await expect(page.getByRole('alert')).toContainText('No place by that name here.');
+	await expect(page.getByRole('alert')).toContainText('We found no place with that name.');
 	await expect(page.getByRole('list', { name: 'Where to buy' }).getByRole('listitem').first()).toBeVisible();
 });
 

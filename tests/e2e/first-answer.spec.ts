@@ -10,7 +10,7 @@ test('with everything but the first answer blocked, a router page can be read an
 		return isPage ? route.continue() : route.abort();
 	});
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/Check your phone|You are paid/);
+	await expect(buyer.title).toHaveText(/Check your phone|is paid until/);
 	expect(new URL(page.url()).origin).toBe(portal.url);
 });
 
@@ -24,7 +24,7 @@ test('no page asks another host for anything, and none allows inline script', as
 	await page.goto(portal.url);
 	await expect(page.locator('.leaflet-container')).toBeVisible();
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 	expect([...hosts]).toEqual([new URL(portal.url).host]);
 
 	for (const path of ['/', `/r/${ROUTER}`, new URL(page.url()).pathname]) {
@@ -43,7 +43,7 @@ test('no answer to a browser holds an API key', async ({ page, buyer }) => {
 	const texts: Promise<string>[] = [];
 	page.on('response', (response) => texts.push(response.text().catch(() => '')));
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 	for (const text of await Promise.all(texts)) expect(text).not.toMatch(/atl_(live|test)_/);
 });
 

@@ -55,7 +55,7 @@ test('the page of a purchase survives a reload and is the same in another browse
 	await elsewhere.goto(page.url());
 	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText('Check your phone.');
 	await buyer.portal.advance(31_000);
-	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
 		timeout: 30_000
 	});
 	await other.close();
@@ -74,7 +74,7 @@ test('a connection that breaks while waiting is said so, and the password comes 
 	await expect(page.getByText('No connection.')).toBeVisible({ timeout: 30_000 });
 	await buyer.portal.advance(31_000);
 	await context.setOffline(false);
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 45_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 45_000 });
 });
 
 test('a page whose script did not come waits for the connection before it loads itself again', async ({
@@ -94,13 +94,13 @@ test('a page whose script did not come waits for the connection before it loads 
 	await buyer.portal.advance(31_000);
 	await context.setOffline(false);
 	await page.clock.runFor('02:00');
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 45_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 45_000 });
 });
 
 test('when held requests are cut, plain polling takes over', async ({ page, buyer }) => {
 	await page.route('**/status?wait=20', (route) => route.abort());
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 });
 
 test('the password is on the screen within half a second of the operator’s yes', async ({
@@ -116,7 +116,7 @@ test('the password is on the screen within half a second of the operator’s yes
 	// The best of three: this machine may be busy with other tests.
 	for (let count = 0; count < 3; count += 1) {
 		await buyer.buy(ROUTER, freshNumber());
-		await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 10_000 });
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
 		const shownAt = await page.evaluate(() => Number(Reflect.get(window, 'shownAt')));
 		const id = /Payment number\s*(\d+)/.exec(await page.locator('main').innerText())?.[1];
 		const response = await fetch(`${portal.service.url}/v1/payments/${id}/status`, {
@@ -132,7 +132,7 @@ test('the password is on the screen within half a second of the operator’s yes
 test('a wrong number comes back with the reason and everything else still there', async ({ page, buyer }) => {
 	await buyer.fill(ROUTER, '0414 123 456');
 	await page.getByRole('button', { name: /^Pay/ }).click();
-	await expect(page.getByRole('alert')).toContainText('Nothing was taken.');
+	await expect(page.getByRole('alert')).toContainText('You have not been charged.');
 	await expect(page.getByRole('alert')).toContainText('not a mobile number');
 	await expect(page.getByLabel('Your mobile-money number')).toHaveValue('0414 123 456');
 	await expect(page.getByRole('radio', { name: /^1 hour/ })).toBeChecked();

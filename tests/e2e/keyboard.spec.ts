@@ -67,7 +67,7 @@ test('a purchase from the list to the copied password needs no pointer, and the 
 	await expect(page.locator(':focus')).toHaveText(/^Pay UGX/);
 	await page.keyboard.press('Enter');
 	await page.waitForURL(/\/s\/[\w-]{24}$/);
-	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
 		timeout: 20_000
 	});
 
@@ -91,7 +91,7 @@ test('a form that comes back is said, and the focus is where it can be mended', 
 	await page.locator('#phone').focus();
 	await page.keyboard.type('0414 123 456');
 	await page.keyboard.press('Enter');
-	await expect(page.getByRole('alert')).toContainText('Nothing was taken.');
+	await expect(page.getByRole('alert')).toContainText('You have not been charged.');
 	expect(await page.title()).toMatch(/^Please check/);
 	const phone = page.locator('#phone');
 	await expect(phone).toBeFocused();
@@ -112,7 +112,7 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 	await expect(said).toBeAttached();
 	await expect.poll(() => page.evaluate(() => Reflect.get(window, 'live'))).toBe(true);
 	await page.clock.fastForward(31_000);
-	await expect(said).toContainText('Nothing on your phone?');
+	await expect(said).toContainText('No prompt?');
 	await context.setOffline(true);
 	await expect(async () => {
 		await page.clock.fastForward(5_000);

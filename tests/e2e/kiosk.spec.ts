@@ -47,7 +47,7 @@ for (const viewport of TABLETS) {
 			await look();
 			await kiosk.button('MTN MoMo').tap();
 			await kiosk.type(`${phone}9`);
-			await kiosk.button('Erase').tap();
+			await kiosk.button('Delete').tap();
 			await expect(page.getByRole('textbox')).toHaveValue(phone);
 			await look();
 			await kiosk.button('Next').tap();
@@ -63,7 +63,7 @@ for (const viewport of TABLETS) {
 			const wifi = await kiosk.scan(/joins KISEMENTI-WIFI/, shrink);
 			expect(wifi.text).toBe(`WIFI:T:WPA;S:KISEMENTI-WIFI;P:${password};;`);
 			expect(wifi.modulePixels * MM_PER_PIXEL).toBeGreaterThan(1.5);
-			await expect(page.getByRole('timer')).toHaveText(/^This screen is wiped in [12]:\d\d\.$/);
+			await expect(page.getByRole('timer')).toHaveText(/^This screen is cleared in [12]:\d\d\.$/);
 
 			await kiosk.button('Continue on my phone').tap();
 			const onPhone = await kiosk.scan(/on a phone/);
@@ -74,7 +74,7 @@ for (const viewport of TABLETS) {
 	});
 }
 
-test('after the idle time everything is wiped, with a countdown that a touch stops', async ({
+test('after the idle time everything is cleared, with a countdown that a touch stops', async ({
 	kiosk,
 	page
 }) => {
@@ -87,7 +87,7 @@ test('after the idle time everything is wiped, with a countdown that a touch sto
 	await kiosk.type(phone);
 	await expect(kiosk.button('I am still here')).toBeHidden();
 	await page.clock.runFor(102_000);
-	await expect(page.getByRole('timer')).toHaveText(/^This screen is wiped in 0:[01]\d\.$/);
+	await expect(page.getByRole('timer')).toHaveText(/^This screen is cleared in 0:[01]\d\.$/);
 	await kiosk.button('I am still here').tap();
 	await expect(page.getByRole('timer')).toBeHidden();
 	await page.clock.runFor(60_000);
@@ -98,7 +98,7 @@ test('after the idle time everything is wiped, with a countdown that a touch sto
 	expect(await kiosk.askedTimes(phone)).toBe(0);
 });
 
-test('of a purchase nothing is left when its screen is wiped, and neither back nor reload brings it again', async ({
+test('nothing of a purchase is left when its screen is cleared, and neither back nor reload shows it again', async ({
 	kiosk,
 	page
 }) => {
@@ -136,7 +136,7 @@ test('of a purchase nothing is left when its screen is wiped, and neither back n
 	expect(new URL(page.url()).search).toBe('?idle=30');
 });
 
-test('a screen that is wiped while its payment is open says that nothing is lost, and the payment goes on', async ({
+test('a screen that is cleared during a payment says that the payment is safe, and the payment continues', async ({
 	kiosk,
 	page,
 	portal,
@@ -154,7 +154,7 @@ test('a screen that is wiped while its payment is open says that nothing is lost
 	await page.clock.runFor(100_000);
 	await expect(kiosk.title).toHaveText('Check your phone.');
 	await page.clock.runFor(90_000);
-	await expect(page.getByText('The last screen was wiped while a payment was open.')).toBeVisible();
+	await expect(page.getByText(/The screen was cleared during a payment\./)).toBeVisible();
 	const remains = await kiosk.remains();
 	for (const secret of [code, address.slice(-24)]) expect(remains).not.toContain(secret);
 	await portal.advance(31_000);
@@ -164,7 +164,7 @@ test('a screen that is wiped while its payment is open says that nothing is lost
 	await phonePage.getByLabel('Your code').fill(code);
 	await phonePage.getByRole('button').click();
 	await expect(phonePage).toHaveURL(address);
-	await expect(phonePage.getByRole('heading', { level: 1 })).toHaveText(/^You are paid until/, {
+	await expect(phonePage.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
 		timeout: 30_000
 	});
 	await phonePage.close();
@@ -190,7 +190,7 @@ test('without a connection the kiosk says so, keeps the purchase on its screen, 
 	await expect(page.getByRole('img', { name: /on a phone/ })).toBeVisible();
 	await portal.advance(31_000);
 	await context.setOffline(false);
-	await expect(kiosk.title).toHaveText(/^You are paid until/, { timeout: 45_000 });
+	await expect(kiosk.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 45_000 });
 });
 
 test('an order whose answer is lost is asked for until its purchase is there, and asked of the phone once', async ({
@@ -250,7 +250,7 @@ test('who declines is told that no money left, and pays with the same number or 
 	await kiosk.open();
 	await kiosk.buy(phone);
 	await expect(kiosk.title).toHaveText('You cancelled on your phone.');
-	await expect(page.getByText('No money left.')).toBeVisible();
+	await expect(page.getByText('You have not been charged.')).toBeVisible();
 	await kiosk.button('Try again: pay UGX 500').tap();
 	await expect.poll(() => kiosk.askedTimes(phone)).toBe(2);
 	await expect(kiosk.title).toHaveText('You cancelled on your phone.');
@@ -343,7 +343,7 @@ test('long touches, drags and pinches do nothing, and the receipt prints alone',
 	expect(prevented).toEqual([true, true]);
 	const style = await page.locator('.password').evaluate((element) => getComputedStyle(element).userSelect);
 	expect(style).toBe('none');
-	await expect(kiosk.button('Print a receipt')).toBeVisible();
+	await expect(kiosk.button('Print receipt')).toBeVisible();
 	const password = await page.locator('.kiosk-pass .password').innerText();
 	await page.emulateMedia({ media: 'print' });
 	await expect(page.locator('.kiosk-receipt')).toContainText(password);

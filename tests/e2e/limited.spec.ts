@@ -73,7 +73,7 @@ for (const javaScriptEnabled of [true, false]) {
 			const response = await page.goto(`${limited.url}/r/${javaScriptEnabled ? 5 : 6}`);
 			expect(response?.status()).toBe(503);
 			await expect(title(page)).toHaveText('Many people are buying right now.');
-			await expect(page.getByText(/tries again by itself in \d+ seconds?/)).toBeVisible();
+			await expect(page.getByText(/tries again automatically in \d+ seconds?/)).toBeVisible();
 			await expect(page.getByLabel('Your mobile-money number')).toBeVisible({ timeout: 20_000 });
 		});
 
@@ -91,7 +91,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await expect(page.getByRole('radio', { name: /^1 hour/ })).toBeChecked();
 			await limited.windowPasses();
 			await pay(page);
-			await expect(title(page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+			await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 		});
 
 		test('a waiting page goes on after the limit, until the password is there', async ({ page, limited }) => {
@@ -102,7 +102,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByRole('button', { name: /^Pay/ }).click();
 			await expect(title(page)).toHaveText(/Check your phone.|Many people are buying right now./);
 			if (javaScriptEnabled) await expect(page.getByText('Many people are buying right now.')).toBeVisible();
-			await expect(title(page)).toHaveText(/^You are paid until/, { timeout: 30_000 });
+			await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 30_000 });
 			await expect(page.locator('.password')).toBeVisible();
 		});
 	});

@@ -24,7 +24,7 @@ for (const javaScript of [true, false]) {
 		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 		const address = mini.page.url();
 		await mini.reopen(address);
-		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 		await expect(mini.page.locator('.password')).toBeVisible();
 		const password = await mini.page.locator('.password').innerText();
 		await mini.reopen(address);
@@ -46,7 +46,7 @@ for (const javaScript of [true, false]) {
 		await expect(title(mini.page)).toHaveText('You cancelled on your phone.', { timeout: 20_000 });
 		await mini.page.locator('#phone').fill(freshNumber());
 		await mini.page.getByRole('button', { name: /^Try again/ }).click();
-		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 		await mini.close();
 		expect(mini.faults).toEqual([]);
 	});

@@ -14,7 +14,7 @@ test('without JavaScript one gets from the list to the password', async ({ page,
 	await page.waitForURL(/\/s\/[\w-]{24}$/);
 	await expect(buyer.title).toHaveText('Check your phone.');
 	// The page loads itself again by <meta refresh> until the password is there.
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 	await expect(page.locator('.password')).toHaveText(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
 	await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
 });
@@ -34,5 +34,5 @@ test('without JavaScript an own time comes back with its price before it is char
 	await expect(page).toHaveURL(/\/r\/3$/);
 	await page.getByRole('button', { name: /^Pay/ }).click();
 	await page.waitForURL(/\/s\/[\w-]{24}$/);
-	await expect(buyer.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 });

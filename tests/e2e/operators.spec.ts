@@ -47,7 +47,7 @@ for (const facts of OPERATORS) {
 
 		test('a buyer whose network the number tells pays and reads the password', async ({ page }) => {
 			await buy(page, { afterMs: 1_000 });
-			await expect(title(page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+			await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 			await expect(page.locator('.password')).toBeVisible();
 			expect(taken(simulator)).toBe(1);
 		});
@@ -55,7 +55,7 @@ for (const facts of OPERATORS) {
 		test('a buyer who declines is told that no money left', async ({ page }) => {
 			await buy(page, { outcome: facts.codes.declined, afterMs: 500 });
 			await expect(title(page)).toHaveText('You cancelled on your phone.', { timeout: 20_000 });
-			await expect(page.getByText('No money left.')).toBeVisible();
+			await expect(page.getByText('You have not been charged.')).toBeVisible();
 		});
 
 		test('while the operator has not decided nothing is called failed, and its yes still counts', async ({
@@ -65,7 +65,7 @@ for (const facts of OPERATORS) {
 			await expect(title(page)).toHaveText('Check your phone.');
 			simulator.advance(11 * 60_000);
 			await server.advance(11 * 60_000);
-			await expect(title(page)).toHaveText('Your network has not answered yet.', { timeout: 30_000 });
+			await expect(title(page)).toHaveText(/^We are still waiting for \S/, { timeout: 30_000 });
 			await expect(page.locator('main')).not.toContainText(/failed|nothing was taken/i);
 			const held = simulator.books.payments.at(-1);
 			if (!held) throw new Error('The operator has no payment');
@@ -74,7 +74,7 @@ for (const facts of OPERATORS) {
 			await server.advance(6 * 60_000);
 			await expect(async () => {
 				await page.reload();
-				await expect(title(page)).toHaveText(/^You are paid until/, { timeout: 500 });
+				await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 500 });
 			}).toPass({ timeout: 30_000 });
 		});
 	});

@@ -159,7 +159,7 @@ export const SIGNED_IN: readonly Place[] = [
 /** Asks what a price would mean, without changing it. */
 const askPrice = async (page: Page) => {
 	await page.getByLabel(/^New price/).fill('650');
-	await page.getByRole('button', { name: 'See what buyers would pay' }).click();
+	await page.getByRole('button', { name: 'Preview the prices' }).click();
 	await page.getByRole('heading', { name: /^Change to/ }).waitFor();
 };
 
@@ -193,7 +193,7 @@ function demoPassword(server: TestServer): string {
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
 	await page.goto(fixtures.url + place.path(fixtures));
 	if (place.signedIn && new URL(page.url()).pathname === `/${place.signedIn}/sign-in`) {
-		await page.getByLabel('E-mail address').fill('owner@airtill.example');
+		await page.getByLabel('Email address').fill('owner@airtill.example');
 		await page.getByLabel('Password').fill(demoPassword(fixtures.server));
 		await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));

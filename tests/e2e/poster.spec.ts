@@ -117,7 +117,7 @@ test('is in the reader’s language and English, or in those that are chosen', a
 		'sw'
 	]);
 	await expect(page.getByRole('status')).toHaveText(
-		'At most three languages fit. The first three are shown.'
+		'A poster has room for three languages. The first three are shown.'
 	);
 	for (const id of ['999999', 'abc']) {
 		expect((await page.goto(`${portal.url}/r/${id}/poster`))?.status()).toBe(404);

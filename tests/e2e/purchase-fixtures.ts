@@ -69,24 +69,24 @@ export async function startPurchaseFixtures(): Promise<PurchaseFixtures> {
 	const splash = await handOver(server);
 
 	// What takes time comes first; then the clock stands still, and what happens at once comes.
-	const over = await buy('456', /^You are paid until/);
+	const over = await buy('456', /^Your Wi‑Fi is paid until/);
 	const notLetIn = await buy('008', /^You have paid/, SILENT_ROUTER);
 	const late = await buy('003', /^Check your phone/);
 	await asked(server);
 	await server.advance(11 * MINUTE);
-	await untilTitled(url, late, /^Your network has not answered yet/);
-	await untilTitled(url, notLetIn, /^Your money went back/);
+	await untilTitled(url, late, /^We are still waiting for /);
+	await untilTitled(url, notLetIn, /^You have been refunded/);
 	await server.advance(51 * MINUTE);
-	await untilTitled(url, over, /^Your time is over/);
+	await untilTitled(url, over, /^Your time has ended/);
 	const unknown = await buy('003', /^Check your phone/);
 	await asked(server);
 	await server.advance(11 * MINUTE);
-	await untilTitled(url, unknown, /^Your network has not answered yet/);
+	await untilTitled(url, unknown, /^We are still waiting for /);
 	const slow = await buy('003', /^Check your phone/);
 	await asked(server);
 	await server.advance(MINUTE);
 
-	const ended = await buy('456', /^You are paid until/);
+	const ended = await buy('456', /^Your Wi‑Fi is paid until/);
 	await fetch(`${url}${ended}?/end`, {
 		method: 'POST',
 		headers: { origin: url, accept: 'text/html' },
@@ -94,16 +94,16 @@ export async function startPurchaseFixtures(): Promise<PurchaseFixtures> {
 		body: new URLSearchParams()
 	});
 	await untilTitled(url, ended, /^You ended your time/);
-	const adding = await buy('456', /^You are paid until/);
+	const adding = await buy('456', /^Your Wi‑Fi is paid until/);
 	await buyAt(url, `${adding}?more`, numberEnding('003'));
 	const [waiting, active, declined, noFunds, refunded] = await Promise.all([
 		buy('003', /^Check your phone/),
-		buy('456', /^You are paid until/),
+		buy('456', /^Your Wi‑Fi is paid until/),
 		buy('001', /^You cancelled/),
 		buy('002', /^Not enough/),
-		buy('009', /^Your money went back/)
+		buy('009', /^You have been refunded/)
 	]);
-	const paid = /^You are paid until/;
+	const paid = /^Your Wi‑Fi is paid until/;
 	const [hotspot, hotspotCode, enterprise, shared, activating] = await Promise.all([
 		buy('456', paid, HOTSPOT_ROUTER),
 		buy('456', paid, HAND_OVER_ROUTER),

@@ -101,7 +101,7 @@ for (const javaScript of [true, false]) {
 				await expect(mini.page.getByText('UGX 500 an hour').first()).toBeVisible();
 				await pay(mini.page);
 				const { page } = mini;
-				await expect(title(page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+				await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 				// The code stands there before anything opens, and this window may close.
 				await password();
 				expect(gateway.isOnline).toBe(false);
@@ -128,7 +128,7 @@ for (const javaScript of [true, false]) {
 			expect(gateway.signIns).toHaveLength(1);
 			// Back on the page later, nothing goes anywhere by itself.
 			await mini.page.goto(mini.page.url().replace('?online', ''));
-			await expect(mini.page.getByRole('link', { name: 'Try to go online again' })).toBeVisible();
+			await expect(mini.page.getByRole('link', { name: 'Try again to go online' })).toBeVisible();
 			expect(await mini.page.content()).not.toContain('http-equiv="refresh"');
 		});
 	});
@@ -143,19 +143,19 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		await pay(mini.page, freshNumber('006'));
 		await expect(title(mini.page)).toHaveText('Check your phone.');
 		const main = mini.page.locator('main');
-		await expect(main).toContainText(/your code is \S+\./);
-		const [, code = ''] = /your code is (\S+)\./.exec((await main.textContent()) ?? '') ?? [];
+		await expect(main).toContainText(/Your code is \S+\./);
+		const [, code = ''] = /Your code is (\S+)\./.exec((await main.textContent()) ?? '') ?? [];
 		// The phone's prompt comes up; the window is gone, and so are its cookies. The device joins anew.
 		gateway.join();
 		await mini.reopen(gateway.url + PROBE);
-		await expect(mini.page.getByText('Have you paid already?')).toBeVisible();
+		await expect(mini.page.getByText('Have you already paid?')).toBeVisible();
 		await expect(mini.page.locator('.large, .password')).toHaveCount(0);
 		await mini.page.getByRole('link', { name: 'Enter my code' }).click();
 		await mini.page.locator('input[name=code]').fill(code);
 		await mini.page.getByRole('button', { name: 'Open my purchase' }).click();
 		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 		await portal.advance(31_000);
-		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 30_000 });
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 30_000 });
 		await mini.page.getByRole('link', { name: 'Go online now' }).click();
 		await expect(mini.page.getByText('You are online.')).toBeVisible();
 		// The first visit's token at the gateway has gone with it: only the newest one opens.
@@ -171,18 +171,18 @@ test('a sign-in that the gateway refuses is told in words, and tried again only 
 		await atSite({ browser, portal, kind, javaScript: false }, async ({ gateway, mini, probe, password }) => {
 			await probe();
 			await pay(mini.page);
-			await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
+			await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 			// The gateway knows no password yet; for openNDS the device has joined anew since.
 			if (kind === 'opennds') await fetch(gateway.url + PROBE, { redirect: 'manual' });
 			await mini.page.getByRole('link', { name: 'Go online now' }).click();
 			if (kind === 'mikrotik-chap') await mini.page.getByRole('button', { name: 'Continue' }).click();
 			await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 			if (kind !== 'opennds') {
-				await expect(mini.page.getByRole('alert')).toContainText('did not let this device in');
+				await expect(mini.page.getByRole('alert')).toContainText('did not accept this device');
 			}
 			expect(await mini.page.content()).not.toContain('http-equiv="refresh"');
 			await password();
-			await mini.page.getByRole('link', { name: 'Try to go online again' }).click();
+			await mini.page.getByRole('link', { name: 'Try again to go online' }).click();
 			await expect(mini.page.getByText('You are online.')).toBeVisible();
 			expect(gateway.signIns.map(({ isRight }) => isRight)).toEqual([false, true]);
 		});
@@ -196,8 +196,8 @@ test('UniFi: sold at the address that it calls; the page says that the Wi-Fi ope
 	await atSite({ browser, portal, kind: 'unifi', javaScript: false }, async ({ mini, probe }) => {
 		await probe();
 		await pay(mini.page);
-		await expect(title(mini.page)).toHaveText(/^You are paid until/, { timeout: 20_000 });
-		await expect(mini.page.getByText('This Wi‑Fi opens by itself.')).toBeVisible();
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(mini.page.getByText('This Wi‑Fi connects you automatically.')).toBeVisible();
 		await expect(mini.page.getByRole('link', { name: 'Go online now' })).toHaveCount(0);
 	});
 });
@@ -210,7 +210,7 @@ test('a wrong number comes back on the splash page, under the address of the vis
 		await probe();
 		await mini.page.getByLabel('Your mobile-money number').fill('0414 123 456');
 		await mini.page.getByRole('button', { name: /^Pay/ }).click();
-		await expect(mini.page.getByRole('alert')).toContainText('Nothing was taken.');
+		await expect(mini.page.getByRole('alert')).toContainText('You have not been charged.');
 		await expect(mini.page).toHaveURL(/\/splash\/[\w-]{24}\/[\w-]{24}$/);
 		await mini.page.getByText('English').first().click();
 		await mini.page.getByRole('link', { name: 'Français' }).click();
@@ -229,6 +229,6 @@ test('with everything but the first answer blocked, the splash page can be read 
 		);
 		await probe();
 		await pay(mini.page);
-		await expect(title(mini.page)).toHaveText(/Check your phone|You are paid/);
+		await expect(title(mini.page)).toHaveText(/Check your phone|is paid until/);
 	});
 });

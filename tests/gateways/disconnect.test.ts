@@ -129,7 +129,7 @@ describe('a connection is ended', () => {
 		const token = /^\/s\/([\w-]{24})$/.exec(bought.path)?.[1] ?? '';
 		const pass = await eventually('it is paid', async () => {
 			const text = (await person.get(bought.path)).text;
-			return text.includes('You are paid until') && sql.count('select max(pass_id) from sessions');
+			return text.includes('Your Wi‑Fi is paid until') && sql.count('select max(pass_id) from sessions');
 		});
 		const user = loginUser(pass);
 		expect((await calls.postAuth(user, first)).status).toBe(204);

@@ -120,7 +120,7 @@ async function open(device: Device): Promise<Buyer> {
 		async buy() {
 			await pay(PROBE);
 			await until('the purchase runs', async () =>
-				(await page.innerText('body')).includes('You are paid until')
+				(await page.innerText('body')).includes('Your Wi‑Fi is paid until')
 			);
 		},
 		async end() {

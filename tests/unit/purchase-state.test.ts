@@ -88,7 +88,7 @@ test('every state of both machines has a title, a sentence and a next step', () 
 });
 
 test('a status that a later API may add still gets a sentence', () => {
-	expect(told(session('paused'), null).title).toBe('Your purchase is being looked after.');
+	expect(told(session('paused'), null).title).toBe('We are processing your purchase.');
 	expect(told(session('pending_payment'), payment('reversed')).kind).toBe('unknown');
 	expect(told(session('cancelled', 'payment_timeout'), payment('reversed')).kind).toBe('unknown-late');
 });
@@ -112,14 +112,14 @@ test('nothing is called failed, and no money called safe at home, while nobody k
 	}
 });
 
-test('each failure code has its own sentence, and each says that nothing was taken', () => {
+test('each failure code has its own sentence, and each says that nothing was charged', () => {
 	const states = [null, ...failureCode.options].map((failure_code) =>
 		told(session('pending_payment'), payment('failed', { failure_code }))
 	);
 	expect(new Set(states.map(({ title }) => title)).size).toBe(states.length);
 	expect(new Set(states.map(({ kind }) => kind)).size).toBe(states.length);
 	for (const { text, action } of states) {
-		expect(text).toContain('Nothing was taken.');
+		expect(text).toContain('You have not been charged.');
 		expect(action).toBe('retry');
 	}
 });
@@ -142,7 +142,7 @@ test('a late payment is told as it is: what comes back, and to which number', ()
 		session('cancelled', 'payment_timeout'),
 		payment('refund_pending', { refund_reason: 'late_payment' })
 	);
-	expect(text).toBe('Your payment came too late to use. UGX 1,000 is going back to 0772 ••• 456.');
+	expect(text).toBe('Your payment arrived too late. We are refunding UGX 1,000 to 0772 ••• 456.');
 });
 
 test('after a wrong amount no sum is promised', () => {
@@ -163,8 +163,8 @@ test('money on its way back is never left unsaid, whatever became of the time', 
 
 test('the time that was bought is shown with its end', () => {
 	const { title, text, kind, polls } = told(session('active'), payment('success', { applied: true }));
-	expect(title).toBe('You are paid until 16:40.');
-	expect(text).toBe('On this phone: copy, then join KISEMENTI-WIFI. On another: scan.');
+	expect(title).toBe('Your Wi‑Fi is paid until 16:40.');
+	expect(text).toBe('Copy the password, then connect to KISEMENTI-WIFI.');
 	expect([kind, polls]).toEqual(['active', false]);
 });
 
@@ -177,7 +177,7 @@ test('a payment that is applied while its session is read as unpaid is good news
 test('an expired payment that learned the operator’s no is told as that no', () => {
 	expect(
 		told(session('pending_payment'), payment('expired', { failure_code: 'insufficient_funds' })).title
-	).toBe('Not enough on that number.');
+	).toBe('Not enough money on this number.');
 	expect(told(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })).kind).toBe(
 		'unknown'
 	);

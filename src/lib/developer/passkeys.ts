@@ -24,7 +24,7 @@ async function call(path: string, body?: object): Promise<unknown> {
 			: {}
 	);
 	if (response.ok) return response.json();
-	if (response.status === 429) throw new PasskeyProblem('Too many tries. Wait a minute, then try again.');
+	if (response.status === 429) throw new PasskeyProblem('Too many attempts. Wait a minute, then try again.');
 	if (response.status === 401 && path.endsWith('register-options')) {
 		throw new PasskeyProblem('You are signed out. Sign in again.');
 	}

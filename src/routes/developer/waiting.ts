@@ -8,5 +8,5 @@ export function tooOften<Entry extends object>(
 ): ActionFailure<Entry & { problem: string }> {
 	event.setHeaders({ 'retry-after': String(seconds) });
 	const time = `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
-	return fail(429, { ...entry, problem: `Too many tries. Wait ${time}, then try again.` });
+	return fail(429, { ...entry, problem: `Too many attempts. Wait ${time}, then try again.` });
 }

@@ -78,7 +78,7 @@ export function demoPassword(server: TestServer, email: string): string {
 
 /** Fills the sign-in form and sends it. */
 export async function typeSignIn(page: Page, email: string, password: string): Promise<void> {
-	await page.getByLabel('E-mail address').fill(email);
+	await page.getByLabel('Email address').fill(email);
 	await page.getByLabel('Password').fill(password);
 	await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }

@@ -33,7 +33,7 @@ export class Kiosk {
 	}
 
 	get begin() {
-		return this.page.getByRole('button', { name: 'Touch to begin' });
+		return this.page.getByRole('button', { name: 'Touch to start' });
 	}
 
 	button(name: string | RegExp) {
@@ -52,7 +52,7 @@ export class Kiosk {
 		await this.button('MTN MoMo').tap();
 		await this.type(phone);
 		await this.button('Next').tap();
-		await expect(this.title).toHaveText('Is this right?');
+		await expect(this.title).toHaveText('Is this correct?');
 	}
 
 	async type(phone: string): Promise<void> {
@@ -64,11 +64,11 @@ export class Kiosk {
 	async buy(phone: string): Promise<void> {
 		await this.choose(phone);
 		await this.button('Pay UGX 500').tap();
-		await expect(this.title).not.toHaveText('Is this right?');
+		await expect(this.title).not.toHaveText('Is this correct?');
 	}
 
 	async paid(): Promise<void> {
-		await expect(this.title).toHaveText(/^You are paid until/, { timeout: 20_000 });
+		await expect(this.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 	}
 
 	/** What a camera reads off the screen, with the size of one module in CSS pixels. */

@@ -29,13 +29,13 @@ const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<Purcha
 		title: say.purchase_adding_title(),
 		text: say.purchase_adding_text({ network, money })
 	}),
-	unknown: () => ({
-		title: say.purchase_adding_unknown_title(),
+	unknown: ({ network }) => ({
+		title: say.purchase_adding_unknown_title({ network }),
 		text: say.purchase_adding_unknown_text(),
 		next: say.purchase_adding_unknown_next()
 	}),
-	'unknown-late': () => ({
-		title: say.purchase_adding_unknown_title(),
+	'unknown-late': ({ network }) => ({
+		title: say.purchase_adding_unknown_title({ network }),
 		text: say.purchase_adding_late_text(),
 		next: say.purchase_adding_late_next()
 	}),

@@ -50,7 +50,7 @@ export function whileCancelled(
 		return {
 			kind: 'unknown-late',
 			tone: 'notice',
-			title: say.purchase_unknown_title(),
+			title: say.purchase_unknown_title({ network: words.network }),
 			text: say.purchase_late_text(),
 			next: say.purchase_late_next(),
 			note: null,

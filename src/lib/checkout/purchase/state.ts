@@ -139,7 +139,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	return {
 		kind: 'unknown',
 		tone: 'notice',
-		title: say.purchase_unknown_title(),
+		title: say.purchase_unknown_title({ network: words.network }),
 		text: say.purchase_unknown_text(),
 		next: say.purchase_unknown_next(),
 		note: null,

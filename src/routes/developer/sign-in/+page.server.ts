@@ -21,7 +21,7 @@ export const actions: Actions = {
 		const wait = await waitToTry(event, email);
 		if (wait !== null) return tooOften(event, wait, { email });
 		if (!(await signInByPassword(event, { email, password }))) {
-			return fail(400, { email, problem: 'The e-mail address or the password is wrong.' });
+			return fail(400, { email, problem: 'The email address or the password is wrong.' });
 		}
 		redirect(303, nextPath(field('next')));
 	}
