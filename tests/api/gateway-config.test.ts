@@ -197,7 +197,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(refused.stdout).toMatch(/^FAIL gateway: The console refused its API key - /m);
 		expect(refused.stdout).not.toContain(UNIFI_KEY);
 		running.hotspot?.fail('error');
-		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: RouterOS' user may not do this/m);
+		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: The RouterOS user lacks permission/m);
 		running.hotspot?.heal();
 		running.hotspot?.fail('down');
 		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: 127\.0\.0\.1:\d+ /m);
