@@ -171,9 +171,8 @@ export const SETTINGS = {
 	},
 	BASEMAP_CACHE_MB: {
 		schema: integer(1, 1_000_000),
-		default: '256',
-		description:
-			'Room on the disk (in `DATA_DIR`) for tiles of the tile server; the least used ones go first.'
+		default: '64',
+		description: 'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
 	},
 	BASEMAP_ALLOW_PRIVATE: {
 		schema: z.enum(['0', '1'], 'Use "1" or "0".'),

@@ -1,18 +1,15 @@
-import path from 'node:path';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../platform/log.ts';
 import { openFile, readArchive, type Archive, type OpenFile } from './pmtiles-file.ts';
-import { createTileCache } from './tile-cache.ts';
-import { createTileServer } from './tile-server.ts';
 import { createTiles, type Tiles } from './tiles.ts';
 
-/** The ground of the map: a file of vector tiles, a tile server, or nothing (then pages draw coasts and borders). */
+/** The map's background: a PMTiles file, a tile server, or none (pages then draw coastlines and borders). */
 export interface Basemap {
 	describe(): Promise<BasemapFacts>;
-	/** The file, open; null where the ground is no file, or the file cannot be read now. */
+	/** Opens the PMTiles file; null if none is configured or it cannot be read. */
 	openArchive(): Promise<OpenFile | null>;
-	/** null where the ground is no tile server. */
+	/** null without a tile server. */
 	tiles: Tiles | null;
 	maxZoom: number;
 	stop(): Promise<void>;
@@ -23,33 +20,24 @@ export type BasemapFacts =
 	| { kind: 'tiles'; attribution: string; maxZoom: number }
 	| { kind: 'none' };
 
-const CACHE_FOLDER = 'basemap';
-
-export function createBasemap({ basemap, dataDir, origin }: Config, clock: Clock, log: Log): Basemap {
+export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Log): Basemap {
 	const tiles =
 		basemap?.kind === 'tiles'
-			? createTiles({
-					server: createTileServer(basemap.template, {
-						allowPrivate: basemap.allowPrivate,
-						contact: origin,
-						now: () => clock.now()
-					}),
-					cache: createTileCache(path.join(dataDir, CACHE_FOLDER), {
-						template: basemap.template,
-						maxBytes: basemap.cacheBytes,
-						clock
-					}),
+			? createTiles(basemap.template, {
+					allowPrivate: basemap.allowPrivate,
+					contact: origin,
+					cacheBytes: basemap.cacheBytes,
 					clock,
 					log
 				})
 			: null;
 
-	/** A file that is missing or broken costs the streets, not the map. */
+	/** A missing or damaged file must not take down the whole map. */
 	async function orNone<T>(work: Promise<T>): Promise<T | null> {
 		try {
 			return await work;
 		} catch (error) {
-			log.error({ err: error }, 'the file of the map cannot be used');
+			log.error({ err: error }, 'the PMTiles file of the map cannot be read');
 			return null;
 		}
 	}

@@ -1,5 +1,3 @@
-/** What a picture's first bytes say that it is: a header can lie, and what a browser draws it finds out by these. */
-
 const STARTS: readonly (readonly [type: string, pattern: RegExp])[] = [
 	['image/png', /^\x89PNG\r\n/],
 	['image/jpeg', /^\xff\xd8\xff/],
@@ -7,7 +5,11 @@ const STARTS: readonly (readonly [type: string, pattern: RegExp])[] = [
 ];
 const LONGEST_START = 12;
 
-/** @returns `image/png`, `image/jpeg` or `image/webp`; null for everything else, SVG included */
+/**
+ * Detects a picture's type by its first bytes, as browsers do, because Content-Type can be wrong.
+ *
+ * @returns `image/png`, `image/jpeg` or `image/webp`; null for everything else, SVG included
+ */
 export function imageType(bytes: Buffer): string | null {
 	const start = bytes.subarray(0, LONGEST_START).toString('latin1');
 	return STARTS.find(([, pattern]) => pattern.test(start))?.[0] ?? null;

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 
-/** Where the ground of the map comes from, as the operator of the installation wrote it. */
+/** Source of the map's background, parsed from the setting BASEMAP. */
 export type BasemapPlace =
 	| { kind: 'pmtiles'; path: string }
 	| {
 			kind: 'tiles';
-			/** With `{z}`, `{x}` and `{y}` in its path or query, once each, and nowhere else. */
+			/** Address with `{z}`, `{x}` and `{y}` once each, in its path or query. */
 			template: string;
-			/** Plain http, or a host of a private network: needs to be allowed. */
+			/** Plain http, or an IP address as host: needs BASEMAP_ALLOW_PRIVATE. */
 			isPrivate: boolean;
 	  };
 
 const PLACEHOLDER = /\{[^{}]*\}/g;
 const NEEDED = '{x} {y} {z}';
 
-/** @returns the place, or a sentence about what is wrong with it */
+/** Parses BASEMAP. Returns the source, or how to correct the setting. */
 export function readBasemap(text: string): BasemapPlace | { problem: string } {
 	if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
 		return text.endsWith('.pmtiles')
@@ -32,7 +32,7 @@ export function readBasemap(text: string): BasemapPlace | { problem: string } {
 	if (url.username !== '' || url.password !== '' || filled.includes('#')) {
 		return { problem: 'Leave out user name, password and fragment.' };
 	}
-	// The host is the one that is allowed: nothing of a visitor's request may stand in it.
+	// A visitor chooses the numbers, so they must not become part of the host.
 	const start = text.indexOf('//') + 2;
 	if (PLACEHOLDER.test(text.slice(start).split(/[/?]/, 1)[0] ?? '')) {
 		return { problem: 'Use {z}, {x} and {y} in the path or the query only.' };

@@ -1,144 +1,174 @@
+import type { cacheStores, Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { CachedTile, TileCache } from './tile-cache.ts';
-import type { TileName, TileOutcome, TileServer } from './tile-server.ts';
+import { isPublicAddress } from '../platform/public-addresses.ts';
+import { guardedLookup, resolveLocally, resolvePublicly, type Resolve } from '../platform/ssrf-lookup.ts';
+import { imageType } from './image-type.ts';
 
 /**
- * Tiles of the operator's tile server, from the disk where possible. While the server is away, what is on the disk
- * is shown however old it is, and the server is left alone for a while.
+ * Tiles of the administrator's tile server through an HTTP cache (RFC 9111) in memory.
+ *
+ * Only the template's host is asked: redirects are not followed, each connection checks the addresses of the name,
+ * and time, size and type of an answer are limited. While the server fails, stale tiles are shown (RFC 5861).
  */
 export interface Tiles {
-	/** Never throws for trouble of the server or the disk. */
+	/** Reads one tile. Never throws. */
 	read(tile: TileName): Promise<TileAnswer>;
+	/** Closes the connections. */
 	stop(): Promise<void>;
 }
 
+export interface TileName {
+	z: number;
+	x: number;
+	y: number;
+}
+
 export type TileAnswer =
-	/** `freshMs`: how long a browser may keep it; null: not at all. */
-	| { kind: 'image'; type: string; body: Buffer; freshMs: number | null }
-	| { kind: 'absent'; freshMs: number }
-	| { kind: 'unavailable'; waitMs: number };
+	| { kind: 'image'; type: string; body: Buffer; cacheControl: string; ageSeconds: number }
+	| { kind: 'absent' }
+	| { kind: 'unavailable'; retrySeconds: number };
 
-/** Requests to the server at once; public ones ask for few. */
-const MAX_AT_ONCE = 4;
-const MAX_WAITING = 100;
-const ABSENT_MS = 10 * 60 * 1000;
-const FAILED_MS = 30 * 1000;
-/** Failures in a row after which the server counts as away. */
+export interface TileOptions {
+	allowPrivate: boolean;
+	/** Address of this installation, for the provider's logs. */
+	contact: string | null;
+	cacheBytes: number;
+	clock: Clock;
+	log: Log;
+	/** Replaces the name server in tests. */
+	resolve?: Resolve;
+}
+
+const TIMEOUT_MS = 8_000;
+const MAX_TILE_BYTES = 1024 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Public tile servers allow few connections per client. */
+const MAX_CONNECTIONS = 4;
+const DAY_SECONDS = 24 * 60 * 60;
+/** For answers without Cache-Control: OpenStreetMap's tile usage policy asks for a week. */
+const DEFAULT_FRESH_MS = 7 * DAY_SECONDS * 1000;
+const STALE_SECONDS = 30 * DAY_SECONDS;
+/** Failures in a row after which the server is left alone for a while. */
 const FAILURES_TO_PAUSE = 3;
-const STALE_MS = 60 * 1000;
-const MAX_NOTED = 10_000;
+const PAUSE_SECONDS = 30;
+const MAX_PAUSE_SECONDS = 10 * 60;
 
-export function createTiles(parts: { server: TileServer; cache: TileCache; clock: Clock; log: Log }): Tiles {
-	const { server, cache, clock, log } = parts;
-	const asked = new Map<string, Promise<TileAnswer>>();
-	/** Tiles that are not there or did not come, and until when they are not asked for again. */
-	const noted = new Map<string, { kind: 'absent' | 'unavailable'; until: number }>();
-	const waiting: (() => void)[] = [];
-	let running = 0;
-	let failures = 0;
-	let pausedUntil = 0;
+interface Connection {
+	dispatcher: Dispatcher;
+	store: InstanceType<typeof cacheStores.MemoryCacheStore>;
+	request: typeof undiciRequest;
+}
 
-	const unavailable = (waitMs = FAILED_MS): TileAnswer => ({ kind: 'unavailable', waitMs });
+interface TileContext extends TileOptions {
+	template: string;
+	connection: Promise<Connection> | null;
+	failures: number;
+	pausedUntil: number;
+}
 
-	function note(key: string, kind: 'absent' | 'unavailable', forMs: number): void {
-		noted.delete(key);
-		noted.set(key, { kind, until: clock.now() + forMs });
-		const [oldest] = noted.keys();
-		if (noted.size > MAX_NOTED && oldest !== undefined) noted.delete(oldest);
-	}
-
-	/** Waits for a turn; false when too many wait already. */
-	async function turn(): Promise<boolean> {
-		if (running < MAX_AT_ONCE) {
-			running += 1;
-			return true;
-		}
-		if (waiting.length >= MAX_WAITING) return false;
-		await new Promise<void>((resolve) => waiting.push(resolve));
-		return true;
-	}
-
-	/** Hands the turn on, so that nobody slips in between. */
-	function endTurn(): void {
-		const next = waiting.shift();
-		if (next) next();
-		else running -= 1;
-	}
-
-	async function keep(tile: TileName, cached: CachedTile): Promise<void> {
-		try {
-			await cache.write(tile, cached);
-		} catch (error) {
-			log.warn({ err: error }, 'a map tile could not be kept');
-		}
-	}
-
-	function failed(key: string, reason: string, pauseMs: number): void {
-		failures += 1;
-		note(key, 'unavailable', FAILED_MS);
-		const isAway = failures >= FAILURES_TO_PAUSE;
-		if (pauseMs > 0 || isAway) pausedUntil = clock.now() + Math.max(pauseMs, isAway ? FAILED_MS : 0);
-		log.warn({ reason, pausedMs: Math.max(0, pausedUntil - clock.now()) }, 'the tile server did not answer');
-	}
-
-	async function settle(
-		tile: TileName,
-		key: string,
-		outcome: TileOutcome,
-		old: CachedTile | null
-	): Promise<TileAnswer> {
-		if (outcome.kind === 'failure') {
-			failed(key, outcome.reason, outcome.pauseMs);
-			return old ? stale(old) : unavailable();
-		}
-		failures = 0;
-		if (outcome.kind === 'absent') {
-			note(key, 'absent', ABSENT_MS);
-			if (old) await cache.forget(tile);
-			return { kind: 'absent', freshMs: ABSENT_MS };
-		}
-		const { etag, lastModified, freshMs } = outcome;
-		const picture = outcome.kind === 'image' ? outcome : old;
-		if (!picture) return unavailable();
-		const { type, body } = picture;
-		if (freshMs === null) await cache.forget(tile);
-		else await keep(tile, { type, body, etag, lastModified, freshUntil: clock.now() + freshMs });
-		return { kind: 'image', type, body, freshMs };
-	}
-
-	async function find(tile: TileName, key: string): Promise<TileAnswer> {
-		const old = await cache.read(tile);
-		const now = clock.now();
-		if (old && old.freshUntil > now) return { kind: 'image', ...old, freshMs: old.freshUntil - now };
-		const earlier = noted.get(key);
-		if (earlier && earlier.until > now) {
-			if (old) return stale(old);
-			const waitMs = earlier.until - now;
-			return earlier.kind === 'absent' ? { kind: 'absent', freshMs: waitMs } : unavailable(waitMs);
-		}
-		if (pausedUntil > now) return old ? stale(old) : unavailable(pausedUntil - now);
-		if (!(await turn())) return old ? stale(old) : unavailable();
-		try {
-			// It may have gone away while this one waited for its turn.
-			if (pausedUntil > clock.now()) return old ? stale(old) : unavailable(pausedUntil - clock.now());
-			return await settle(tile, key, await server.fetch(tile, old), old);
-		} finally {
-			endTurn();
-		}
-	}
-
+/** @param template address of a tile with `{z}`, `{x}` and `{y}` */
+export function createTiles(template: string, options: TileOptions): Tiles {
+	const context: TileContext = { ...options, template, connection: null, failures: 0, pausedUntil: 0 };
 	return {
-		read(tile) {
-			const key = `${tile.z}/${tile.x}/${tile.y}`;
-			const underway = asked.get(key);
-			if (underway) return underway;
-			const answer = find(tile, key).finally(() => asked.delete(key));
-			asked.set(key, answer);
-			return answer;
-		},
-		stop: () => server.stop()
+		read: (tile) => readTile(context, tile),
+		async stop() {
+			if (context.connection) await (await context.connection).dispatcher.destroy();
+		}
 	};
 }
 
-const stale = ({ type, body }: CachedTile): TileAnswer => ({ kind: 'image', type, body, freshMs: STALE_MS });
+/** Loads undici with the first tile: most installations have no tile server. */
+async function connect({ allowPrivate, cacheBytes, resolve }: TileContext): Promise<Connection> {
+	const { Agent, cacheStores, interceptors, request } = await import('undici');
+	const store = new cacheStores.MemoryCacheStore({
+		maxSize: cacheBytes,
+		maxEntrySize: MAX_TILE_BYTES,
+		maxCount: Number.MAX_SAFE_INTEGER
+	});
+	const dispatcher = new Agent({
+		connect: {
+			lookup: guardedLookup(
+				resolve ?? (allowPrivate ? resolveLocally : resolvePublicly),
+				allowPrivate ? () => true : isPublicAddress
+			),
+			rejectUnauthorized: true,
+			timeout: TIMEOUT_MS
+		},
+		connections: MAX_CONNECTIONS,
+		pipelining: 1,
+		maxHeaderSize: MAX_HEADER_BYTES,
+		maxResponseSize: MAX_TILE_BYTES,
+		headersTimeout: TIMEOUT_MS,
+		bodyTimeout: TIMEOUT_MS
+	}).compose(interceptors.deduplicate(), interceptors.cache({ store, cacheByDefault: DEFAULT_FRESH_MS }));
+	return { dispatcher, store, request };
+}
+
+async function readTile(context: TileContext, tile: TileName): Promise<TileAnswer> {
+	const { clock } = context;
+	const isPaused = clock.now() < context.pausedUntil;
+	let answer: Answer;
+	try {
+		answer = await ask(context, addressOf(context, tile), isPaused);
+	} catch (error) {
+		return failed(context, error instanceof Error ? `${error.name}: ${error.message}` : 'no answer', 0);
+	}
+	const { status, header, body } = answer;
+	if (isPaused && status === 504) {
+		return { kind: 'unavailable', retrySeconds: Math.ceil((context.pausedUntil - clock.now()) / 1000) };
+	}
+	if (status === 204 || status === 404 || status === 410) return { kind: 'absent' };
+	if (status !== 200) return failed(context, `status ${status}`, Number(header('retry-after')) || 0);
+	const type = imageType(body);
+	if (type === null) {
+		await forget(context, tile);
+		return failed(context, 'something that is no picture', 0);
+	}
+	if (!isPaused && header('warning') === null) context.failures = 0;
+	const cacheControl = header('cache-control') ?? `public, max-age=${DAY_SECONDS}`;
+	return { kind: 'image', type, body, cacheControl, ageSeconds: Number(header('age')) || 0 };
+}
+
+interface Answer {
+	status: number;
+	header(name: string): string | null;
+	body: Buffer;
+}
+
+async function ask(context: TileContext, address: URL, onlyCached: boolean): Promise<Answer> {
+	const { dispatcher, request } = await (context.connection ??= connect(context));
+	const { contact } = context;
+	const { statusCode, headers, body } = await request(address, {
+		dispatcher,
+		headers: {
+			accept: 'image/webp,image/png,image/jpeg',
+			'user-agent': `Airtill/1.0 (Wi-Fi map${contact === null ? '' : `; ${contact}`})`,
+			'cache-control': onlyCached
+				? `only-if-cached, max-stale=${STALE_SECONDS}`
+				: `stale-if-error=${STALE_SECONDS}`
+		},
+		signal: AbortSignal.timeout(TIMEOUT_MS)
+	});
+	const header = (name: string) => [headers[name] ?? null].flat()[0] ?? null;
+	return { status: statusCode, header, body: Buffer.from(await body.arrayBuffer()) };
+}
+
+const addressOf = ({ template }: TileContext, { z, x, y }: TileName) =>
+	new URL(template.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y)));
+
+/** Removes a page that came instead of a picture, so that the next request asks again. */
+async function forget(context: TileContext, tile: TileName): Promise<void> {
+	const { origin, pathname, search } = addressOf(context, tile);
+	const connection = await context.connection;
+	connection?.store.delete({ origin, method: 'GET', path: pathname + search });
+}
+
+function failed(context: TileContext, reason: string, wantedPauseSeconds: number): TileAnswer {
+	context.failures += 1;
+	const ownPause = context.failures >= FAILURES_TO_PAUSE ? PAUSE_SECONDS : 0;
+	const pauseSeconds = Math.min(Math.max(wantedPauseSeconds, ownPause), MAX_PAUSE_SECONDS);
+	if (pauseSeconds > 0) context.pausedUntil = context.clock.now() + 1000 * pauseSeconds;
+	context.log.warn({ reason, pauseSeconds }, 'the tile server failed');
+	return { kind: 'unavailable', retrySeconds: Math.max(pauseSeconds, PAUSE_SECONDS) };
+}
