@@ -102,6 +102,6 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('what is no certificate is refused when it is given', async () => {
 		const { code, stderr } = await add('broken', '--api-certificate-file', written('no.pem', OWN.key));
 		expect(code).toBe(1);
-		expect(stderr).toContain('api-certificate: the file is no certificate in PEM');
+		expect(stderr).toContain('api-certificate: the file is not a certificate in PEM');
 	});
 });
