@@ -13,7 +13,6 @@ export default ts.config(
 			'data/',
 			'test-results/',
 			'tests/output/',
-			'src/lib/server/portal/api-types.ts',
 			'src/lib/i18n/generated/'
 		]
 	},

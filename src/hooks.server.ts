@@ -14,7 +14,6 @@ import {
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
-import { scriptLinks } from '#lib/server/web/script-links.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
@@ -89,14 +88,11 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 }
 
 function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
-	const scripts = scriptLinks();
 	return paraglideMiddleware(event.request, ({ request, locale }) => {
 		event.request = request;
 		return resolve(event, {
-			preload: scripts.preload,
 			transformPageChunk: ({ html }) =>
-				scripts
-					.addTo(fillRules(html, event.locals))
+				fillRules(html, event.locals)
 					.replace('%airtill.lang%', locale)
 					.replace('%airtill.dir%', directionOf(locale))
 		});

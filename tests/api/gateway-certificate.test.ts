@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const bought = await buyAtUniFi(fixture(), mac);
 		await eventually('the reason is noted', async () => {
 			const [grant] = await fixture().sql.all(
-				'select last_error from access_grants where pass_id = ?',
+				'select last_error from grants where pass_id = ?',
 				bought.sessionId
 			);
 			return grant?.['last_error'] === `${refusal(NOT_OURS)}.`;

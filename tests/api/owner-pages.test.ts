@@ -41,12 +41,6 @@ function amountAfter(text: string, label: string): number {
 describe.each(DATABASES)('the owner pages on %s', (database) => {
 	const fixture = useFixture({ database });
 
-	it('are not the designers’: /design is no page of an installation', async () => {
-		for (const path of ['/design', '/ar/design?theme=dark']) {
-			expect((await browse(fixture().server.url).get(path)).status).toBe(404);
-		}
-	});
-
 	describe('the sign-in', () => {
 		it('leads back to the page that was wanted, and to no other site', async () => {
 			const { email } = await newOwner(fixture());

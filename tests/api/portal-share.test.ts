@@ -40,7 +40,14 @@ function createBuyer(portal: TestServer) {
 		async fill(phone: string) {
 			const { text } = await page('/r/3');
 			const time = /name="time" value="(1h \d+)"/.exec(text)?.[1] ?? '';
-			return { time, network: 'mtn_momo', phone, purchase: hidden(text, 'purchase'), asked: '', quoted: '' };
+			return {
+				time,
+				paymentMethod: 'mtn_momo',
+				phone,
+				purchase: hidden(text, 'purchase'),
+				asked: '',
+				quoted: ''
+			};
 		},
 		post: (path: string, fields: Record<string, string>) =>
 			page(path, { method: 'POST', body: new URLSearchParams(fields) }),

@@ -43,7 +43,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			rateLimits,
 			maxCodes,
 			region: 'UG',
-			isGuest: () => false
+			isApiBuyer: () => false
 		});
 	};
 

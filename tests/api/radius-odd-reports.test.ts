@@ -42,7 +42,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		return { session, user: loginUser(session.id) };
 	}
 	const connections = (id: string) =>
-		fixture().sql.all('select * from network_sessions where acct_session_id = ? order by id', id);
+		fixture().sql.all('select * from connections where acct_session_id = ? order by id', id);
 
 	it('counters that cannot be are not counted, and the report counts all the same', async () => {
 		const { user, session } = await buy();
@@ -208,7 +208,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			async function addHour() {
 				const added = await person.post(`${path}?/extend`, {
 					time: '1h 500',
-					network: 'mobile_money',
+					paymentMethod: 'mobile_money',
 					phone: numberEnding('008'),
 					purchase: fieldValue(await person.get(`${path}?more`), 'purchase')
 				});

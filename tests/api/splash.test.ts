@@ -61,7 +61,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	const entry = (query: string, of = opennds) => `/splash/${of.key}?${query}`;
-	const visits = (w: Fixture) => w.sql.count('select count(*) from gateway_visits');
+	const visits = (w: Fixture) => w.sql.count('select count(*) from captive_sessions');
 
 	it('the first answer shows the price of the gateway’s own router, whatever the query says', async () => {
 		const page = await person.get(entry(`${fas()}&price=1&ssid=EVIL&router=5`));
@@ -78,7 +78,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const page = await person.get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
 		const id = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
 		const [row] = await sql.all(
-			'select * from gateway_visits where client_mac = ? order by id desc',
+			'select * from captive_sessions where client_mac = ? order by id desc',
 			'02:00:00:00:00:99'
 		);
 		expect(row?.['id_hash']).toBe(sha256(id));
@@ -94,10 +94,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { server, sql } = fixture();
 		await sql.run(
 			`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
-				insert into gateway_visits (id_hash, gateway_id, entry_sealed, created_at, expires_at)
+				insert into captive_sessions (id_hash, gateway_id, entry_sealed, created_at, expires_at)
 				select 'over-' || i, (select min(id) from gateways), '', 0, 1 from n`
 		);
-		const over = () => sql.count('select count(*) from gateway_visits where expires_at = 1');
+		const over = () => sql.count('select count(*) from captive_sessions where expires_at = 1');
 		await server.advance(61_000);
 		const left = [];
 		for (let visits = 0; visits < 3; visits += 1) {
@@ -190,7 +190,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const venue = await person.get('/r/3');
 		const bought = await person.post('/r/3', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(venue, 'purchase')
 		});
@@ -399,7 +399,7 @@ describe('the command line', () => {
 		await fetch(`${server.url}/splash/${newKey}?${fas()}`);
 		expect((await run('remove', 'cafe')).code).toBe(0);
 		expect((await fetch(`${server.url}/captive-portal/${newKey}`)).status).toBe(404);
-		expect(await sql.count('select count(*) from gateway_visits')).toBe(0);
+		expect(await sql.count('select count(*) from captive_sessions')).toBe(0);
 	});
 
 	const LEVEL_4 = ['--kind', 'opennds', '--login-host', LOGIN_HOST, '--level', '4'];

@@ -107,7 +107,7 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 }) => {
 	await page.clock.install();
 	await page.goto(fixtures.url + fixtures.purchases.waiting);
-	const said = page.locator('.said').getByRole('status');
+	const said = page.locator('.status').getByRole('status');
 	// It is there before anything is said in it: otherwise some screen readers say nothing.
 	await expect(said).toBeAttached();
 	await expect.poll(() => page.evaluate(() => Reflect.get(window, 'live'))).toBe(true);

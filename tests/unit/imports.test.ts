@@ -35,7 +35,7 @@ function importsOf(file: string): Import[] {
 		/^\s*(?:import|export)\b[^'";]*?from\s*'([^']+)'|^\s*import\s*'([^']+)'|\bimport\('([^']+)'\)/gm
 	);
 	return [...statements].map(([, from, bare, dynamic]) => {
-		const target = from ?? bare ?? dynamic ?? '';
+		const target = (from ?? bare ?? dynamic ?? '').replace(/\?worker&url$/, '');
 		if (target.startsWith('#lib/')) return { from: file, to: target.replace('#lib/', 'lib/') };
 		if (!target.startsWith('.')) return { from: file, to: target };
 		return { from: file, to: path.posix.join(path.posix.dirname(file), target) };

@@ -2,10 +2,12 @@
  * What the kiosk's screen and its server say to each other. A purchase is named by its token in request bodies
  * only: addresses are kept by browsers and in logs, and nothing of a buyer may stay behind.
  */
+import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
+import type { FormErrors } from '../checkout/pay-form.ts';
 import type { PhoneHint } from '../checkout/phone-hint.ts';
 import type { PurchaseState } from '../checkout/purchase/state.ts';
 import type { QrCode } from '../format/qr.ts';
-import type { PricedRouter } from '../checkout/quote.ts';
+import type { PricedRouter } from '../checkout/price.ts';
 
 export interface KioskRouter extends PricedRouter {
 	id: number;
@@ -46,34 +48,13 @@ export interface KioskPurchase extends Pick<
 	/** Opens the purchase's page on the buyer's own phone. */
 	phoneQr: QrCode;
 	/** What lets the buyer in, while the time runs; `qr` null where no code helps. */
-	pass: KioskPass | null;
+	pass: SignInInstructions | null;
 	/** Paying again: what it costs, and the number that was asked, its middle hidden. */
-	again: { amount: number; money: string; duration: string; network: string; number: string } | null;
+	again: { amount: number; money: string; duration: string; paymentMethod: string; number: string } | null;
 }
-
-interface Typed {
-	label: string;
-	text: string;
-}
-
-export interface KioskPass {
-	/** The purchase's code, where it is typed instead of user name and password. */
-	code: Typed | null;
-	user: Typed | null;
-	/** null where it is of no use. */
-	password: Typed | null;
-	/** User name and password are seldom asked for; null where they are. */
-	folded: string | null;
-	network: Typed | null;
-	steps: string[];
-	qr: { code: QrCode; label: string; hint: string } | null;
-	note: string | null;
-}
-
-export type KioskErrors = Partial<Record<'time' | 'network' | 'phone' | 'form', string>>;
 
 /** What became of an order. `lost`: nobody knows whether it arrived. */
-export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: KioskErrors } | { as: 'lost' };
+export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: FormErrors } | { as: 'lost' };
 
 /** `gone`: the service knows no such purchase. `away`: it could not be asked. */
 export type Found = { as: 'found'; purchase: KioskPurchase } | { as: 'gone' } | { as: 'away' };
@@ -111,7 +92,7 @@ export function tillClient(base: string) {
 	async function send(path: string, fields: Record<string, string>): Promise<Sent> {
 		try {
 			const answer = await call(path, ORDER_LIMIT_MS, fields);
-			const { token, errors } = answer.body as { token?: string; errors?: KioskErrors };
+			const { token, errors } = answer.body as { token?: string; errors?: FormErrors };
 			if (answer.ok && token) return { as: 'taken', token };
 			if (REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
 		} catch {

@@ -6,14 +6,14 @@
 import * as m from '#lib/i18n/messages.js';
 import type { Handover } from './handover.ts';
 import { allowedSeconds, idleCount, WARN_SECONDS, type IdleKind } from './idle.ts';
-import { asForm, tillClient, type KioskErrors, type KioskPurchase, type Till } from './api.ts';
+import { asForm, tillClient, type KioskPurchase, type Till } from './api.ts';
 import { offeredMethods } from '../domain/payment-methods.ts';
-import { timeValue } from '../checkout/pay-form.ts';
+import { timeValue, type FormErrors } from '../checkout/pay-form.ts';
 import { backoffMs, watchPurchase } from '../checkout/purchase/poller.ts';
 import { quote } from '../checkout/quote.ts';
 
-export type Screen = 'attract' | 'time' | 'network' | 'number' | 'confirm' | 'purchase';
-const SCREENS: readonly string[] = ['time', 'network', 'number', 'confirm', 'purchase'];
+export type Screen = 'attract' | 'time' | 'method' | 'number' | 'confirm' | 'purchase';
+const SCREENS: readonly string[] = ['time', 'method', 'number', 'confirm', 'purchase'];
 
 export interface KioskSettings {
 	/** Address of the kiosk, without a slash at the end. */
@@ -39,14 +39,14 @@ const SAID_MS = 60_000;
 /** States in which the money may still move without the buyer. */
 const OPEN_KINDS: readonly string[] = ['waiting', 'unknown', 'getting-ready', 'unknown-late'];
 
-const BLANK = { duration: '', network: '', phone: '', order: '' };
+const BLANK = { duration: '', paymentMethod: '', phone: '', order: '' };
 
 export class KioskFlow {
 	till = $state.raw<Till>({ state: 'away', router: null });
 	link = $state(true);
 	screen = $state<Screen>('attract');
 	entries = $state({ ...BLANK });
-	errors = $state.raw<KioskErrors>({});
+	errors = $state.raw<FormErrors>({});
 	/** An order is on its way. */
 	sending = $state(false);
 	/** What became of an order, or of a purchase, is being asked. */
@@ -202,7 +202,7 @@ export class KioskFlow {
 
 	begin(): void {
 		this.wipedOpen = false;
-		this.entries = { ...BLANK, network: this.methods.length === 1 ? (this.methods[0] ?? '') : '' };
+		this.entries = { ...BLANK, paymentMethod: this.methods.length === 1 ? (this.methods[0] ?? '') : '' };
 		this.#go('time');
 	}
 
@@ -211,8 +211,8 @@ export class KioskFlow {
 		this.#onwards();
 	}
 
-	chooseNetwork(network: string): void {
-		this.entries.network = network;
+	chooseMethod(paymentMethod: string): void {
+		this.entries.paymentMethod = paymentMethod;
 		this.#onwards();
 	}
 
@@ -226,13 +226,13 @@ export class KioskFlow {
 
 	/** To what is missing; when all is there, to the question whether it is right. */
 	#onwards() {
-		const { duration, network, phone } = this.entries;
+		const { duration, paymentMethod, phone } = this.entries;
 		if (duration === '') this.#go('time');
-		else if (network === '') this.#go('network');
+		else if (paymentMethod === '') this.#go('method');
 		else this.#go(phone === '' ? 'number' : 'confirm');
 	}
 
-	change(screen: 'time' | 'network' | 'number'): void {
+	change(screen: 'time' | 'method' | 'number'): void {
 		this.#go(screen);
 	}
 
@@ -240,11 +240,11 @@ export class KioskFlow {
 		if (this.screen === 'time') this.wipe();
 		else if (this.purchase) this.#go('purchase');
 		else if (this.screen === 'confirm') this.#go('number');
-		else if (this.screen === 'number' && this.methods.length > 1) this.#go('network');
+		else if (this.screen === 'number' && this.methods.length > 1) this.#go('method');
 		else this.#go('time');
 	}
 
-	#go(screen: Screen, errors: KioskErrors = {}) {
+	#go(screen: Screen, errors: FormErrors = {}) {
 		this.errors = errors;
 		this.screen = screen;
 		this.here();
@@ -254,7 +254,12 @@ export class KioskFlow {
 	otherNumber(): void {
 		const again = this.purchase?.again;
 		if (!again) return;
-		this.entries = { ...this.entries, duration: again.duration, network: again.network, phone: '' };
+		this.entries = {
+			...this.entries,
+			duration: again.duration,
+			paymentMethod: again.paymentMethod,
+			phone: ''
+		};
 		this.#go('number');
 	}
 
@@ -262,7 +267,7 @@ export class KioskFlow {
 	async tryAgain(): Promise<void> {
 		const again = this.purchase?.again;
 		if (!again) return;
-		this.entries = { ...this.entries, duration: again.duration, network: again.network };
+		this.entries = { ...this.entries, duration: again.duration, paymentMethod: again.paymentMethod };
 		if (this.entries.phone === '') this.#go('number');
 		else await this.pay();
 	}
@@ -286,7 +291,7 @@ export class KioskFlow {
 			this.entries.order = this.#fresh;
 			this.#fresh = '';
 		}
-		const { phone, network, order } = this.entries;
+		const { phone, paymentMethod, order } = this.entries;
 		const before = this.purchase;
 		if (order === '' || (before ? !before.again : !this.choice)) {
 			this.sending = false;
@@ -297,13 +302,13 @@ export class KioskFlow {
 			before?.again != null
 				? await this.#client.payAgain({
 						token: before.token,
-						network,
+						paymentMethod,
 						phone,
 						quoted: String(before.again.amount)
 					})
 				: await this.#client.buy({
 						time: this.choice ? timeValue(this.choice) : '',
-						network,
+						paymentMethod,
 						phone,
 						purchase: order
 					});
@@ -320,9 +325,9 @@ export class KioskFlow {
 		if (this.purchase?.kind === before.kind) this.#go('confirm', { form: m.kiosk_not_arrived() });
 	}
 
-	async #refuse(errors: KioskErrors): Promise<void> {
+	async #refuse(errors: FormErrors): Promise<void> {
 		if (errors.phone !== undefined) return this.#go('number', errors);
-		if (errors.network !== undefined) return this.#go('network', errors);
+		if (errors.paymentMethod !== undefined) return this.#go('method', errors);
 		if (errors.time !== undefined && !this.purchase) return this.#go('time', errors);
 		this.#go('confirm', { form: errors.form ?? errors.time ?? m.kiosk_not_sent() });
 		// The price may be another one now: the button says what is true.

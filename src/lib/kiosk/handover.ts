@@ -5,7 +5,7 @@
 export interface Handover {
 	screen: string;
 	duration: string;
-	network: string;
+	paymentMethod: string;
 	phone: string;
 	/** Token of the order that is not sent yet, or whose fate is not known. */
 	order: string;

@@ -1,11 +1,12 @@
 import {
 	createAccess,
 	createAccessKinds,
-	createGuests,
-	createPlan,
+	createApiBuyers,
+	createPasses,
+	createProvisioning,
 	type Access,
 	type AccessKinds,
-	type Guests
+	type ApiBuyers
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
@@ -43,7 +44,7 @@ import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn, type SignIn } from './developer/sign-in/sign-in.ts';
-import { createSessions, SESSION_JOB, type Sessions } from './billing/sessions/sessions.ts';
+import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments, type TestPayments } from './developer/test-payments/test-payments.ts';
 import { createUsage, type Usage } from './owner/usage/usage.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
@@ -70,7 +71,7 @@ export interface App {
 	purchases: Purchases;
 	gateways: Gateways;
 	captiveSessions: CaptiveSessions;
-	guests: Guests;
+	apiBuyers: ApiBuyers;
 	access: Access;
 	accessKinds: AccessKinds;
 	usage: Usage;
@@ -128,17 +129,18 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const routers = createRouters({ database, operators, branding, clock, config, secrets });
 	const events = createEvents(clock, createFanOut(secrets).publish);
 	const gateways = createGateways(database, clock, secrets);
-	const plan = createPlan({ clock, jobs, gateways, routers });
+	const passes = createPasses({ clock, secrets, routers });
+	const provisioning = createProvisioning({ clock, jobs, gateways, routers });
 	const sessions = createSessions({
 		database,
 		clock,
 		config,
-		secrets,
 		jobs,
 		events,
 		routers,
 		operators,
-		access: plan
+		passes,
+		provisioning
 	});
 	const changes = createChanges();
 	const audit = createAudit(clock);
@@ -164,7 +166,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		clock,
 		secrets,
 		access: {
-			bound: (tokenHash, isIn) => access.captiveSessionBound(tokenHash, isIn),
+			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash)
 		}
@@ -178,11 +180,11 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		captiveSessions,
 		sessions,
 		payments,
-		plan,
+		passes,
 		routers,
 		reach
 	});
-	const guests = createGuests({ database, clock, secrets, sessions });
+	const apiBuyers = createApiBuyers({ database, clock, secrets, passes });
 	const silence = createGatewayHealth({ database, clock, log, gateways, access, reach });
 	const usage = createUsage({ database, clock, config, gateways });
 	const mailer = createMailer(config);
@@ -239,14 +241,14 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			secrets,
 			rateLimits,
 			maxCodes: config.maxCodes,
-			isGuest: guests.isGuest,
+			isApiBuyer: apiBuyers.isApiBuyer,
 			region: config.defaultRegion
 		}),
 		gateways,
 		captiveSessions,
 		access,
-		guests,
-		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),
+		apiBuyers,
+		accessKinds: createAccessKinds({ database, gateways, routers, passes }),
 		usage,
 		places: createPlaces(config, clock),
 		rateLimits,
@@ -267,9 +269,9 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			jobs.start({
 				...payments.jobs,
 				...access.jobs,
+				...sessions.jobs,
 				...silence.jobs,
-				...usage.jobs,
-				[SESSION_JOB]: (id) => sessions.settleDue(id)
+				...usage.jobs
 			});
 			delivery.start();
 		},

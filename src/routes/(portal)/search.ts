@@ -1,7 +1,8 @@
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Position } from '#lib/domain/geo.ts';
-import { MAX_PLACE_LENGTH, parsePlace, positionOf } from '#lib/map/location-query.ts';
+import { MAX_PLACE_LENGTH, parsePlace } from '#lib/map/location-query.ts';
+import { positionOf } from '#lib/map/position.ts';
 
 /** What a visitor asked the list for, read from the address; whatever is not understood is said, not refused. */
 export interface Search {

@@ -1,74 +1,47 @@
-import type { ApiMemory, Calls } from './api-memory.ts';
-import type { paths } from './api-types.ts';
-import type { Log } from '../platform/log.ts';
-import type { Share } from './quota.ts';
+import type { z } from 'zod';
 import type { ProblemItem } from '../api/contract/problems.ts';
+import type {
+	PaymentBody,
+	PaymentStartBody,
+	RouterBody,
+	RouterListBody,
+	routerListQuery,
+	SessionBody,
+	SessionCreationBody
+} from '../api/contract/schemas.ts';
+import type { Log } from '../platform/log.ts';
+import type { ApiMemory, Calls } from './api-memory.ts';
+import type { Share } from './quota.ts';
 
 /**
- * The portal's only way to the service: a typed client of `{base_url}`. By default that is this process (a
- * call through `event.fetch`, no socket); with AIRTILL_API_URL it is a remote service, and nothing else changes.
- *
- * Paths, parameters and bodies are those of the OpenAPI document: api-types.ts is generated from it, so that what
- * the document does not say does not compile here.
+ * The portal's only way to the service: a typed client of `{base_url}`. By default that is this process (`event.fetch`,
+ * no socket); with AIRTILL_API_URL it is a remote service, and nothing else changes.
  */
 
-type Method = 'get' | 'post' | 'put' | 'delete';
-/** Paths that have the method. */
-type PathOf<M extends Method> = {
-	[P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
-}[keyof paths];
-type Operation<M extends Method, P extends keyof paths> = paths[P][M];
+type Search = z.output<typeof routerListQuery>;
+/** Parameters of the list of routers; those with a default may be left out. */
+export type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
 
-type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
-/** What a success brings. */
-type Answer<M extends Method, P extends PathOf<M>> =
-	Operation<M, P> extends { responses: infer R } ? Json<R[keyof R & (200 | 201)]> : never;
-type Body<M extends Method, P extends PathOf<M>> =
-	Operation<M, P> extends { requestBody: infer B } ? Json<B> : never;
-type Parameters<M extends Method, P extends PathOf<M>, In extends 'path' | 'query'> =
-	Operation<M, P> extends { parameters: infer All } ? NonNullable<All[In & keyof All]> : never;
-
-/** Present when the operation has such a part, and not otherwise. */
-type Part<Name extends string, T> = [T] extends [never] ? unknown : Record<Name, T>;
-/** A query may be left out when all of it may be. */
-type QueryPart<T> = [T] extends [never] ? unknown : object extends T ? { query?: T } : { query: T };
-
-type Input<M extends Method, P extends PathOf<M>> = Part<'path', Parameters<M, P, 'path'>> &
-	QueryPart<Parameters<M, P, 'query'>> &
-	Part<'body', Body<M, P>>;
-
-type Call = <M extends Method, P extends PathOf<M>>(
-	method: M,
-	path: P,
-	input: Input<M, P>,
-	/** How long the service may hold the answer back, in seconds. */
-	waitSeconds?: number
-) => Promise<Answer<M, P>>;
-
-type Session = Answer<'get', '/sessions/{id}'>;
-
-/** What the pages of a purchase read. */
+/** Reads of the pages of a purchase. */
 export type ReadsOfPurchases = Pick<ApiClient, 'getRouter' | 'getSession'> & {
-	getPayment(id: number): ReturnType<ApiClient['getPayment']>;
+	getPayment(id: number): Promise<PaymentBody>;
 };
 
 export interface ApiClient {
-	/** Reads for pages: what the service said moments ago will do, where asking it again has a price. */
+	/** Reads for pages: a response of moments ago is enough where each call counts against a remote limit. */
 	recent: ReadsOfPurchases;
-	listRouters(query: Parameters<'get', '/routers', 'query'>): Promise<Answer<'get', '/routers'>>;
-	getRouter(id: number): Promise<Answer<'get', '/routers/{id}'>>;
-	createSession(order: Body<'post', '/sessions'>): Promise<Session>;
-	getSession(id: number): Promise<Session>;
-	endSession(id: number): Promise<Session>;
-	/** Cancels a session that is not paid; refused as `session_not_active` when it is paid by now. */
-	cancelUnpaid(id: number): Promise<Session>;
-	startPayment(
-		order: Body<'post', '/payments/mobile-money'>
-	): Promise<Answer<'post', '/payments/mobile-money'>>;
-	/** A logo of the service, by its file name; null when it has none such, or cannot be asked. */
+	listRouters(search: RouterSearch): Promise<RouterListBody>;
+	getRouter(id: number): Promise<RouterBody>;
+	createSession(order: SessionCreationBody): Promise<SessionBody>;
+	getSession(id: number): Promise<SessionBody>;
+	endSession(id: number): Promise<SessionBody>;
+	/** Cancels a session that is not paid; refused as `session_not_active` once it is paid. */
+	cancelUnpaid(id: number): Promise<SessionBody>;
+	startPayment(order: PaymentStartBody): Promise<PaymentBody>;
+	/** A logo of the service, by its file name; null if there is none or the service does not answer. */
 	readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null>;
-	/** @param waitSeconds how long the answer may be held back until the payment leaves `pending`, 0 to 20 */
-	getPayment(id: number, waitSeconds?: number): Promise<Answer<'get', '/payments/{id}/status'>>;
+	/** @param waitSeconds how long the response may be held back until the payment leaves `pending`, 0 to 20 */
+	getPayment(id: number, waitSeconds?: number): Promise<PaymentBody>;
 }
 
 /** The service understood the request and refused it (400 or 404). */
@@ -138,9 +111,16 @@ export function apiClient(event: Carrier): ApiClient {
 	const { api, log } = event.locals.app;
 	const { url, key, looking } = api;
 
-	async function send(verb: string, template: string, input: Sent, waitSeconds = 0): Promise<unknown> {
-		const method = verb.toUpperCase();
-		const path = fill(template, input.path);
+	/**
+	 * Sends a request and returns the body of its success, which has the type of the API's schema.
+	 * @param waitSeconds how long the service may hold the response back
+	 */
+	async function call<Body>(
+		method: 'GET' | 'POST' | 'DELETE',
+		path: string,
+		input: { query?: Query; body?: object } = {},
+		waitSeconds = 0
+	): Promise<Body> {
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
 		// A buyer who leaves ends a read; an order that was sent is completed.
 		const { signal: left } = event.request;
@@ -155,7 +135,7 @@ export function apiClient(event: Carrier): ApiClient {
 			},
 			...(input.body ? { body: JSON.stringify(input.body) } : {})
 		};
-		const address = path + search(input.query);
+		const address = path + queryString(input.query);
 		let response: Response;
 		let body: unknown;
 		try {
@@ -166,7 +146,7 @@ export function apiClient(event: Carrier): ApiClient {
 			if (!left.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
 			throw new ApiUnavailable('no answer', error);
 		}
-		if (response.ok) return body;
+		if (response.ok) return body as Body;
 		if (REFUSALS.includes(response.status) && typeof body === 'object' && body !== null && 'code' in body) {
 			throw new ApiProblem({ ...body }, response.status);
 		}
@@ -197,25 +177,20 @@ export function apiClient(event: Carrier): ApiClient {
 		}
 	}
 
-	// Here, and nowhere else, the types of the document are believed of what comes over the wire.
-	const call = send as Call;
 	const calls: Calls = {
 		listRouters: async (query) => {
 			looking?.take();
-			return call('get', '/routers', { query });
+			return call('GET', '/routers', { query });
 		},
-		getRouter: (id) => call('get', '/routers/{id}', { path: { id } }),
-		createSession: (body) => call('post', '/sessions', { body }),
-		getSession: (id) => call('get', '/sessions/{id}', { path: { id } }),
-		cancelUnpaid: (id) =>
-			call('delete', '/sessions/{id}', { path: { id }, query: { if_status: 'pending_payment' } }),
-		endSession: (id) => call('delete', '/sessions/{id}', { path: { id } }),
+		getRouter: (id) => call('GET', `/routers/${id}`),
+		createSession: (body) => call('POST', '/sessions', { body }),
+		getSession: (id) => call('GET', `/sessions/${id}`),
+		cancelUnpaid: (id) => call('DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
+		endSession: (id) => call('DELETE', `/sessions/${id}`),
 		readLogo,
-		startPayment: (body) => call('post', '/payments/mobile-money', { body }),
-		getPayment: (id, wait = 0) => {
-			const query = wait > 0 ? { wait } : {};
-			return call('get', '/payments/{id}/status', { path: { id }, query }, wait);
-		}
+		startPayment: (body) => call('POST', '/payments/mobile-money', { body }),
+		getPayment: (id, wait = 0) =>
+			call('GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
 	};
 	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };
 }
@@ -238,17 +213,9 @@ async function upTo(response: Response, limit: number): Promise<Buffer | null> {
 	return Buffer.concat(parts);
 }
 
-/** A request as it is sent, whatever the operation. */
-interface Sent {
-	path?: Readonly<Record<string, string | number>>;
-	query?: Readonly<Record<string, string | number | undefined>>;
-	body?: object;
-}
+type Query = Readonly<Record<string, string | number | undefined>>;
 
-const fill = (template: string, parameters: Sent['path'] = {}) =>
-	template.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(parameters[name])));
-
-function search(query: Sent['query'] = {}): string {
+function queryString(query: Query = {}): string {
 	const parameters = new URLSearchParams(
 		Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, decimal(value)]]))
 	);

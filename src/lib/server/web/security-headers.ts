@@ -1,6 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { Config } from '../config/config.ts';
-import { shortenPolicy } from './policy.ts';
 
 /** What every answer to a browser carries, and who may post a form. */
 
@@ -67,13 +66,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export function setCommonHeaders(response: Response, requestId: string): void {
 	for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
 	response.headers.set('x-request-id', requestId);
-	// SvelteKit's: no cache keeps a page (its nonce is another each time), and nobody asks who made it.
-	if (response.headers.get('x-sveltekit-page') !== null) {
-		response.headers.delete('x-sveltekit-page');
-		response.headers.delete('etag');
-	}
-	const policy = response.headers.get('content-security-policy');
-	if (policy) response.headers.set('content-security-policy', shortenPolicy(policy));
 	// Pages show one person's purchase or a token of their own; nothing of it may be kept by a cache on the way.
 	if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
 }

@@ -7,8 +7,8 @@ import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { takeVisit } from '#lib/server/api/http/limits.ts';
-import { orCalmly, orNull } from '../api-errors.ts';
-import { shownOf } from '../order.ts';
+import { orUnavailable, orNull } from '../api-errors.ts';
+import { payFormRouter } from '../order.ts';
 import { ownPurchase } from './own-purchase.ts';
 
 /**
@@ -84,7 +84,7 @@ async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void>
 /** @returns null when the service cannot be asked and a form was sent: that is shown instead */
 async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
 	const find = () => findRouter(event, gateway);
-	if (event.request.method !== 'POST') return orCalmly(find(), m.common_prices_unreachable());
+	if (event.request.method !== 'POST') return orUnavailable(find(), m.common_prices_unreachable());
 	try {
 		return await find();
 	} catch (problem) {
@@ -105,7 +105,7 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 	const { config, purchases, captiveSessions } = event.locals.app;
 	const router = await routerToShow(event, gateway);
 	return {
-		router: router && shownOf(router),
+		router: router && payFormRouter(router),
 		brand: showBrand(event, router),
 		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',
@@ -133,9 +133,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * made it has its code.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
-	const { guests, purchases, captiveSessions } = event.locals.app;
+	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, visit.entry.clientMac);
-	if (earlier !== null && (await guests.endOf(earlier)) !== null) return true;
+	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
 		const { recent } = apiClient(event);

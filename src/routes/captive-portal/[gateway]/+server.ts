@@ -46,9 +46,9 @@ function clientAddress(event: Parameters<RequestHandler>[0]): string {
 
 /** Ends of a purchase's sessions, or of an API buyer's pass, in ms since the epoch; empty if unknown. */
 async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
-	const { guests, purchases } = event.locals.app;
-	const guestEnd = await guests.endOf(tokenHash);
-	return guestEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [guestEnd];
+	const { apiBuyers, purchases } = event.locals.app;
+	const apiBuyerEnd = await apiBuyers.endOf(tokenHash);
+	return apiBuyerEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [apiBuyerEnd];
 }
 
 /** Ends of the active sessions; empty if the API is unavailable, so that the device opens the portal again. */

@@ -44,6 +44,6 @@ function readValues(
 	return { values, wrong };
 }
 
-/** The settings of every installed operator, as Markdown. */
+/** Writes the settings of all operators as Markdown tables. */
 export const operatorTables = (): string =>
-	INSTALLED.map(({ name, settings }) => `#### ${name}\n\n${settingsTable(settings)}`).join('\n\n');
+	INSTALLED.map(({ name, settings }) => `### ${name}\n\n${settingsTable(settings)}`).join('\n\n');

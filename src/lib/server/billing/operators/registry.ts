@@ -1,4 +1,4 @@
-import { guessNetwork } from '#lib/checkout/payment-method-guess.ts';
+import { guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 
@@ -41,7 +41,7 @@ export function createOperators(
 
 	function forAnyMethod(phone: string | undefined): OperatorAdapter | null {
 		if (phone === undefined) return real[0]?.adapter ?? sandbox;
-		const guess = guessNetwork(phone);
+		const guess = guessPaymentMethod(phone);
 		const guessed = guess === null ? null : carrier(guess);
 		if (guessed?.takesNumber(phone)) return guessed;
 		// The guess does not know the number, or nobody carries its network: who takes such numbers at all?

@@ -16,19 +16,13 @@ export interface SessionsTable {
 	ssid: string;
 	/** The payment that bought the time; before that, the newest one that was started for it. */
 	payment_id: number | null;
-	/** Sealed with AES-256-GCM; present only while the session is active. */
-	password_sealed: string | null;
 	/** The session whose pass this one was ordered to lengthen; null for a pass of its own. */
 	extends_session_id: Generated<number | null>;
-	/** First session of the pass: those of one pass follow each other under one password. */
-	pass_id: Generated<number>;
-	/** First session of all that were ordered one upon the other, whether or not they became one pass. */
-	line_id: Generated<number>;
+	/** The pass whose time it buys; null until it begins a pass of its own. */
+	pass_id: Generated<number | null>;
 	/** As the router had it when the time was ordered. */
 	access_kind: Generated<AccessKind>;
 	max_devices: Generated<number>;
-	/** While `activating`: until when a gateway must have let it in. */
-	activating_until: Generated<number | null>;
 	payment_due_at: number;
 	starts_at: number | null;
 	expires_at: number | null;

@@ -8,7 +8,7 @@ export async function insert(
 	queries: Queries,
 	values: Insertable<CaptiveSessionsTable>
 ): Promise<CaptiveSessionRow> {
-	return queries.insertInto('gateway_visits').values(values).returningAll().executeTakeFirstOrThrow();
+	return queries.insertInto('captive_sessions').values(values).returningAll().executeTakeFirstOrThrow();
 }
 
 export async function find(
@@ -18,7 +18,7 @@ export async function find(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('id_hash', '=', idHash)
 		.where('gateway_id', '=', gatewayId)
@@ -34,7 +34,7 @@ export async function findById(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('id_hash', '=', idHash)
 		.where('expires_at', '>', now)
@@ -43,7 +43,11 @@ export async function findById(
 }
 
 export async function findRow(queries: Queries, id: number): Promise<CaptiveSessionRow | null> {
-	const row = await queries.selectFrom('gateway_visits').selectAll().where('id', '=', id).executeTakeFirst();
+	const row = await queries
+		.selectFrom('captive_sessions')
+		.selectAll()
+		.where('id', '=', id)
+		.executeTakeFirst();
 	return row ?? null;
 }
 
@@ -55,7 +59,7 @@ export async function newest(
 	limit: number
 ): Promise<CaptiveSessionRow[]> {
 	const newest = queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('expires_at', '>', now)
@@ -75,7 +79,7 @@ export const ofPurchase = (
 	limit: number
 ): Promise<CaptiveSessionRow[]> =>
 	queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('purchase_token_hash', '=', tokenHash)
 		.where('gateway_id', 'in', (gateways) =>
@@ -94,7 +98,7 @@ export async function newestPurchaseOf(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('client_mac', '=', clientMac)
@@ -114,7 +118,7 @@ export async function newestFromIp(
 	now: number
 ): Promise<CaptiveSessionRow | null> {
 	const row = await queries
-		.selectFrom('gateway_visits')
+		.selectFrom('captive_sessions')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
 		.where('client_ip', '=', clientIp)
@@ -130,7 +134,7 @@ export async function update(
 	id: number,
 	change: Updateable<CaptiveSessionsTable>
 ): Promise<void> {
-	await queries.updateTable('gateway_visits').set(change).where('id', '=', id).execute();
+	await queries.updateTable('captive_sessions').set(change).where('id', '=', id).execute();
 }
 
 export async function moveToPurchase(
@@ -139,7 +143,7 @@ export async function moveToPurchase(
 	toTokenHash: string
 ): Promise<void> {
 	await queries
-		.updateTable('gateway_visits')
+		.updateTable('captive_sessions')
 		.set({ purchase_token_hash: toTokenHash })
 		.where('purchase_token_hash', '=', fromTokenHash)
 		.execute();
@@ -148,10 +152,10 @@ export async function moveToPurchase(
 /** Deletes up to `limit` expired captive sessions. @returns how many */
 export async function deleteExpired(queries: Queries, now: number, limit: number): Promise<number> {
 	const { numDeletedRows } = await queries
-		.deleteFrom('gateway_visits')
+		.deleteFrom('captive_sessions')
 		.where('id', 'in', (expired) =>
 			expired
-				.selectFrom('gateway_visits')
+				.selectFrom('captive_sessions')
 				.select('id')
 				.where('expires_at', '<=', now)
 				.orderBy('expires_at')

@@ -42,7 +42,7 @@ export async function reportingConnections(
 	{ reportedAfterMs, lostAfterMs }: { reportedAfterMs: number; lostAfterMs: number }
 ): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; reporting: number }>`
-		select gateway_id, count(*) as reporting from network_sessions
+		select gateway_id, count(*) as reporting from connections
 		where stopped_at is null and told_until > ${now} and seen_at >= started_at + ${reportedAfterMs}
 			and seen_at > ${now - lostAfterMs}
 		group by gateway_id`.execute(queries);

@@ -82,7 +82,7 @@ export interface PurchasesDependencies {
 	/** Tries to open a purchase by its code in any minute: of one network, and of all together. */
 	maxCodes: { network: number; total: number };
 	/** A purchase without a page: somebody bought elsewhere, and signed in at a gateway. */
-	isGuest(purchase: store.PurchaseRow): boolean;
+	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	/** Country of numbers that are typed without a country code. */
 	region: string;
 }
@@ -96,7 +96,7 @@ const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 export function createPurchases(dependencies: PurchasesDependencies): Purchases {
-	const { database, clock, secrets, rateLimits, maxCodes, region, isGuest } = dependencies;
+	const { database, clock, secrets, rateLimits, maxCodes, region, isApiBuyer } = dependencies;
 	const { db } = database;
 	const codes = createCodes(database, secrets);
 	const ordering = createOrdering(database, clock, codes);
@@ -142,7 +142,7 @@ export function createPurchases(dependencies: PurchasesDependencies): Purchases 
 	/** The purchase of a page's token, with a payment that was started for it though its answer was lost. */
 	async function load(api: ApiClient, token: string): Promise<store.PurchaseRow | null> {
 		const row = PURCHASE_TOKEN_PATTERN.test(token) ? await store.find(db, sha256(token)) : null;
-		if (!row || row.extends_purchase_id !== null || isGuest(row)) return null;
+		if (!row || row.extends_purchase_id !== null || isApiBuyer(row)) return null;
 		return ordering.adopted(api, row);
 	}
 

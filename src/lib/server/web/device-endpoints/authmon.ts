@@ -99,7 +99,7 @@ async function confirmAcknowledged(
 	}
 	if (namesByRhid.size === 0) return false;
 	let hasConfirmed = false;
-	for (const { grantId, login } of await app.access.handedOut(gateway, MAX_UNCONFIRMED)) {
+	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway, MAX_UNCONFIRMED)) {
 		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
 		if (names && matchesName(login, names) && (await app.access.confirm(gateway, grantId))) {
 			hasConfirmed = true;
@@ -120,7 +120,7 @@ async function itemsFor(
 		new Set(requests.filter(({ request }) => kinds.includes(request.kind)).map(({ hash }) => hash));
 	const names = namesOf('view', 'list');
 	if (names.size === 0) return '';
-	const grants = await access.waiting(gateway, MAX_ITEMS, (login) => {
+	const grants = await access.fetchGrants(gateway, MAX_ITEMS, (login) => {
 		if (rhidOf(login, faskey) === null) return 'useless';
 		return matchesName(login, names) ? 'handed-out' : 'shown';
 	});

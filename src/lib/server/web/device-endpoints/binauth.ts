@@ -37,11 +37,11 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	await gateways.recordStatus(gateway.id, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
-		await access.binauth.left(gateway, device);
+		await access.endStay(gateway, device);
 		return new Response(null, { status: 204 });
 	}
 	if (method !== 'auth_client') return text('', 400);
-	const seconds = await access.binauth.admit(gateway, device);
+	const seconds = await access.admitStay(gateway, device);
 	return seconds === null ? text('', 403) : text(String(seconds));
 }
 

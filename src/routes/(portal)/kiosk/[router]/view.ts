@@ -7,8 +7,8 @@ import { waitingHint } from '#lib/checkout/purchase/state.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
 import { priceAgain } from '../../s/[token]/retry.ts';
-import { shownOf, type Purchase } from '../../s/[token]/view.ts';
-import { wayIn } from '../../s/[token]/sign-in-instructions.ts';
+import { purchaseShown, type Purchase } from '../../s/[token]/view.ts';
+import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 
@@ -21,7 +21,7 @@ export async function kioskPurchase(
 	const { clock, config, gateways } = event.locals.app;
 	const { session, payment, code } = purchase;
 	const now = new Date(clock.now());
-	const { state, pass, notes, watch } = shownOf(purchase, now, config.reportTimezone);
+	const { state, pass, notes, watch } = purchaseShown(purchase, now, config.reportTimezone);
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
 	const signIn = pass ? await gateways.signInMethodAt(purchase.router.id) : 'typed';
@@ -43,7 +43,7 @@ export async function kioskPurchase(
 		hint: waitingHint(),
 		lines: shortLines(purchase),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
-		pass: pass && wayIn(pass.session, { place: 'kiosk', signIn, code }),
+		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
 }
@@ -58,7 +58,7 @@ function againOf(purchase: Purchase): KioskPurchase['again'] {
 		amount,
 		money: formatMoney(amount, session.currency),
 		duration: session.duration,
-		network: session.payment_method,
+		paymentMethod: session.payment_method,
 		number: hideMiddle(formatMobile(payment?.phone ?? session.phone))
 	};
 }

@@ -31,7 +31,7 @@ export interface Pass {
 }
 
 /** What the page says about a purchase at this moment. */
-export interface Shown {
+export interface PurchaseShown {
 	/** What the purchase is about now: the time that runs, or the payment that is open. */
 	state: PurchaseState;
 	/** Time that is being added to a pass that runs; null when there is nothing to say of it. */
@@ -50,7 +50,7 @@ export interface Shown {
 /** A no about added time is news for so long; then the page is about the time that runs again. */
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
-export function shownOf(purchase: Purchase, now: Date, timeZone: string): Shown {
+export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): PurchaseShown {
 	const parts: PurchasePart[] = [purchase, ...purchase.added];
 	const pass = passOf(parts, now);
 	const newest = purchase.added.at(-1) ?? null;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { guessNetwork } from '#lib/checkout/payment-method-guess.ts';
+import { guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
 import { NETWORK_METHODS } from '../registry.ts';
 
 /** A network as pawaPay calls it, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
@@ -79,6 +79,6 @@ export const isInMarket = (provider: Provider, phone: string): boolean =>
  */
 export function likelyProvider(providers: readonly Provider[], phone: string): Provider | undefined {
 	const near = providers.filter((provider) => isInMarket(provider, phone));
-	const guess = guessNetwork(phone);
+	const guess = guessPaymentMethod(phone);
 	return near.find(({ method }) => method === guess) ?? near[0] ?? providers[0];
 }

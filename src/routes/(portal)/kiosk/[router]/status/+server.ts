@@ -1,7 +1,7 @@
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
-import { shownOf } from '../../../s/[token]/view.ts';
+import { purchaseShown } from '../../../s/[token]/view.ts';
 import { told, unanswered } from '../told.ts';
 import type { RequestHandler } from './$types';
 
@@ -21,7 +21,7 @@ export const POST: RequestHandler = async (event) => {
 		const found = await purchases.wait(apiClient(event), token, wait);
 		if (!found) return told({ state: null }, 404);
 		if (found.successor !== null) return told({ state: 'replaced' });
-		return told({ state: shownOf(found, new Date(clock.now()), config.reportTimezone).watch });
+		return told({ state: purchaseShown(found, new Date(clock.now()), config.reportTimezone).watch });
 	} catch (problem) {
 		return unanswered(problem);
 	}
