@@ -94,13 +94,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await fixture.api.getSession(id)).status).toBe('cancelled');
 	});
 
-	it('keeps waiting when the clock is set back', async () => {
+	it('keeps waiting when the clock is set back before a restart', async () => {
 		await fallSilent();
 		await hear(fixture, [gateway]);
 		const id = await paidInSilence();
 		const giveUpAt = () => fixture.sql.count("select run_at from jobs where kind = 'access.activating'");
 		const until = await giveUpAt();
 		await fixture.server.advance(-minute);
+		await fixture.server.restart();
 		await eventually('all jobs were looked at', async () => {
 			const at = await giveUpAt();
 			return at > clockOf(fixture).now() + 9 * minute && at < until - 30 * second;

@@ -21,7 +21,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	let now: number;
 	let told: [number, WebhookNotice][];
 	let isMailDown: boolean;
-	let sweep: () => Promise<void>;
+	let sweep: () => Promise<number>;
 	let accountId: number;
 
 	beforeEach(async () => {

@@ -20,9 +20,10 @@ import { markedUsers } from './migrations/0017-marked-users.ts';
 import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
 import { passRows } from './migrations/0019-pass-rows.ts';
 import { accessNames } from './migrations/0020-access-names.ts';
+import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 
-/** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
+/** One step of the schema: statements for the database's dialect. Released migrations are never changed. */
 export interface Migration {
 	name: string;
 	statements(kind: Database['kind']): string[];
@@ -50,13 +51,14 @@ const MIGRATIONS: readonly Migration[] = [
 	confirmedEnds,
 	passRows,
 	accessNames,
+	oneQueue,
 	gatewayHealth
 ];
 
-/** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed: the lock for migrations among PostgreSQL's advisory locks. */
 const LOCK_ID = 7_243_001;
 
-/** The database was made by a newer Airtill; this one could only damage it. */
+/** A newer version of Airtill migrated the database. */
 export class NewerDatabaseError extends Error {
 	constructor(found: number, known: number) {
 		super(
@@ -84,7 +86,7 @@ export async function migrate(database: Database): Promise<void> {
 
 async function applyMissing(database: Database): Promise<void> {
 	await database.db.transaction().execute(async (trx) => {
-		// SQLite's `begin immediate` is the lock there.
+		// On SQLite, `begin immediate` is the lock.
 		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
 		await sql`create table if not exists schema_migrations (
 			version integer primary key, name text not null, applied_at text not null default current_timestamp

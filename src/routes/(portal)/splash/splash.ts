@@ -119,8 +119,8 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		},
 		/** Carries the visit, so that the purchase that is found lets this device online. */
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
-		/** For who bought elsewhere: through the API of this installation. */
-		signIn: visit && config.remoteApi === null ? `${visitPath(gateway, visit)}/sign-in` : null,
+		/** For buyers of another app, through the API of this installation. */
+		signIn: visit ? `${visitPath(gateway, visit)}/sign-in` : null,
 		/** Where the gateway's own sign-in page is. */
 		begin: visit ? null : captiveSessions.startAddress(gateway),
 		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */

@@ -29,8 +29,6 @@ export class SlidingWindow {
 
 	/** Asks for one request at `now` (milliseconds); counts it only when it is admitted. */
 	take(now: number): Decision {
-		// A clock that was set back would refuse until it has caught up; the count starts anew instead.
-		if (now < this.#newest) this.#left = this.#admitted;
 		const since = now - this.#windowMs;
 		while (this.#left < this.#admitted && this.#oldest() <= since) this.#left += 1;
 		const admitted = this.#admitted - this.#left < this.limit;

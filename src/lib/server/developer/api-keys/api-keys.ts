@@ -168,8 +168,7 @@ export function createApiKeys(
 	function remembered(hash: string): KnownKey | null {
 		const now = clock.now();
 		const cached = cache.get(hash);
-		// `<` on both sides: a clock that was set back must not keep an entry alive.
-		return cached && now >= cached.readAt && now - cached.readAt < CACHE_MS ? cached.found : null;
+		return cached && now - cached.readAt < CACHE_MS ? cached.found : null;
 	}
 
 	async function find(hash: string): Promise<KnownKey | null> {

@@ -11,12 +11,12 @@ import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
 
 /**
- * The way out: sends one request and reports what came of it. The URL's form is checked before each send and every
- * address of its name at each connect, so that a name which changes its answer leads nowhere (DNS rebinding). No
- * redirect is followed, no proxy, cookie or connection is shared, nothing is unpacked.
+ * Sends one request to a receiver. The URL is checked before each attempt, and every address of its name at each
+ * connect, so that a name that changes its answer gains nothing (DNS rebinding). No redirects, no proxy, no shared
+ * cookies or connections, no decompression.
  */
 export interface Transport {
-	/** Never throws. @param signal gives up; the answer is then `interrupted` */
+	/** Never throws. @param signal aborts the request; the outcome is then `interrupted` */
 	send(outgoing: Outgoing, signal: AbortSignal): Promise<Outcome>;
 }
 
@@ -38,7 +38,7 @@ export type Failure =
 export type Outcome =
 	{ statusCode: number; retryAfter: string | null; response: string } | { failure: Failure };
 
-/** For everything: name, connection, answer. */
+/** For name lookup, connection and response together. */
 export const TOTAL_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 export const KEPT_RESPONSE_BYTES = 1024;
@@ -56,9 +56,9 @@ export function createTransport(
 			const limit = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
 			let dispatcher: Agent | null = null;
 			try {
-				// Loaded by the first delivery: most installations have none.
+				// Loaded by the first delivery: most installations have no webhooks.
 				const { Agent, request } = await import('undici');
-				// An agent for each request: no endpoint finds another one's connection, or the one of an earlier check.
+				// An agent per request: no endpoint reuses a connection of another endpoint or of an earlier address check.
 				dispatcher = new Agent({
 					connect: { lookup, rejectUnauthorized: true, timeout: TOTAL_TIMEOUT_MS },
 					pipelining: 0,
@@ -87,7 +87,7 @@ export function createTransport(
 	};
 }
 
-/** The first kilobyte as text. A little more is read, so that an ordinary receiver can finish what it says. */
+/** Returns the first kilobyte as text. Reads up to MAX_RESPONSE_BYTES, so that ordinary receivers can finish. */
 async function beginning(body: AsyncIterable<Buffer>): Promise<string> {
 	const kept: Buffer[] = [];
 	let length = 0;

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 
 /**
- * What a webhook URL may look like (wire format 5.5), asked when it is registered and again before every attempt:
- * Node resolves no name for an address that stands in the URL itself, so the rule for addresses would not see it.
+ * Rules for webhook URLs (wire format 5.5), checked at registration and before every attempt: Node looks up no name for
+ * an IP address in the URL, so the check at connect would not see it.
  */
 export interface UrlRules {
-	/** Plain http, any host and any port. */
+	/** Allows http, any host and any port. */
 	allowInsecure: boolean;
-	/** Where this installation itself is reached, as `host` or `host:port`. */
+	/** Addresses of this installation, as `host` or `host:port`. */
 	ownHosts: readonly string[];
 }
 
@@ -15,13 +15,13 @@ export const MAX_URL_LENGTH = 2_048;
 const LEAST_PORT = 1_024;
 const MAX_NAME_LENGTH = 253;
 
-/** Names that mean something inside a network only. */
+/** Names that exist only inside a network. */
 const INNER_SUFFIXES = ['local', 'internal', 'localhost', 'home.arpa'];
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * Why a URL is not allowed, as a sentence for its sender; null when it is.
- * @param text a URL that parses
+ * Returns a sentence that says why a URL is not allowed, or null if it is.
+ * @param text a valid URL
  */
 export function urlRefusal(text: string, { allowInsecure, ownHosts }: UrlRules): string | null {
 	const url = new URL(text);
@@ -50,10 +50,10 @@ function hostRefusal(name: string): string | null {
 	return null;
 }
 
-/** The host name without the dot that may end it: `localhost.` is `localhost`. */
+/** The host name without a trailing dot: `localhost.` is `localhost`. */
 const nameOf = (url: URL) => url.hostname.replace(/\.$/, '');
 
-/** The ports are compared only where everything else on this machine may be called (insecure). */
+/** Compares ports only if other services of this machine may be called (insecure). */
 function isSameHost(url: URL, own: string, withPort: boolean): boolean {
 	const text = `${url.protocol}//${own}`;
 	if (!URL.canParse(text)) return false;
