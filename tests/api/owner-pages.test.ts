@@ -269,7 +269,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect(refused).toHaveLength(prices.length - 1);
 			const { price: now } = await fixture().api.getRouter(router);
 			for (const page of refused) {
-				expect(alertOf(page)).toContain(`it is UGX ${now.toLocaleString('en')} now`);
+				expect(alertOf(page)).toContain(`it is now UGX ${now.toLocaleString('en')}`);
 			}
 			await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
 		});

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { KioskPurchase } from '#lib/kiosk/api.ts';
+import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
