@@ -92,7 +92,7 @@ test.describe('without script', () => {
 		await page.getByLabel('Name').fill('till');
 		await page.getByLabel('Last day').fill('2099-12-31');
 		await page.getByRole('button', { name: 'Create key' }).click();
-		await expect(page.getByText('You typed a day, but chose another end.')).toBeVisible();
+		await expect(page.getByText('You entered a date but chose another expiry.')).toBeVisible();
 		await page.getByRole('radio', { name: /^On a date/ }).check();
 		await page.getByRole('button', { name: 'Create key' }).click();
 		await expect(title(page)).toHaveText('Your new key');
@@ -101,7 +101,7 @@ test.describe('without script', () => {
 	test('requests are listed without keys, and filtered', async ({ page, area }) => {
 		await signUp(page, area);
 		await page.getByRole('link', { name: 'Requests' }).click();
-		await expect(page.getByText('No calls yet.')).toBeVisible();
+		await expect(page.getByText('No requests yet.')).toBeVisible();
 		const key = await makeKey(page, area, 'till');
 		const other = await makeKey(page, area, 'other');
 		await statusWith(area, key);
@@ -148,7 +148,7 @@ test.describe('a form that somebody has changed', () => {
 			['role', 'admin', 'Choose one of the roles of your account.'],
 			['scope', 'owner:write', 'Choose scopes that your account allows.'],
 			['lifetime', '100000', 'Choose when the key expires.'],
-			['form', 'x', 'This form is broken.']
+			['form', 'x', 'This form is damaged.']
 		] as const) {
 			await page.goto(`${area.url}/developer/keys/new`);
 			await page.getByLabel('Name').fill('above');
