@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import type { Rotation } from '#lib/server/gateways/settings/rules.ts';
+import type { Rotation } from '#lib/server/gateways/settings/rotation.ts';
 import { UsageError, parseCommand, positionals, required, type Command } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { gatewayAddresses, publicAddress, secretLines } from '../support/gateway-text.ts';
