@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
-import { ENDPOINTS } from '../../src/lib/server/api/routes/api.ts';
+import { ENDPOINTS } from '../../src/lib/server/api/api.ts';
 
 const root = fileURLToPath(new URL('../../src', import.meta.url));
 

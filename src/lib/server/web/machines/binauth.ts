@@ -3,7 +3,7 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { limitAddress } from '#lib/server/api/http/limits.ts';
-import { readBody } from '#lib/server/api/http/parse.ts';
+import { readBody } from '#lib/server/api/http/read-body.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;

@@ -5,7 +5,7 @@ import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { limitAddress, RateLimited } from '#lib/server/api/http/limits.ts';
-import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/parse.ts';
+import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
 
 /**
  * What FreeRADIUS' rlm_rest asks (its mods-available/rest): 200 with attributes as JSON and 204 are a yes, 401 a no with
