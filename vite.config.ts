@@ -1,7 +1,6 @@
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
-import { hydration } from './src/hydration/plugin.ts';
 
 /** Packages that are needed at every start and work as a part of one file. */
 const BUNDLED = [
@@ -26,7 +25,6 @@ export default defineConfig(({ command }) => ({
 			strategy: ['custom-address', 'preferredLanguage', 'baseLocale'],
 			emitReadme: false
 		}),
-		hydration(),
 		sveltekit()
 	],
 	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
@@ -34,33 +32,13 @@ export default defineConfig(({ command }) => ({
 		target: ['chrome87', 'safari14', 'firefox78'],
 		cssTarget: ['chrome69', 'safari12.1', 'firefox60']
 	},
+	// The scripts that pages load as modules (`?worker&url`).
+	worker: { format: 'es' },
 	environments: {
 		ssr: {
 			build: {
 				// A running server keeps the text of its files in memory: what tools alone read is not in them.
 				rolldownOptions: { output: { comments: { legal: true, annotation: true, jsdoc: false } } }
-			}
-		},
-		client: {
-			build: {
-				rolldownOptions: {
-					output: {
-						// What every page loads, in one file: fewer requests on a slow link, and it packs better.
-						codeSplitting: {
-							groups: [
-								// What forms and purchases share: left alone it falls into dozens of files.
-								{
-									name: 'till',
-									test: /\/src\/lib\/(components\/(Tile|NetworkPicker|NumberField|Lines|LanguageSwitch)\.|(quote|duration|money|when|phone-hint|phone|network-guess|payment-methods)\.ts)/
-								},
-								{
-									name: 'frame',
-									test: /node_modules\/(svelte|esm-env|clsx)\/|\/src\/hydration\/|@sveltejs\/kit\/src\/runtime\/client\/(entry|state\.svelte)\.js/
-								}
-							]
-						}
-					}
-				}
 			}
 		}
 	},

@@ -3,7 +3,7 @@ import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@svelt
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
-import { answerAuthmon, isAuthmon } from '#lib/server/web/machines/authmon.ts';
+import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authmon.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
@@ -15,7 +15,6 @@ import {
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
-import { scriptLinks } from '#lib/server/web/script-links.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
@@ -90,14 +89,11 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 }
 
 function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
-	const scripts = scriptLinks();
 	return paraglideMiddleware(event.request, ({ request, locale }) => {
 		event.request = request;
 		return resolve(event, {
-			preload: scripts.preload,
 			transformPageChunk: ({ html }) =>
-				scripts
-					.addTo(fillRules(html, event.locals))
+				fillRules(html, event.locals)
 					.replace('%airtill.lang%', locale)
 					.replace('%airtill.dir%', directionOf(locale))
 		});

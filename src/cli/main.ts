@@ -11,6 +11,7 @@ import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { routerAccess } from './commands/router-access.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
+import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
 import { isExpected, messageOf } from './support/errors.ts';
 import { OutputClosed, plain, print } from './support/output.ts';
@@ -35,6 +36,7 @@ const COMMANDS: readonly Command[] = [
 	showReview,
 	resolveReview,
 	checkStatementFile,
+	listSettings,
 	doctor
 ];
 

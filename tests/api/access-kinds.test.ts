@@ -1,4 +1,4 @@
-/** What a bought password is on a router, from the command line to the page that shows it. */
+/** Access kinds, from the command line to the purchase page. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await access(String(WPA_LOGIN), '--network-password-file', file('rubaga-guests'));
 		});
 
-		it('for an enterprise network tell the methods, and show no Wi-Fi code', async () => {
+		it('for an enterprise network name the methods, and show no Wi-Fi code', async () => {
 			const { page } = await paidPage(ENTERPRISE);
 			expect(page.text).toMatch(/Username s\d+/);
 			expect(page.text).toContain('EAP method PEAP, phase 2 MSCHAPv2');
@@ -133,7 +133,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 		});
 
-		it('on paper name what is got', async () => {
+		it('on paper name the access kind', async () => {
 			const person = browse(fixture().server.url);
 			const joined = 'Connect to the Wi‑Fi, then sign in with the username and password that you get.';
 			expect((await person.get(`/r/${OPEN_LOGIN}/poster`)).text).toContain(joined);
@@ -144,8 +144,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	describe('where the page of a hotspot is ours', () => {
-		it('the code is typed there, and username and password are folded away or left out', async () => {
+	describe('on a hotspot whose page is the portal', () => {
+		it('the code is typed there, and username and password are folded or left out', async () => {
 			const { server } = fixture();
 			for (const [router, kind, asks] of [
 				[9, 'opennds', false],
@@ -169,8 +169,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	describe('at a gateway that is told', () => {
-		it('the page says when the device is in, and a second one takes its place only when it is asked to', async () => {
+	describe('at a gateway that Airtill calls', () => {
+		it('the page says when the device is online, and moves to a second one only on request', async () => {
 			const { server, sql } = fixture();
 			const console = await startConsole();
 			try {
@@ -200,7 +200,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				const entrance = await person.get(at(first));
 				const action = /<form method="post" action="([^"]+)"/.exec(entrance.html)?.[1] ?? '';
 				const bought = await person.post(action, {
-					...{ time: '1h 250', network: 'mobile_money', phone: numberEnding('008') },
+					...{ time: '1h 250', paymentMethod: 'mobile_money', phone: numberEnding('008') },
 					purchase: fieldValue(entrance, 'purchase')
 				});
 				const place = bought.path;
@@ -233,7 +233,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				expect([...console.inside]).toEqual([second]);
 				// The page's script is told that there is news.
 				expect(await (await person.raw(`${place}/status`)).json()).not.toEqual(before);
-				expect(await sql.count("select count(*) from access_grants where state = 'granted'")).toBe(1);
+				expect(await sql.count("select count(*) from grants where state = 'granted'")).toBe(1);
 			} finally {
 				await console.stop();
 			}
@@ -241,7 +241,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	describe('airtill routers access', () => {
-		it('shows what holds, and sets it for new orders only', async () => {
+		it('shows the settings, and changes them for new orders only', async () => {
 			const { api } = fixture();
 			const before = await api.createSession({ router_id: 5 });
 			const { stdout, stderr, code } = await access('5', '--kind', 'wpa_enterprise', '--max-devices', '3');
@@ -254,7 +254,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await access('5')).stdout).toBe(stdout);
 		});
 
-		it('names the field and the reason of what it refuses, and changes nothing', async () => {
+		it('refuses invalid values with field and reason, and changes nothing', async () => {
 			const { sql } = fixture();
 			const rows = () => sql.all('select * from routers order by id');
 			const held = await rows();
@@ -281,7 +281,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await rows()).toEqual(held);
 		}, 120_000);
 
-		it('a gateway of a captive portal makes a router portal_login, and hostapd asks for a kind of its own', async () => {
+		it('becomes portal_login with a captive portal; hostapd needs its own kind', async () => {
 			const { server, api } = fixture();
 			const add = (name: string, router: number, ...rest: string[]) =>
 				cli(['gateways', 'add', name, '--router', String(router), ...rest], server);
@@ -290,7 +290,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await api.createSession({ router_id: 6 })).access.kind).toBe('portal_login');
 			const refused = await add('kind-hostapd', 6, '--kind', 'hostapd', '--nas', '192.168.9.2');
 			expect(refused.code).toBe(1);
-			expect(refused.stderr).toMatch(/^router: router 6 is portal_login, and hostapd/);
+			expect(refused.stderr).toMatch(/^router: router 6 is portal_login, but hostapd/);
 			const hostapd = await add('kind-hostapd', 7, '--kind', 'hostapd', '--nas', '192.168.9.2');
 			expect([hostapd.code, hostapd.stderr]).toEqual([0, '']);
 			expect((await access('7', '--kind', 'portal_login')).stderr).toMatch(
@@ -300,7 +300,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	describe('the owner’s page', () => {
-		it('says what buyers get, and a new password reaches running passes in the same moment', async () => {
+		it('says what buyers get, and a new password reaches running passes at once', async () => {
 			const held = fixture();
 			const owner = await newOwner(held);
 			const router = await addRouter(held, owner.accountId, { access_kind: 'shared_password' });

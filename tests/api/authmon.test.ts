@@ -1,4 +1,4 @@
-/** openNDS at level 4, which comes for its guests (authmon), and the script of level 1 that asks about them (BinAuth). */
+/** openNDS: authmon of level 4, which polls, and the BinAuth script of level 1. */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../simulators/gateway/authmon.ts';
@@ -16,7 +16,7 @@ const HOUR = 60 * MINUTE;
 
 let count = 0;
 
-/** A device that comes to the portal for the first time. */
+/** A device that opens the portal for the first time. */
 function newDevice() {
 	count += 1;
 	const token = count.toString(16).padStart(8, '0');
@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return row ?? {};
 	};
 	const grantOf = async (pass: unknown) => {
-		const [row] = await fixture().sql.all(`select * from access_grants where pass_id = ${String(pass)}`);
+		const [row] = await fixture().sql.all(`select * from grants where pass_id = ${String(pass)}`);
 		return row ?? {};
 	};
 	const inState = (status: string) =>
@@ -73,7 +73,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			router = createAuthmon(gateway.portal, version, (rhid) => known.includes(rhid));
 		});
 
-		it('fetches who has paid, with the minutes, and the time begins when it says so', async () => {
+		it('fetches paid devices with their minutes, and the time starts with its acknowledgement', async () => {
 			expect(await router.clear()).toBe('');
 			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
 			const device = newDevice();
@@ -92,7 +92,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		// Early: nobody else waits yet, who would be shown before, and every visit so far has the router's name.
-		it('a question under another name is shown the same, and nothing is noted of it', async () => {
+		it('gets the same list under another name, without effect', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -114,14 +114,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(decodeURIComponent(shown.body)).toContain(rhidOf(other));
 			await ask({ auth_get: 'view', payload: base64(`* ${rhidOf(other)}`) });
 			await ask({ auth_get: 'list', payload: base64('none') });
-			expect(await grantOf(pass)).toMatchObject({ state: 'granting', until_at: null });
+			expect(await grantOf(pass)).toMatchObject({ state: 'granting', requested_end_at: null });
 			expect(await seenAt()).toBe(before);
 			await router.poll();
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
 			expect(await seenAt()).not.toBe(before);
 		});
 
-		it('an acknowledgement of what is not waiting changes nothing', async () => {
+		it('changes nothing by acknowledging a device that does not wait', async () => {
 			const device = newDevice();
 			known = [];
 			await buy(gateway, device);
@@ -145,7 +145,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await router.poll()).items).toBe('*');
 		});
 
-		it('a buyer who is in, and whose acknowledgement was lost for ten minutes, has the money back and stays in', async () => {
+		it('keeps a device online whose acknowledgement was lost for ten minutes, and refunds it', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -153,7 +153,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			// It is handed out and let in; what it says of that never comes.
 			const { body } = await router.ask({ auth_get: 'view', payload: base64('none') });
 			expect(decodeURIComponent(body)).toContain(rhidOf(device));
-			const toldUntil = Number((await grantOf(pass))['until_at']);
+			const toldUntil = Number((await grantOf(pass))['requested_end_at']);
 			await fixture().server.advance(11 * MINUTE);
 			await eventually('it is given up', async () => (await newest())['status'] === 'cancelled');
 			const payment = async () => {
@@ -179,12 +179,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await fixture().sql.count(refunds, Number((await payment())['id']))).toBe(1);
 			// It is not handed out again; the router was never told of a way to put it out, and does so by itself.
 			expect((await router.poll()).items).toBe('*');
-			expect(await grantOf(pass)).toMatchObject({ state: 'revoking', until_at: toldUntil });
+			expect(await grantOf(pass)).toMatchObject({ state: 'revoking', requested_end_at: toldUntil });
 			await fixture().server.advance(HOUR);
 			await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
 		});
 
-		it('what was acknowledged is deleted, and what it lists is so at once', async () => {
+		it('gets acknowledged devices no more, and listed ones only once', async () => {
 			const devices = [newDevice(), newDevice()];
 			known = devices.map(rhidOf);
 			for (const device of devices) {
@@ -204,7 +204,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			}
 		});
 
-		it('who acknowledges in its place keeps no device out that comes to the portal again', async () => {
+		it('gets a device again that comes back to the portal after a forged acknowledgement', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -223,13 +223,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await router.poll()).items).toBe('*');
 		});
 
-		it('is handed four at most in one go', async () => {
+		it('gets at most four devices at once', async () => {
 			const devices = Array.from({ length: 6 }, newDevice);
 			known = devices.map(rhidOf);
 			for (const device of devices) await buy(gateway, device);
 			await eventually('all wait', async () => {
 				const waiting = await fixture().sql.all(
-					"select id from access_grants where state = 'granting' and until_at is null"
+					"select id from grants where state = 'granting' and requested_end_at is null"
 				);
 				return waiting.length === devices.length;
 			});
@@ -242,7 +242,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 		});
 
-		it('added time that it never confirms keeps nobody else waiting', async () => {
+		it('gets other devices although it never confirms added time', async () => {
 			const devices = Array.from({ length: 4 }, newDevice);
 			known = devices.map(rhidOf);
 			const paths: string[] = [];
@@ -252,13 +252,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 				return devices.every((device) => router.online.has(rhidOf(device)));
 			});
 			const person = browse(fixture().server.url);
-			const granting = "select count(*) from access_grants where state = 'granting'";
+			const granting = "select count(*) from grants where state = 'granting'";
 			const before = await fixture().sql.count(granting);
 			for (const path of paths) {
 				const page = await person.get(`${path}?more`);
 				const added = await person.post(`${path}?/extend`, {
 					time: '1h 500',
-					network: 'mobile_money',
+					paymentMethod: 'mobile_money',
 					phone: numberEnding('008'),
 					purchase: fieldValue(page, 'purchase')
 				});
@@ -285,13 +285,13 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
 
-		it('a visit of a device that is in takes nothing away from it', async () => {
+		it('keeps a device online that opens the portal again', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			const path = await buy(gateway, device);
 			const { pass_id: pass } = await inState('activating');
 			await router.poll();
-			const { visit_id: visit } = await grantOf(pass);
+			const { captive_session_id: visit } = await grantOf(pass);
 			const list = base64(
 				[
 					`hid=${device.hid}`,
@@ -304,10 +304,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 				`/splash/${gateway.key}?status=authenticated&fas=${encodeURIComponent(list)}`
 			);
 			expect(page.path.startsWith(`${path}`), page.path).toBe(true);
-			expect(await grantOf(pass)).toMatchObject({ state: 'granted', visit_id: visit });
+			expect(await grantOf(pass)).toMatchObject({ state: 'granted', captive_session_id: visit });
 		});
 
-		it('a pass is moved once in an hour: the old device stays in until its end', async () => {
+		it('moves a pass once in an hour, because the old device stays online until its end', async () => {
 			const [first, second, third] = [newDevice(), newDevice(), newDevice()];
 			known = [first, second, third].map(rhidOf);
 			const path = await buy(gateway, first);
@@ -339,7 +339,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await fixture().server.advance(61 * MINUTE);
 		});
 
-		it('what is no question of it is refused', async () => {
+		it('is refused with malformed requests', async () => {
 			const { url } = fixture().server;
 			expect((await router.ask({ auth_get: 'view', gatewayhash: 'x' })).status).toBe(400);
 			expect((await router.ask({ auth_get: 'steal' })).status).toBe(400);
@@ -348,7 +348,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await unknown.ask({ auth_get: 'view', payload: base64('none') })).status).toBe(404);
 		});
 
-		it('whoever asks in its place, however often and under whatever name, keeps nobody out', async () => {
+		it('loses no device to forged requests, however many', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -394,7 +394,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		};
 		const of = ({ mac, token: stay }: Device, user: string) => ({ mac, token: stay, custom: base64(user) });
 
-		it('the device that paid is let in for the seconds that are left, and nobody else', async () => {
+		it('lets only the device that paid in, for the seconds left', async () => {
 			const [device, other] = [newDevice(), newDevice()];
 			await buy(gateway, device);
 			const { pass_id } = await inState('active');
@@ -422,7 +422,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(device, user))).toBe('403 ');
 		});
 
-		it('a second device has to wait until the first one has left', async () => {
+		it('refuses a second device until the first one has left', async () => {
 			const [device, second] = [newDevice(), newDevice()];
 			const path = await buy(gateway, device);
 			const { pass_id } = await inState('active');
@@ -441,7 +441,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(second, user))).toMatch(/^200 /);
 		});
 
-		it('a phone that changed its address takes over its place, once in an hour', async () => {
+		it('moves to a phone that changed its address, once in an hour', async () => {
 			const [device, second, third] = [newDevice(), newDevice(), newDevice()];
 			const path = await buy(gateway, device);
 			const { pass_id } = await inState('active');
@@ -468,7 +468,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(third, user))).toMatch(/^200 /);
 		});
 
-		it('a report that a device was put out frees its own place only, and none that was taken since', async () => {
+		it('frees only the slot of the device that was disconnected', async () => {
 			const [device, other] = [newDevice(), newDevice()];
 			const path = await buy(gateway, device);
 			const { pass_id } = await inState('active');
@@ -500,7 +500,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(other, user))).toMatch(/^200 /);
 		});
 
-		it('one that was put out, and is at the portal again, has left', async () => {
+		it('frees the slot of a disconnected device that is at the portal again', async () => {
 			const [device, other] = [newDevice(), newDevice()];
 			const path = await buy(gateway, device);
 			const { pass_id } = await inState('active');
@@ -517,7 +517,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(other, user))).toMatch(/^200 /);
 		});
 
-		it('nothing is told without the token of that very gateway', async () => {
+		it('answers only with the token of that gateway', async () => {
 			const device = newDevice();
 			expect(await ask(of(device, 's1'), 'wrong')).toBe('403 ');
 			expect(await ask(of(device, 's1'), '')).toBe('403 ');

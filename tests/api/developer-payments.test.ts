@@ -119,7 +119,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('one is started by a button and waits', async () => {
 		await triesForgotten(fixture());
 		const browser = await signUp(server(), `starter-${database}@people.example`);
-		expect((await browser.get('/developer/payments')).text).toContain('None. A payment waits here when');
+		expect((await browser.get('/developer/payments')).text).toContain('None. Start a test payment');
 		const page = await browser.post('/developer/payments?/start');
 		expect(page.path).toBe('/developer/payments');
 		const [, id] = /Payment (\d+), session/.exec(page.text) ?? [];

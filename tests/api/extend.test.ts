@@ -1,4 +1,4 @@
-/** Time that is added to a pass: to its end, under its password, whatever is paid at the same moment. */
+/** Time that is added to a pass. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Session } from '../support/api.ts';
 import { buyAt, untilTitled } from '../support/purchase.ts';
@@ -27,7 +27,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	const buy = async (duration = '15m') => (await fixture().buy({ duration })).session;
 
-	it('an order to lengthen a pass names it, costs the usual price and changes nothing before it is paid', async () => {
+	it('costs the usual price, and changes nothing before it is paid', async () => {
 		const base = await buy();
 		const order = await orderMore(base, '2h');
 		expect(order).toMatchObject({
@@ -43,7 +43,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(base).toMatchObject({ extends_session_id: null, pass_id: base.id });
 	});
 
-	it('paid time is added to the end, under the same password; each session keeps its own figures', async () => {
+	it('starts at the end of the pass, under the same password; each session keeps its own figures', async () => {
 		const base = await buy();
 		const added = await paid(await orderMore(base, '1h'));
 		expect(added).toMatchObject({
@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(more).toMatchObject({ pass_id: base.id, starts_at: added.expires_at, password: base.password });
 	});
 
-	it('eight additions that are paid at once add up: no minute is lost, none is sold twice', async () => {
+	it('adds up when eight payments succeed at once', async () => {
 		const base = await buy();
 		const orders = await Promise.all(Array.from({ length: 8 }, () => orderMore(base)));
 		const added = await Promise.all(orders.map(paid));
@@ -73,7 +73,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(new Set(added.map(({ pass_id }) => pass_id))).toEqual(new Set([base.id]));
 	});
 
-	it('each session of a pass expires once, at its own end; the password lives until the last one', async () => {
+	it('expires session by session; the password lasts until the end of the pass', async () => {
 		const { api, server, events } = fixture();
 		const base = await buy();
 		const added = await paid(await orderMore(base));
@@ -91,7 +91,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('time that is paid when the pass is over starts at once, as a pass with a password of its own', async () => {
+	it('starts at once as a new pass with a new password, if paid after the end', async () => {
 		const { server } = fixture();
 		const base = await buy();
 		const [late, later] = [await orderMore(base), await orderMore(base, '30m')];
@@ -108,7 +108,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('DELETE ends a session and what follows it in its pass; what runs before it goes on', async () => {
+	it('is ended by DELETE with the sessions that follow it, not those before it', async () => {
 		const { api, events } = fixture();
 		const base = await buy();
 		const first = await paid(await orderMore(base));
@@ -124,7 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await api.getSession(third.id)).toMatchObject({ status: 'ended' });
 	});
 
-	it('a page ends what runs, however often time was added to it', async () => {
+	it('is ended by the purchase page, however often time was added', async () => {
 		const { server, sql } = fixture();
 		const page = await buyAt(server.url, '/r/3', numberEnding('008'));
 		await untilTitled(server.url, page, /^Your Wi‑Fi is paid until/);
@@ -155,7 +155,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await untilTitled(server.url, page, /^You ended your time/);
 	});
 
-	it('an owner sees a person once: added time shows when its turn comes', async () => {
+	it('is listed for the owner when it starts', async () => {
 		const { owner, server } = fixture();
 		const list = async () => (await owner.send('GET', '/v1/owner/users?status=active&limit=100')).body;
 		const shown = async () => {
@@ -175,7 +175,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await shown()).not.toContain(base.id);
 	});
 
-	it('400 session_not_extendable for what is not active, or on another router; nothing is ordered', async () => {
+	it('400 session_not_extendable for a session that is not active or on another router', async () => {
 		const { api, server } = fixture();
 		const unpaid = await api.createSession();
 		const over = await buy();

@@ -1,22 +1,20 @@
-/** A gateway that is told of users, registered at a router where time runs: it hears of them by a job of the server. */
+/** A gateway that is registered at a router with running passes. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import { connectRouterOs, ROUTER_OS_ROUTER } from '../support/consoles.ts';
 import { DATABASES, eventually, startFixture, type Fixture } from '../support/fixture.ts';
 
-/** Nothing can be noted of any grant: as if the process that tries died. */
+/** Makes every insert of a grant fail, as if the process had died. */
 const BREAK = {
-	sqlite: [
-		`create trigger no_grants before insert on access_grants begin select raise(abort, 'no grants'); end`
-	],
+	sqlite: [`create trigger no_grants before insert on grants begin select raise(abort, 'no grants'); end`],
 	postgres: [
 		`create function no_grants() returns trigger language plpgsql as $$ begin raise exception 'no grants'; end $$`,
-		`create trigger no_grants before insert on access_grants for each row execute function no_grants()`
+		`create trigger no_grants before insert on grants for each row execute function no_grants()`
 	]
 };
 const MEND = {
 	sqlite: 'drop trigger no_grants',
-	postgres: 'drop trigger no_grants on access_grants'
+	postgres: 'drop trigger no_grants on grants'
 };
 
 describe.each(DATABASES)('on %s', (database) => {
@@ -29,7 +27,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	const gateways = () => fixture.sql.count('select count(*) from gateways');
 
-	it('hears of those whose time runs, whatever happens after it was added', async () => {
+	it('gets the users of running passes, whatever happens after it was added', async () => {
 		const { session } = await fixture.buy({ router_id: ROUTER_OS_ROUTER });
 		const user = loginUser(session.id);
 		for (const statement of BREAK[database]) await fixture.sql.run(statement);
@@ -56,7 +54,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('is not added where the job cannot be noted', async () => {
+	it('is not added if its job cannot be stored', async () => {
 		await fixture.sql.run('alter table jobs rename to jobs_away');
 		try {
 			await expect(connectRouterOs(fixture)).rejects.toThrow();

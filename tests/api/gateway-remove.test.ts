@@ -1,4 +1,4 @@
-/** Gateways that are removed: whom they let in is put out first, because nobody can do it later. */
+/** The removal of a gateway: its devices are disconnected first, because nobody can do it later. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
@@ -30,7 +30,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	const allGranted = (name: string, guests: number) =>
 		eventually(`${guests} are in at ${name}`, async () => {
 			const open = await fixture().sql.all(
-				`select state, released_at from access_grants join gateways on gateways.id = gateway_id
+				`select state, released_at from grants join gateways on gateways.id = gateway_id
 					where name = ? and state in ('granting', 'granted', 'revoking')`,
 				name
 			);
@@ -64,7 +64,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return api.getSession(session.id);
 	}
 
-	it('a hotspot that does not answer keeps its gateway; one that does has no users of ours left', async () => {
+	it('keeps the gateway of a hotspot that does not answer, and removes all users otherwise', async () => {
 		const hotspot = await connectRouterOs(fixture());
 		running.hotspot = hotspot;
 		const session = await buyAt(hotspot);
@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(signIn()).not.toBe('online');
 	});
 
-	it('a hotspot that is gone for good is removed by force, and it is said what stays there', async () => {
+	it('removes a hotspot that is gone by force, and reports what stays there', async () => {
 		const dead = await connectRouterOs(fixture(), 'dead');
 		running.dead = dead;
 		const { id } = await buyAt(dead);
@@ -99,8 +99,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(await isThere('dead')).toBe(false);
 	});
 
-	describe('a gateway that stops answering while its guests are put out', () => {
-		it('keeps its users, and those that it has lost already are added to it again', async () => {
+	describe('a gateway that stops answering during its removal', () => {
+		it('keeps its users, and gets removed ones again', async () => {
 			const hotspot = await connectRouterOs(fixture(), 'half-way', OTHER_ROUTER);
 			running.halfWay = hotspot;
 			const guests: Session[] = [];
@@ -132,7 +132,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			for (const guest of guests) expect(hotspot.user(user(guest))).toBeNull();
 		});
 
-		it('keeps its devices, and those that are out already come in again', async () => {
+		it('keeps its devices, and lets disconnected ones in again', async () => {
 			const console = await theConsole();
 			const macs = [newMac(), newMac(), newMac(), newMac()];
 			for (const mac of macs) await inside(mac);
@@ -162,7 +162,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	describe('a guest who is being let in while the gateway is removed', () => {
+	describe('a device that is let in during the removal', () => {
 		/** A device for which the console has been asked, and has not done it yet. */
 		async function halfIn(): Promise<string> {
 			const console = await theConsole();
@@ -180,7 +180,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			return command;
 		}
 
-		it('is put out when that is done late', async () => {
+		it('is disconnected when the grant is carried out late', async () => {
 			const mac = await halfIn();
 			const console = await theConsole();
 			const command = await removal();
@@ -191,7 +191,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await isThere('console')).toBe(false);
 		});
 
-		it('is put out by the command alone where the server has died meanwhile', async () => {
+		it('is disconnected by the command alone after the server has died', async () => {
 			const { server } = fixture();
 			const mac = await halfIn();
 			const console = await theConsole();
@@ -208,7 +208,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			}
 		});
 
-		it('so is one who comes while the command waits', async () => {
+		it('is disconnected when it comes while the command waits', async () => {
 			await halfIn();
 			const console = await theConsole();
 			const command = await removal();
@@ -220,7 +220,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(console.isIn(late)).toBe(false);
 		});
 
-		it('everybody is let in again when the command is interrupted', async () => {
+		it('is let in again when the command is interrupted', async () => {
 			const there = newMac();
 			await inside(there);
 			const mac = await halfIn();
@@ -240,7 +240,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('guests of a console are put out', async () => {
+	it('disconnects the devices of a console', async () => {
 		const console = await theConsole();
 		const mac = newMac();
 		await inside(mac);

@@ -40,7 +40,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await status()).toBe('offline');
 			// Of the fifteen minutes after its last report five are over.
 			await fixture().sql.run(
-				'update network_sessions set seen_at = seen_at - ?, started_at = started_at - ? where id = ?',
+				'update connections set seen_at = seen_at - ?, started_at = started_at - ? where id = ?',
 				...[8 * minute, 8 * minute, connection]
 			);
 			await minutes(fixture(), 1);
@@ -77,10 +77,10 @@ describe.each(DATABASES)('on %s', (database) => {
 				await minutes(fixture(), 4);
 				expect(await status()).toBe('offline');
 				await fixture().sql.run(
-					`update network_sessions set disconnect_state = 'done', seen_at = started_at + 60000`
+					`update connections set disconnect_state = 'done', seen_at = started_at + 60000`
 				);
 				await fixture().sql.run(
-					'update network_sessions set started_at = started_at - ?, seen_at = seen_at - ?',
+					'update connections set started_at = started_at - ?, seen_at = seen_at - ?',
 					hour,
 					hour
 				);

@@ -1,7 +1,4 @@
-/**
- * Routers with several gateways, and gateways that were away for long: where a buyer's time begins, and that what a
- * gateway did late or could not be told for long is put right.
- */
+/** Grants at routers with several gateways, and at gateways that answer late or were away for long. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
@@ -22,7 +19,7 @@ import { BOTH_DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** A lease of a job, and its next look. */
+/** The lease of a job, and its next run. */
 const LEASE = 16_000;
 const ACTIONS = /^POST .*\/actions$/;
 
@@ -50,7 +47,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const grantOf = async (id: number, macs: 'device' | 'user') => {
 		const is = macs === 'device' ? 'is not null' : 'is null';
 		const [row] = await fixture().sql.all(
-			`select * from access_grants where pass_id = ? and mac ${is} order by id`,
+			`select * from grants where pass_id = ? and mac ${is} order by id`,
 			id
 		);
 		return row ?? {};
@@ -58,7 +55,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const end = async (id: number) =>
 		expect((await fixture().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
 
-	it('time begins where the buyer’s device is, not where nobody waits, and else the money goes back', async () => {
+	it('starts the time at the gateway of the buyer’s device, and refunds it otherwise', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		unifi.fail('down');
@@ -82,7 +79,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		expect(payment).toMatchObject({ refund_reason: 'provisioning_failed' });
 	});
 
-	it('nothing is sold at a gateway that is silent, though its router has another one', async () => {
+	it('sells nothing at an unresponsive gateway, although its router has another one', async () => {
 		const page = await browse(fixture().server.url).get(unifiEntry(newMac()));
 		const { action, fields } = hourOn(page);
 		const silence = (at: number | null) =>
@@ -103,7 +100,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		await silence(null);
 	});
 
-	it('a grant that was on its way when our process died, and is done after the end, is taken back', async () => {
+	it('revokes a grant of a process that died, carried out after the end', async () => {
 		const { server } = fixture();
 		const mac = newMac();
 		unifi.join(mac);
@@ -123,7 +120,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		await eventually('it is put out again', async () => !unifi.isIn(mac));
 	});
 
-	it('a grant that is done after a later one, and after the end, is taken back', async () => {
+	it('revokes a grant that is carried out after a later one and after the end', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		unifi.fail('held', { match: ACTIONS, times: 1 });
@@ -144,7 +141,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		);
 	});
 
-	it('a guest that was about to be told anew when it ended, and has left, is put out when it comes back', async () => {
+	it('disconnects a device that comes back, if it was requested again when it ended', async () => {
 		const { server } = fixture();
 		const mac = newMac();
 		unifi.join(mac);
@@ -156,7 +153,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		await eventually('it is being told', async () => unifi.held === 1);
 		// What is told at this moment does not count any more.
 		await again();
-		expect((await grantOf(sessionId, 'device'))['until_at']).toBeNull();
+		expect((await grantOf(sessionId, 'device'))['requested_end_at']).toBeNull();
 		await end(sessionId);
 		unifi.leave(mac);
 		await unifi.release();
@@ -176,7 +173,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		await eventually('it is put out', async () => !unifi.isIn(mac));
 	});
 
-	it('a user that a router could not be told to forget for days is forgotten when it is back', async () => {
+	it('removes a user from a router that did not respond for days', async () => {
 		const { api, server } = fixture();
 		const session = await api.createSession({ router_id: 4, phone: numberEnding('008') });
 		await api.getPayment((await api.pay(session)).id, 20);

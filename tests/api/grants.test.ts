@@ -1,7 +1,4 @@
-/**
- * Gateways that are told who may be online: what a buyer gets, whatever happens to the gateway, its answers and our
- * processes; and that nobody stays in who is not to.
- */
+/** Grants at gateways that Airtill calls: lost and late answers, dead processes, failing gateways. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../simulators/gateway/unifi-console.ts';
@@ -22,7 +19,7 @@ import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** A lease of a job, and its next look. */
+/** The lease of a job, and its next run. */
 const LEASE = 16 * SECOND;
 const ACTIONS = /^POST .*\/actions$/;
 
@@ -48,8 +45,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}
 	const becomes = (id: number, status: Session['status']) =>
 		eventually(`session ${id} is ${status}`, async () => (await row(id))['status'] === status);
-	const grants = (id: number) =>
-		fixture().sql.all('select * from access_grants where pass_id = ? order by id', id);
+	const grants = (id: number) => fixture().sql.all('select * from grants where pass_id = ? order by id', id);
 	const noted = (id: number, state: string) =>
 		eventually(`the grant is ${state}`, async () => (await grants(id))[0]?.['state'] === state);
 	const isIn = ({ mac }: Pick<Bought, 'mac'>) => eventually(`${mac} is in`, async () => unifi.isIn(mac));
@@ -90,8 +86,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return api.getSession(session.id);
 	}
 
-	describe('a device that a console is told of', () => {
-		it('waits paid while the console is down, and its time begins when it is in', async () => {
+	describe('a device at a console that Airtill calls', () => {
+		it('waits while the console is down, and its time starts when the console confirms it', async () => {
 			const mac = newMac();
 			unifi.join(mac);
 			unifi.fail('down');
@@ -117,30 +113,27 @@ describe.each(DATABASES)('on %s', (kind) => {
 		it.each([
 			['unauthorised', 'The console refused its API key.'],
 			['error', 'The console answered with status 500.']
-		] as const)(
-			'a console that answers %s is told again, with a reason for people',
-			async (fault, reason) => {
-				const mac = newMac();
-				unifi.join(mac);
-				unifi.fail(fault);
-				const bought = await buyAtUniFi(fixture(), mac);
-				await eventually('the reason is noted', async () => {
-					const [grant] = await grants(bought.sessionId);
-					return grant?.['last_error'] === reason;
-				});
-				expect(await fixture().sql.count('select count(*) from gateways where trouble = ?', reason)).toBe(1);
-				expect(fixture().server.stdout()).not.toContain(UNIFI_KEY);
-				unifi.heal();
-				await becomes(bought.sessionId, 'active');
-				await eventually(
-					'the trouble is over',
-					async () =>
-						(await fixture().sql.count('select count(*) from gateways where trouble is not null')) === 0
-				);
-			}
-		);
+		] as const)('calls a console that answers %s again, and stores the reason', async (fault, reason) => {
+			const mac = newMac();
+			unifi.join(mac);
+			unifi.fail(fault);
+			const bought = await buyAtUniFi(fixture(), mac);
+			await eventually('the reason is noted', async () => {
+				const [grant] = await grants(bought.sessionId);
+				return grant?.['last_error'] === reason;
+			});
+			expect(await fixture().sql.count('select count(*) from gateways where trouble = ?', reason)).toBe(1);
+			expect(fixture().server.stdout()).not.toContain(UNIFI_KEY);
+			unifi.heal();
+			await becomes(bought.sessionId, 'active');
+			await eventually(
+				'the trouble is over',
+				async () =>
+					(await fixture().sql.count('select count(*) from gateways where trouble is not null')) === 0
+			);
+		});
 
-		it('a device that is not on the Wi-Fi is let in as soon as it is', async () => {
+		it('is let in as soon as it is on the Wi-Fi', async () => {
 			const mac = newMac();
 			const bought = await buyAtUniFi(fixture(), mac);
 			await tried(/clients/, 1);
@@ -150,7 +143,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await isIn(bought);
 		});
 
-		it('after ten minutes the money goes back, and what a lost answer let in is put out', async () => {
+		it('is refunded after ten minutes, and disconnected if a lost answer let it in', async () => {
 			const { server, sql, owner } = fixture();
 			const earned = async () => (await owner.send('GET', '/v1/owner/earnings')).text;
 			const before = await earned();
@@ -167,9 +160,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 			unifi.heal();
 			expect(await row(bought.sessionId)).toMatchObject({
 				status_reason: 'provisioning_failed',
-				password_sealed: null,
 				starts_at: null
 			});
+			expect(await sql.all('select password_sealed from passes where id = ?', bought.sessionId)).toEqual([
+				{ password_sealed: null }
+			]);
 			await isOut(bought);
 			await eventually('the money is back', async () => {
 				await server.advance(5 * SECOND);
@@ -189,7 +184,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(unifi.isIn(mac)).toBe(false);
 		});
 
-		it('is out within five seconds of its end', async () => {
+		it('is disconnected within five seconds after its end', async () => {
 			const bought = await inside();
 			const left = Number((await row(bought.sessionId))['expires_at']) - serverNow();
 			await fixture().server.advance(left - 2 * SECOND);
@@ -201,7 +196,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await becomes(bought.sessionId, 'expired');
 		});
 
-		it('is out when it is ended, also where the console is down at first', async () => {
+		it('is disconnected when its session is ended, also if the console is down at first', async () => {
 			const bought = await inside();
 			unifi.fail('down', { times: 2 });
 			await end(bought.sessionId);
@@ -210,7 +205,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(unifi.grantsOf(bought.mac)).toBe(1);
 		});
 
-		it('one that has left and comes back after its end is put out', async () => {
+		it('is disconnected when it comes back after its end', async () => {
 			const bought = await inside();
 			unifi.leave(bought.mac);
 			await end(bought.sessionId);
@@ -220,7 +215,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await isOut(bought);
 		});
 
-		it('one that comes again as a stranger is told again', async () => {
+		it('is let in again when the console has forgotten it', async () => {
 			const bought = await inside();
 			unifi.forget(bought.mac);
 			const visit = await visitOf(bought.person, bought.mac);
@@ -229,7 +224,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await grants(bought.sessionId)).toHaveLength(1);
 		});
 
-		it('a second device stays out, unless the router allows two', async () => {
+		it('keeps a second device out, unless the router allows two', async () => {
 			const { sql } = fixture();
 			const first = await inside();
 			const other = newMac();
@@ -249,7 +244,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await isOut({ mac: other });
 		});
 
-		it('that two passes hold in stays in until the last is over', async () => {
+		it('stays online until the last of its two passes is over', async () => {
 			const first = await inside();
 			const second = await buyAtUniFi(fixture(), first.mac);
 			await becomes(second.sessionId, 'active');
@@ -261,7 +256,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await isOut(first);
 		});
 
-		it('a clock that is ten minutes off costs nobody anything, and is measured', async () => {
+		it('gets its full time from a console whose clock is ten minutes off', async () => {
 			unifi.clockOffsetMs = 10 * MINUTE;
 			const bought = await inside();
 			expect(unifi.minutesOf(bought.mac)).toBe(61);
@@ -273,8 +268,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	describe('nothing is lost when the process dies', () => {
-		it('between the payment and the grant', async () => {
+	describe('a process that dies', () => {
+		it('loses nothing between the payment and the grant', async () => {
 			const { server } = fixture();
 			const mac = newMac();
 			unifi.join(mac);
@@ -289,7 +284,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await payment(bought.sessionId)).toMatchObject({ status: 'success', applied: 1 });
 		});
 
-		it('between the grant and its note', async () => {
+		it('loses nothing between the grant and its record', async () => {
 			const { server } = fixture();
 			const mac = newMac();
 			unifi.join(mac);
@@ -308,7 +303,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(Number((await row(bought.sessionId))['starts_at'])).toBeGreaterThanOrEqual(startedAt);
 		});
 
-		it('before the revoke', async () => {
+		it('loses nothing before the revoke', async () => {
 			const { server } = fixture();
 			const bought = await inside();
 			unifi.fail('down');
@@ -321,7 +316,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('a grant that happens after the revoke is taken back', async () => {
+	it('revokes a grant that is carried out after the revoke', async () => {
 		const bought = await inside();
 		unifi.forget(bought.mac);
 		unifi.fail('held', { match: ACTIONS, times: 1 });
@@ -340,7 +335,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await noted(bought.sessionId, 'revoked');
 	});
 
-	it('an end that comes while the gateway is being told is not forgotten', async () => {
+	it('revokes a session that is ended during the call to the gateway', async () => {
 		const bought = await inside();
 		unifi.forget(bought.mac);
 		unifi.fail('slow', { match: ACTIONS, times: 1 });
@@ -353,8 +348,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(unifi.isIn(bought.mac)).toBe(false);
 	});
 
-	describe('a user that a hotspot is told of', () => {
-		it('signs in with the bought password, on one device, until it is ended', async () => {
+	describe('a user at a hotspot that Airtill calls', () => {
+		it('signs in with the bought password, on one device, until the session is ended', async () => {
 			const session = await buyAtHotspot();
 			const user = `s${session.id}`;
 			const password = session.password ?? '';
@@ -370,7 +365,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(hotspot.asked.filter((line) => line === 'PUT /rest/ip/hotspot/user')).toHaveLength(1);
 		});
 
-		it('added time goes on top of what is used', async () => {
+		it('gets added time on top of the used time', async () => {
 			const session = await buyAtHotspot();
 			const user = `s${session.id}`;
 			expect(hotspot.signIn(user, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
@@ -386,7 +381,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await eventually('the user is gone', async () => hotspot.user(user) === null);
 		});
 
-		it('is told once, whatever happened to the answers', async () => {
+		it('is created once, whatever happened to the answers', async () => {
 			hotspot.fail('lost', { match: /^PUT .*user$/, times: 1 });
 			const session = await buyAtHotspot();
 			expect(hotspot.signIn(`s${session.id}`, session.password ?? '', '02:00:00:00:00:01')).toBe('online');
@@ -395,7 +390,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('a gateway that holds every question keeps nobody waiting at another one', async () => {
+	it('keeps nobody waiting at another gateway when one holds every call', async () => {
 		const guests = await Promise.all(Array.from({ length: 20 }, inside));
 		unifi.fail('held');
 		await Promise.all(guests.map(({ sessionId }) => end(sessionId)));
@@ -410,7 +405,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		for (const guest of guests) await isOut(guest);
 	});
 
-	it('a gateway that is known to be silent is asked once a minute to put a guest out', async () => {
+	it('calls an unresponsive gateway once a minute to disconnect a device', async () => {
 		const { server, sql } = fixture();
 		const bought = await inside();
 		await sql.run("update gateways set unresponsive_since = 1 where name = 'console'");
@@ -430,7 +425,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('a gateway that is removed keeps nobody waiting for ever', async () => {
+	it('refunds a buyer whose gateway is removed', async () => {
 		const { server } = fixture();
 		const granted = await inside();
 		const mac = newMac();

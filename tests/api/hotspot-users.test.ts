@@ -1,7 +1,4 @@
-/**
- * The users of a MikroTik hotspot that Airtill adds to it: the router may forget them, count the time of several devices
- * in one, and have users of its own of any name.
- */
+/** The users that Airtill creates at a MikroTik hotspot, which may lose them or have its own of the same name. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
@@ -12,7 +9,7 @@ import { cli } from '../support/server.ts';
 import { DATABASES, eventually, useFixture } from '../support/fixture.ts';
 
 const MINUTE = 60_000;
-/** A user is told again once in ten seconds. */
+/** A user is requested again once in ten seconds. */
 const AGAIN = 11_000;
 const TOLD = /^(PUT|PATCH) \/rest\/ip\/hotspot\/user(\/\*.*)?$/;
 const UNKNOWN_USER = 'invalid username or password';
@@ -48,7 +45,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			async () => (await fixture().api.getSession(id)).status === status
 		);
 	const grants = (passId: number) =>
-		fixture().sql.all('select * from access_grants where pass_id = ? order by id', passId);
+		fixture().sql.all('select * from grants where pass_id = ? order by id', passId);
 	const order = () =>
 		fixture().api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
 	async function buy(): Promise<Session> {
@@ -84,7 +81,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { page } = await enter(person, mac);
 		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
 			time: fieldValue(page, 'time'),
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});
@@ -105,8 +102,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return { person, path: `/s/${token}`, mac, user: `s${id}`, session };
 	}
 
-	describe('a user that the hotspot has forgotten', () => {
-		it('is told again when its page is opened on a visit there', async () => {
+	describe('a user that the hotspot has lost', () => {
+		it('is created again when its page is opened there', async () => {
 			const { person, path, mac, session } = await inside();
 			await fixture().server.advance(AGAIN);
 			hotspot.reset();
@@ -118,7 +115,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await grants(session.id)).toHaveLength(1);
 		});
 
-		it('is told again when its sign-in was refused', async () => {
+		it('is created again when its sign-in was refused', async () => {
 			const { person, path, mac, session } = await inside();
 			await fixture().server.advance(AGAIN);
 			hotspot.reset();
@@ -129,7 +126,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(signIn(session, mac)).toBe('online');
 		});
 
-		it('is told once in ten seconds, however often its page is opened, and never while it is online', async () => {
+		it('is created at most once in ten seconds, and never while it is online', async () => {
 			const { person, path, mac, session } = await inside();
 			const open = async (change: Record<string, string> = {}) => {
 				const back = { 'link-orig': `${fixture().server.url}${path}?online`, ...change };
@@ -149,7 +146,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(timesTold()).toBe(before + 1);
 		});
 
-		it('is told of a hotspot that is registered while its time runs, and removed there at its end', async () => {
+		it('is created at a hotspot that is registered while its time runs, and removed at its end', async () => {
 			const session = await buy();
 			const { server } = fixture();
 			hotspot.reset();
@@ -165,7 +162,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('who moves to a new device stays online there, though the first telling of the user failed', async () => {
+	it('keeps the new device online after a move, when the first call to the gateway fails', async () => {
 		const { server, admin } = fixture();
 		hotspot.fail('error', { match: /^PUT \/rest\/ip\/hotspot\/user$/, times: 1 });
 		const { path, mac: old, session, user } = await inside();
@@ -188,7 +185,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await eventually('it is out', async () => hotspot.user(user) === null);
 	});
 
-	it('each of two devices that a pass has room for is online till its end', async () => {
+	it('keeps both devices of a pass for two online until the end', async () => {
 		const { server, sql } = fixture();
 		await sql.run('update routers set max_devices = 2 where id = ?', ROUTER_OS_ROUTER);
 		const session = await buy();
@@ -202,11 +199,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await eventually('both are out', async () => !hotspot.isOnline(`s${session.id}`));
 	});
 
-	describe('two installations that tell one hotspot', () => {
+	describe('two installations at one hotspot', () => {
 		/** What another installation writes on its users; this one's own mark is whatever stands on its users. */
 		const OTHER = 'Airtill 0badcafe';
 
-		it('leave each other’s users as they are: who would get the name of one has the money back', async () => {
+		it('keep each other’s users, and refund a buyer whose username is taken', async () => {
 			const { api, server } = fixture();
 			const mine = await buy();
 			expect(hotspot.user(`s${mine.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
@@ -229,7 +226,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(hotspot.isOnline(user)).toBe(true);
 		});
 
-		it('an older one does not say which it is: its user is not taken for a new one of ours', async () => {
+		it('keep an unmarked user of an older version apart', async () => {
 			const { api } = fixture();
 			const session = await order();
 			const user = `s${session.id}`;
@@ -243,10 +240,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('a user that the version before made without a mark is told of added time, and ended', async () => {
+	it('adds time to an unmarked user of the version before, and ends it', async () => {
 		const [told, ended] = [await buy(), await buy()];
 		for (const { id } of [told, ended]) {
-			await fixture().sql.run('update access_grants set is_marked = 0 where pass_id = ?', id);
+			await fixture().sql.run('update grants set is_marked = 0 where pass_id = ?', id);
 			hotspot.byHand(`s${id}`, { comment: 'Airtill' });
 			expect(hotspot.user(`s${id}`)?.['comment']).toBe('Airtill');
 		}
@@ -266,7 +263,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		}
 	});
 
-	it("an owner's own user of the same name stays as it is, and the grant says why nobody is let in", async () => {
+	it("keeps an owner's own user of the same name, and stores the reason in the grant", async () => {
 		const { api, server } = fixture();
 		const session = await order();
 		const user = `s${session.id}`;

@@ -11,24 +11,24 @@ const query = (more: Record<string, string | number> = {}) =>
 	);
 
 interface Page {
-	places: [id: number, name: string, lat: number, lon: number, price: string, online: number][];
+	routers: [id: number, name: string, lat: number, lon: number, price: string, online: number][];
 	next: string | null;
 }
 
 describe('places for the map', () => {
 	const fixture = useFixture({ env: { RATE_LIMIT_PORTAL: '12' } });
 	const ask = (search: string, headers: Record<string, string> = {}) =>
-		fetch(`${fixture().server.url}/places?${search}`, { headers });
+		fetch(`${fixture().server.url}/map-routers?${search}`, { headers });
 
 	it('are those of an area, nearest first, as short as can be', async () => {
 		const response = await ask(query());
 		expect(response.status).toBe(200);
 		expect(response.headers.get('cache-control')).toBe('no-store');
 		expect(response.headers.get('content-encoding')).toBe('gzip');
-		const { places, next } = (await response.json()) as Page;
+		const { routers, next } = (await response.json()) as Page;
 		expect(next).toBeNull();
-		expect(places.length).toBeGreaterThan(10);
-		expect(places.find(([, name]) => name === 'Kamwokya Barber & Net')).toEqual([
+		expect(routers.length).toBeGreaterThan(10);
+		expect(routers.find(([, name]) => name === 'Kamwokya Barber & Net')).toEqual([
 			expect.any(Number),
 			'Kamwokya Barber & Net',
 			expect.any(Number),

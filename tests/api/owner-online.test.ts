@@ -27,8 +27,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const booked = () =>
 		eventually('all is booked', async () => {
 			await fixture().sql.run(`update jobs set run_at = 0 where kind = 'usage.book' and lease_until is null`);
-			const open =
-				'select count(*) from network_sessions where bytes_in <> booked_in or bytes_out <> booked_out';
+			const open = 'select count(*) from connections where bytes_in <> booked_in or bytes_out <> booked_out';
 			return (await fixture().sql.count(open)) === 0;
 		});
 
@@ -77,7 +76,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// What is reported again counts once; what goes on over midnight counts on both days.
 		await later(fixture(), 15 * hour);
 		await fixture().sql.run(
-			'update network_sessions set bytes_out = bytes_out + 3000000, seen_at = ? where id = ?',
+			'update connections set bytes_out = bytes_out + 3000000, seen_at = ? where id = ?',
 			clockOf(fixture()).now(),
 			first
 		);
@@ -151,7 +150,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(people.text).toContain('connected · 120 MB used');
 		// Of the other nothing is known, and nothing is said.
 		expect(people.text.match(/connected ·/g)).toHaveLength(1);
-		await sql.run('update network_sessions set stopped_at = seen_at where pass_id = ?', passId);
+		await sql.run('update connections set stopped_at = seen_at where pass_id = ?', passId);
 		expect((await owner.get('/owner')).text).toContain('not connected · 120 MB used');
 
 		// Added time: what a connection used counts in the time in which it began.
@@ -172,7 +171,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('what is older than anybody looks at is forgotten, and nothing else', async () => {
 		const { sql } = fixture();
-		const before = await sql.count('select count(*) from network_sessions');
+		const before = await sql.count('select count(*) from connections');
 		await connect(fixture(), {
 			gateway,
 			seenAgoMs: 401 * day,
@@ -186,27 +185,27 @@ describe.each(DATABASES)('on %s', (database) => {
 			stoppedAgoMs: 399 * day
 		});
 		const now = clockOf(fixture()).now();
-		const device = `insert into access_devices (pass_id, gateway_id, mac, bound_at, seen_at, released_at)
+		const device = `insert into device_slots (pass_id, gateway_id, mac, bound_at, reported_at, released_at)
 			values (1, (select id from gateways where name = ?), ?, 0, ?, ?)`;
 		await sql.run(device, gateway, 'released long ago', now, now - 33 * day);
 		await sql.run(device, gateway, 'released lately', now, now - 31 * day);
 		await sql.run(device, gateway, 'here', now, null);
-		const grant = `insert into access_grants (pass_id, gateway_id, mac, state, created_at, updated_at)
+		const grant = `insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at)
 			values (1, (select id from gateways where name = ?), ?, ?, 0, ?)`;
 		await sql.run(grant, gateway, 'over', 'revoked', now - 401 * day);
 		await sql.run(grant, gateway, 'still on', 'granted', now - 401 * day);
 		await sql.run(`insert into network_usage values (?, '2020-01-01', 1, 1)`, router);
 		await sql.run(`update jobs set run_at = 0 where kind = 'usage.book'`);
 		await eventually('it is forgotten', async () => {
-			const old = `select count(*) from access_grants where mac = 'over'`;
+			const old = `select count(*) from grants where mac = 'over'`;
 			return (await sql.count(old)) === 0;
 		});
-		expect(await sql.count('select count(*) from network_sessions')).toBe(before + 1);
-		expect(await sql.all('select mac from access_devices order by id')).toEqual([
+		expect(await sql.count('select count(*) from connections')).toBe(before + 1);
+		expect(await sql.all('select mac from device_slots order by id')).toEqual([
 			{ mac: 'released lately' },
 			{ mac: 'here' }
 		]);
-		expect(await sql.all('select mac from access_grants')).toEqual([{ mac: 'still on' }]);
+		expect(await sql.all('select mac from grants')).toEqual([{ mac: 'still on' }]);
 		expect(await sql.count(`select count(*) from network_usage where day < '2021'`)).toBe(0);
 	});
 });

@@ -77,6 +77,21 @@ async function addSession(
 	});
 }
 
+let passes = 1_000_000;
+
+/** A running pass without a password. */
+const addPass = (fixture: Fixture, router: number, startsAt: number, endsAt: number): Promise<number> =>
+	insert(fixture, 'passes', {
+		id: (passes += 1),
+		router_id: router,
+		access_kind: 'wpa_personal_per_client',
+		max_devices: 1,
+		starts_at: startsAt,
+		ends_at: endsAt,
+		created_at: 0,
+		updated_at: 0
+	});
+
 let references = 0;
 
 async function addPayment(fixture: Fixture, router: number, different: Record<string, Value>): Promise<void> {
@@ -471,11 +486,12 @@ describe.each(DATABASES)('on %s', (database) => {
 						// Half of the active ones are over by now, and no job has noticed.
 						const expires_at = starts_at + (next(2) === 0 ? 40 : 1) * hour;
 						const router = next(10) === 0 ? foreign : (routers[next(2)] ?? 0);
+						const pass = status === 'active' ? await addPass(fixture(), router, starts_at, expires_at) : null;
 						const session_id = await addSession(fixture(), router, {
 							status: status ?? '',
 							phone: numberEnding('123'),
 							...(begun ? { starts_at, expires_at } : {}),
-							...(status === 'active' ? { payment_id: 1, password_sealed: 'sealed' } : {}),
+							...(status === 'active' ? { payment_id: 1, pass_id: pass } : {}),
 							...(status === 'ended' ? { ended_at: starts_at + minute } : {}),
 							...(status === 'expired' ? { ended_at: expires_at } : {})
 						});

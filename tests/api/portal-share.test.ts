@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../support/api.ts';
+import { registerGateway } from '../support/gateways.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { DATABASES, demoKey, eventually, SECRET, startFixture, type Fixture } from '../support/fixture.ts';
 
@@ -40,7 +41,14 @@ function createBuyer(portal: TestServer) {
 		async fill(phone: string) {
 			const { text } = await page('/r/3');
 			const time = /name="time" value="(1h \d+)"/.exec(text)?.[1] ?? '';
-			return { time, network: 'mtn_momo', phone, purchase: hidden(text, 'purchase'), asked: '', quoted: '' };
+			return {
+				time,
+				paymentMethod: 'mtn_momo',
+				phone,
+				purchase: hidden(text, 'purchase'),
+				asked: '',
+				quoted: ''
+			};
 		},
 		post: (path: string, fields: Record<string, string>) =>
 			page(path, { method: 'POST', body: new URLSearchParams(fields) }),
@@ -306,5 +314,25 @@ describe.each(DATABASES)('a portal that is limited by its service on %s', (datab
 		await eventually('paid', async () => (await buyer.status(place, 20)).state !== 'waiting');
 		expect(isPaid((await buyer.page(place)).text)).toBe(true);
 		expect(await paymentsOf(phone)).toBe(1);
+	});
+});
+
+describe('a portal of a remote service', () => {
+	it('refuses to start with gateways of its own: it has no passes that they could ask for', async () => {
+		const fixture = await startFixture({ database: 'sqlite' });
+		try {
+			await registerGateway(fixture.server, 'opennds', {
+				loginHost: '10.0.0.1',
+				router: 3,
+				more: ['--level', '4']
+			});
+			const { databaseUrl } = fixture.server;
+			const env = { AIRTILL_SECRET: SECRET, AIRTILL_API_URL: 'http://127.0.0.1:9/v1', AIRTILL_API_KEY: 'x' };
+			await expect(startServer({ database: databaseUrl, env })).rejects.toThrow(
+				/AIRTILL_API_URL: .* cannot serve gateways, and 1 of them .*gateways remove NAME/s
+			);
+		} finally {
+			await fixture.stop();
+		}
 	});
 });

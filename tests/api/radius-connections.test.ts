@@ -32,10 +32,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await calls.account('stop', 'any-order', { ...report, in: '9', cause: 'User-Request', lasted: '60' });
 		await calls.account('interim', 'any-order', { ...report, in: '5', delay: '20' });
 		await Promise.all([1, 2, 3].map(() => calls.account('start', 'any-order', { ...report, delay: '60' })));
-		const rows = await fixture().sql.all(
-			'select * from network_sessions where acct_session_id = ?',
-			'any-order'
-		);
+		const rows = await fixture().sql.all('select * from connections where acct_session_id = ?', 'any-order');
 		expect(rows).toHaveLength(1);
 		expect(rows[0]).toMatchObject({ pass_id: session.id, bytes_in: 9, stop_cause: 'User-Request' });
 		expect(rows[0]?.['stopped_at']).not.toBeNull();
@@ -50,7 +47,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await calls.account('stop', '00000001', report);
 		await fixture().server.advance(60_000);
 		await calls.account('start', '00000001', report);
-		const mine = 'select * from network_sessions where pass_id = ? order by id';
+		const mine = 'select * from connections where pass_id = ? order by id';
 		const rows = await fixture().sql.all(mine, session.id);
 		expect(rows.map(({ stopped_at: at }) => at === null)).toEqual([false, true]);
 		expect((await calls.authorize(user, SECOND)).status).toBe(401);
@@ -68,7 +65,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await calls.account('start', 'reused', { user: older.user, mac: FIRST });
 		await calls.account('start', 'reused', { user: newer.user, mac: FIRST });
 		const open = await fixture().sql.all(
-			'select pass_id from network_sessions where acct_session_id = ? and stopped_at is null',
+			'select pass_id from connections where acct_session_id = ? and stopped_at is null',
 			'reused'
 		);
 		expect(open).toEqual([{ pass_id: newer.session.id }]);
@@ -83,13 +80,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		await fixture().server.advance(190_000);
 		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
 		await eventually('it could not be put out', async () => {
-			const failed = `select count(*) from network_sessions where acct_session_id = ? and disconnect_state = 'failed'`;
+			const failed = `select count(*) from connections where acct_session_id = ? and disconnect_state = 'failed'`;
 			return (await fixture().sql.count(failed, 'goes-on')) === 1;
 		});
 		// The one in its place sleeps for longer than a place is kept.
 		await fixture().server.advance(190_000);
 		await calls.account('interim', 'goes-on', { user, mac: FIRST });
-		const holder = 'select mac from access_devices where released_at is null and pass_id = ?';
+		const holder = 'select mac from device_slots where released_at is null and pass_id = ?';
 		const holders = await fixture().sql.all(holder, Number(user.slice(1)));
 		expect(holders.map(({ mac }) => mac)).toEqual(['02:00:00:00:03:02']);
 		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
@@ -118,7 +115,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await calls.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
 		await personal.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
 		const rows = await fixture().sql.all(
-			'select pass_id, told_until from network_sessions where acct_session_id = ? order by id',
+			'select pass_id, told_until from connections where acct_session_id = ? order by id',
 			'by-class'
 		);
 		expect(rows).toEqual([

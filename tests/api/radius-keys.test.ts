@@ -71,7 +71,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await accessPoint.postAuth(mac, '02:00:00:00:06:02')).status).toBe(404);
 		await accessPoint.account('start', 'by-address', { user: '02:00:00:00:06:02', mac });
 		const found = await fixture().sql.all(
-			'select pass_id from network_sessions where acct_session_id = ?',
+			'select pass_id from connections where acct_session_id = ?',
 			'by-address'
 		);
 		expect(found).toEqual([{ pass_id: null }, { pass_id: null }, { pass_id: null }]);
@@ -79,10 +79,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await accessPoint.postAuth(mac, mac)).status).toBe(204);
 		await accessPoint.account('start', 'of-the-device', { user: mac, mac });
 		expect(
-			await fixture().sql.all(
-				'select pass_id from network_sessions where acct_session_id = ?',
-				'of-the-device'
-			)
+			await fixture().sql.all('select pass_id from connections where acct_session_id = ?', 'of-the-device')
 		).toEqual([{ pass_id: pass.session.id }]);
 	});
 
@@ -100,7 +97,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(passwords(await macCalls(phone))).toEqual([newer.password]);
 		await personal.account('start', 'newer', { user: phone, mac: phone });
 		const [row] = await fixture().sql.all(
-			'select pass_id from network_sessions where acct_session_id = ?',
+			'select pass_id from connections where acct_session_id = ?',
 			'newer'
 		);
 		expect(row).toEqual({ pass_id: newer.session.id });
@@ -172,10 +169,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await accessPoint.account('interim', 'quiet', { user: older.user, mac: first });
 		await accessPoint.account('start', 'laptop-of-two', { user: laptop, mac: laptop });
 		expect(
-			await fixture().sql.all(
-				'select pass_id from network_sessions where acct_session_id = ?',
-				'laptop-of-two'
-			)
+			await fixture().sql.all('select pass_id from connections where acct_session_id = ?', 'laptop-of-two')
 		).toEqual([{ pass_id: null }]);
 		expect(await ask(phone)).toEqual([newer.password]);
 	});
@@ -196,13 +190,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		await server.restart();
 		await api.endSession(ended.session.id);
 		await accessPoint.account('start', 'late', { user: stranger, mac: stranger });
-		expect(await sql.all("select pass_id from network_sessions where acct_session_id = 'late'")).toEqual([
+		expect(await sql.all("select pass_id from connections where acct_session_id = 'late'")).toEqual([
 			{ pass_id: null }
 		]);
 		expect(passwords(await accessPoint.authorize(phone, phone))).toEqual([kept.password]);
 		// What names its pass is a sign.
 		await accessPoint.account('start', 'named', { user: kept.user, mac: phone });
-		expect(await sql.all("select pass_id from network_sessions where acct_session_id = 'named'")).toEqual([
+		expect(await sql.all("select pass_id from connections where acct_session_id = 'named'")).toEqual([
 			{ pass_id: kept.session.id }
 		]);
 	});

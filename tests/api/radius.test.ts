@@ -70,7 +70,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(401)]);
 		expect(
 			await fixture().sql.count(
-				'select count(*) from access_devices where pass_id = ? and released_at is null',
+				'select count(*) from device_slots where pass_id = ? and released_at is null',
 				session.id
 			)
 		).toBe(1);
@@ -145,7 +145,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a change that could not be made is not answered, so that it comes again', async () => {
 		const { user, session } = await buy();
 		const sealed = createSecrets(SECRET).encrypt('x', 'another context');
-		await fixture().sql.run('update sessions set password_sealed = ? where id = ?', sealed, session.id);
+		await fixture().sql.run('update passes set password_sealed = ? where id = ?', sealed, session.id);
 		expect((await calls.authorize(user)).status).toBe(500);
 		await eventually('it is logged', async () =>
 			fixture().server.stderr().includes('a RADIUS request failed')

@@ -37,7 +37,7 @@ describe('resuming by code', () => {
 	it('a code leads to its page, in the language that was chosen; guesses are stopped, and calmly', async () => {
 		const bought = await post('/r/3', {
 			time: '1h 500',
-			network: 'mtn_momo',
+			paymentMethod: 'mtn_momo',
 			phone: numberEnding('003'),
 			purchase: 'resume-test-token-123456'
 		});
@@ -80,7 +80,7 @@ describe('codes that many networks try at once', () => {
 	it('keep nobody from a purchase who knows the number that paid, in whichever form', async () => {
 		const phone = numberEnding('001');
 		const purchase = 'crowd-test-token-1234567';
-		const order = { time: '1h 500', network: 'mobile_money', phone, purchase };
+		const order = { time: '1h 500', paymentMethod: 'mobile_money', phone, purchase };
 		const page = placeOf(await post('/r/3', order));
 		const read = async () =>
 			(await (await fetch(fixture().server.url + page)).text()).replaceAll('\u2060', '');

@@ -1,4 +1,4 @@
-/** GET and DELETE of a session: one case per status, with exact bodies. Who may: authorisation.test.ts. */
+/** GET and DELETE of a session: one case per status, with exact bodies. Permissions: authorisation.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { INSTANT, PASSWORD } from '../support/wire.ts';
 import { DATABASES, recorded, useFixture } from '../support/fixture.ts';
@@ -7,7 +7,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	describe('GET /sessions/{id}', () => {
-		it('200 with the session; while it is active, with its password and the time left', async () => {
+		it('200 with the session; with password and time left while it is active', async () => {
 			const { session, payment } = await fixture().buy({ duration: '2h' });
 			expect(session).toMatchObject({
 				status: 'active',
@@ -22,13 +22,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(session.remaining_seconds).toBeLessThanOrEqual(7200);
 		});
 
-		it('404 session_not_found for an id that names nothing', async () => {
+		it('404 session_not_found for an unknown id', async () => {
 			for (const id of ['0', '-1', '999999', '9007199254740993', '1'.repeat(30)]) {
 				await fixture().api.refused('404 session_not_found', 'GET', `/v1/sessions/${id}`);
 			}
 		});
 
-		it('400 validation_failed for an id that is no integer', async () => {
+		it('400 validation_failed for an id that is not an integer', async () => {
 			for (const id of ['abc', '1.5', '1e3', '%20']) {
 				const problem = await fixture().api.refused('400 validation_failed', 'GET', `/v1/sessions/${id}`);
 				expect(problem.errors).toMatchObject([{ in: 'path', pointer: '/id', code: 'invalid_format' }]);
@@ -72,7 +72,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await sql.count('select count(*) from refunds where payment_id = ?', payment.id)).toBe(0);
 		});
 
-		it('400 session_not_active, with the state, for a session that is over already', async () => {
+		it('400 session_not_active, with the status, for a session that is over', async () => {
 			const { api } = fixture();
 			const cancelled = await api.createSession();
 			await api.endSession(cancelled.id);

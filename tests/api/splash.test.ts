@@ -61,7 +61,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	const entry = (query: string, of = opennds) => `/splash/${of.key}?${query}`;
-	const visits = (w: Fixture) => w.sql.count('select count(*) from gateway_visits');
+	const visits = (w: Fixture) => w.sql.count('select count(*) from captive_sessions');
 
 	it('the first answer shows the price of the gateway’s own router, whatever the query says', async () => {
 		const page = await person.get(entry(`${fas()}&price=1&ssid=EVIL&router=5`));
@@ -73,12 +73,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(page.headers.get('cache-control')).toBe('no-store');
 	});
 
-	it('a visit is kept under the hash of its id, and what it holds is sealed', async () => {
+	it('a captive session is stored under the hash of its id, with its content encrypted', async () => {
 		const { sql } = fixture();
 		const page = await person.get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
 		const id = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
 		const [row] = await sql.all(
-			'select * from gateway_visits where client_mac = ? order by id desc',
+			'select * from captive_sessions where client_mac = ? order by id desc',
 			'02:00:00:00:00:99'
 		);
 		expect(row?.['id_hash']).toBe(sha256(id));
@@ -90,21 +90,21 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await person.get(`/splash/${mikrotik.key}/${id}`)).status).toBe(410);
 	});
 
-	it('visits that are over go as fast as new ones come, and no visit has to take many of them away', async () => {
+	it('each new captive session deletes a few expired ones', async () => {
 		const { server, sql } = fixture();
 		await sql.run(
 			`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
-				insert into gateway_visits (id_hash, gateway_id, entry_sealed, created_at, expires_at)
+				insert into captive_sessions (id_hash, gateway_id, entry_sealed, created_at, expires_at)
 				select 'over-' || i, (select min(id) from gateways), '', 0, 1 from n`
 		);
-		const over = () => sql.count('select count(*) from gateway_visits where expires_at = 1');
+		const over = () => sql.count('select count(*) from captive_sessions where expires_at = 1');
 		await server.advance(61_000);
 		const left = [];
 		for (let visits = 0; visits < 3; visits += 1) {
 			await person.get(entry(fas()));
 			left.push(await over());
 		}
-		expect(left).toEqual([700, 200, 0]);
+		expect(left).toEqual([1180, 1160, 1140]);
 	});
 
 	it.each([
@@ -190,7 +190,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const venue = await person.get('/r/3');
 		const bought = await person.post('/r/3', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(venue, 'purchase')
 		});
@@ -399,7 +399,7 @@ describe('the command line', () => {
 		await fetch(`${server.url}/splash/${newKey}?${fas()}`);
 		expect((await run('remove', 'cafe')).code).toBe(0);
 		expect((await fetch(`${server.url}/captive-portal/${newKey}`)).status).toBe(404);
-		expect(await sql.count('select count(*) from gateway_visits')).toBe(0);
+		expect(await sql.count('select count(*) from captive_sessions')).toBe(0);
 	});
 
 	const LEVEL_4 = ['--kind', 'opennds', '--login-host', LOGIN_HOST, '--level', '4'];
@@ -407,7 +407,7 @@ describe('the command line', () => {
 	it('names the field and the reason of what it refuses', async () => {
 		expect((await run('add', 'twice', ...ADD)).code).toBe(0);
 		const refusals: [string[], RegExp][] = [
-			[['add', 'twice', ...ADD], /^name: "twice" is taken$/m],
+			[['add', 'twice', ...ADD], /^name: "twice" is already in use/m],
 			[
 				['add', 'x', '--router', '999', '--kind', 'coova', '--login-host', 'a.example'],
 				/--router: there is no router 999/
@@ -416,7 +416,7 @@ describe('the command line', () => {
 				['add', 'X y', '--router', '3', '--kind', 'cisco'],
 				/^kind: use one of opennds, mikrotik, coova, unifi, hostapd$/m
 			],
-			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: say where its sign-in is/m],
+			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: give the host of the sign-in page/m],
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
 			[
 				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],

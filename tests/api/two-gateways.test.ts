@@ -1,4 +1,4 @@
-/** A router with gateways of two kinds: its buyer is at one of them, and what becomes of the other is no matter. */
+/** A router with gateways of two kinds. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../src/lib/domain/pass-username.ts';
 import type { RouterOs } from '../simulators/gateway/routeros.ts';
@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});
@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	}
 
-	it('who buys at the one that asks is let in at once, though the one that is told is away', async () => {
+	it('lets a buyer in at once at the gateway that uses RADIUS, though the other one is away', async () => {
 		const { server, sql, admin } = fixture();
 		other.fail('down');
 		const id = await buy();
@@ -88,7 +88,7 @@ describe.each(DATABASES)('a pass for one device on %s', (database) => {
 	});
 	afterAll(() => unifi.stop());
 
-	it('lets one in, at a console and at a hotspot of its router together', async () => {
+	it('lets one device in, at a console and a hotspot of one router together', async () => {
 		const { server, sql } = fixture();
 		const person = browse(server.url);
 		const phone = newMac();
@@ -99,7 +99,7 @@ describe.each(DATABASES)('a pass for one device on %s', (database) => {
 		});
 		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});
@@ -117,7 +117,7 @@ describe.each(DATABASES)('a pass for one device on %s', (database) => {
 		unifi.join(friend);
 		const other = browse(server.url);
 		await other.get(`${path}?visit=${await visitOf(other, friend)}`);
-		const grants = () => sql.count('select count(*) from access_grants where mac = ?', friend);
+		const grants = () => sql.count('select count(*) from grants where mac = ?', friend);
 		expect(await grants()).toBe(0);
 
 		// When the phone has left, there is room at the console, and none at the hotspot.
@@ -125,7 +125,7 @@ describe.each(DATABASES)('a pass for one device on %s', (database) => {
 		await other.get(`${path}?visit=${await visitOf(other, friend)}`);
 		await eventually('the console lets it in', async () => unifi.isIn(friend));
 		await eventually('that is noted', () =>
-			sql.count("select count(*) from access_grants where mac = ? and state = 'granted'", friend)
+			sql.count("select count(*) from grants where mac = ? and state = 'granted'", friend)
 		);
 		expect((await calls.authorize(user, phone)).status).toBe(401);
 	});

@@ -1,10 +1,10 @@
-/** `wait` on the status of a payment: news arrive at once, and nobody is held longer than asked. */
+/** `wait` on the status of a payment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api, type Payment } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { DATABASES, SECRET, useFixture } from '../support/fixture.ts';
 
-/** The promise: on the screen within half a second of the operator's yes. */
+/** Limit from the operator's success to the response. */
 const promisedMs = 500;
 
 async function timed<T>(work: Promise<T>): Promise<{ result: T; tookMs: number }> {
@@ -27,27 +27,30 @@ describe.each(DATABASES)('on %s', (database) => {
 		return answer.at - Date.parse(updated_at);
 	}
 
-	it.each(['123', '001', '007'])('answers within 500 ms of the settling (number %s)', async (digits) => {
-		const payments = await Promise.all(Array.from({ length: 4 }, () => start(digits)));
-		const delays = await Promise.all(payments.map((payment) => delayMs(fixture().api, payment)));
-		expect(Math.max(...delays)).toBeLessThan(promisedMs);
-		expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
-	});
+	it.each(['123', '001', '007'])(
+		'responds within 500 ms after the payment settles (number %s)',
+		async (digits) => {
+			const payments = await Promise.all(Array.from({ length: 4 }, () => start(digits)));
+			const delays = await Promise.all(payments.map((payment) => delayMs(fixture().api, payment)));
+			expect(Math.max(...delays)).toBeLessThan(promisedMs);
+			expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+		}
+	);
 
-	it('tells everyone who waits for the same payment', async () => {
+	it('responds to everyone who waits for the same payment', async () => {
 		const payment = await start('123');
 		const delays = await Promise.all(Array.from({ length: 10 }, () => delayMs(fixture().api, payment)));
 		expect(Math.max(...delays)).toBeLessThan(promisedMs);
 	});
 
-	it('answers at once when the payment is no longer pending', async () => {
+	it('responds at once when the payment is not pending', async () => {
 		const { payment } = await fixture().buy();
 		const { result, tookMs } = await timed(fixture().api.getPayment(payment.id, 20));
 		expect(result).toEqual(payment);
 		expect(tookMs).toBeLessThan(promisedMs);
 	});
 
-	it('answers at once without wait, and with wait=0', async () => {
+	it('responds at once without wait, and with wait=0', async () => {
 		const payment = await start('003');
 		for (const wait of [undefined, 0]) {
 			const { result, tookMs } = await timed(fixture().api.getPayment(payment.id, wait));
@@ -56,7 +59,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('answers "pending" after the time when nothing happens', async () => {
+	it('responds with "pending" when the time is up', async () => {
 		const payment = await start('003');
 		const { result, tookMs } = await timed(fixture().api.getPayment(payment.id, 1));
 		expect(result.status).toBe('pending');
@@ -64,7 +67,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(tookMs).toBeLessThan(1_000 + promisedMs);
 	});
 
-	it('does not hold strangers: 404 at once', async () => {
+	it('responds to other accounts with 404 at once', async () => {
 		const payment = await start('003');
 		const path = `/v1/payments/${payment.id}/status?wait=20`;
 		const { tookMs } = await timed(fixture().other.refused('404 payment_not_found', 'GET', path));
@@ -81,7 +84,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// SQLite is for one process: there, a change by another one is seen a little later.
 		const limitMs = database === 'postgres' ? promisedMs : 2_500;
 
-		it('answers soon whichever process settled it', async () => {
+		it('responds soon, whichever process settled the payment', async () => {
 			const { key, api } = await fixture().newKey();
 			const elsewhere = createApi(second.url, key);
 			const payments = await Promise.all(Array.from({ length: 6 }, () => start('123', api)));

@@ -10,7 +10,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: INSECURE });
 	const hooks = useWebhooks(fixture);
 
-	it('more attempts that hang than there are places delay no other account', async () => {
+	it('more hanging attempts than places delay no other account', async () => {
 		const { receiver } = hooks();
 		const { api } = await fixture().newKey();
 		const path = newPath();
@@ -25,7 +25,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 			await Promise.all(times(8, () => owner.api.createSession()));
 		}
-		// By the limit of an endpoint 240 could be under way; half of the 200 places is all they get.
+		// The limit of endpoints allows 240 at a time. They get half of the 200 places, and of the rest one each at most.
 		const underWay = () => hanging.reduce((sum, one) => sum + receiver.at(one).length, 0);
 		await eventually('their places are taken', async () => underWay() >= 100);
 
@@ -33,6 +33,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		await Promise.all(times(5, () => api.createSession()));
 		await arrived(receiver, path, 5);
 		expect(performance.now() - asked).toBeLessThan(5_000);
-		expect(underWay()).toBeLessThan(110);
+		expect(underWay()).toBeLessThanOrEqual(100 + hanging.length);
 	});
 });

@@ -9,8 +9,8 @@ import { ROUTER } from './support/test.ts';
 
 /** What a server may send before it waits for the first acknowledgement: ten segments of 1,460 bytes, less a little. */
 const FIRST_ANSWER_BYTES = 14_336;
-/** Of all that the page loads by itself, as it is sent: 45 KB, of which Svelte is more than half. */
-const SCRIPT_BYTES = 45 * 1_024;
+/** All scripts that the page loads by itself, as they are sent (Brotli). */
+const SCRIPT_BYTES = 8 * 1_024;
 const QUIET_MS = 700;
 /** Over http, as a portal without a certificate speaks, no browser takes Brotli: the larger first answer. */
 const OVER_HTTP = 'gzip, deflate';

@@ -110,7 +110,7 @@ test('a pass that ends while its extension is paid loses nothing: the paid time 
 
 test('the page warns before the end, and says how to go on', async ({ buyer, page, portal }) => {
 	await active(buyer);
-	await expect(page.getByText('Your time ends soon.')).toHaveCount(0);
+	await expect(page.getByText('Your time ends soon.')).toBeHidden();
 	await portal.advance(55 * MINUTE);
 	await page.reload();
 	await expect(page.getByRole('status').getByText('Your time ends soon.')).toBeVisible();

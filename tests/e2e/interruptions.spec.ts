@@ -69,7 +69,7 @@ test('a connection that breaks while waiting is said so, and the password comes 
 	await buyer.buy(ROUTER, freshNumber('006'));
 	await expect(buyer.title).toHaveText('Check your phone.');
 	// Only a page whose script has come can say so; the title is there before it.
-	await page.waitForFunction(() => Boolean(Reflect.get(window, 'live')));
+	await page.waitForFunction(() => document.documentElement.classList.contains('enhanced'));
 	await context.setOffline(true);
 	await expect(page.getByText('No connection.')).toBeVisible({ timeout: 30_000 });
 	await buyer.portal.advance(31_000);

@@ -60,7 +60,7 @@ for (const viewport of TABLETS) {
 			// Half a metre away, a phone's camera of 1280 pixels sees two of them on a millimetre of the screen.
 			const shrink = Math.ceil(1 / MM_PER_PIXEL / 2);
 			expect(shrink).toBe(3);
-			const wifi = await kiosk.scan(/joins KISEMENTI-WIFI/, shrink);
+			const wifi = await kiosk.scan(/connect to KISEMENTI-WIFI/, shrink);
 			expect(wifi.text).toBe(`WIFI:T:WPA;S:KISEMENTI-WIFI;P:${password};;`);
 			expect(wifi.modulePixels * MM_PER_PIXEL).toBeGreaterThan(1.5);
 			await expect(page.getByRole('timer')).toHaveText(/^This screen is cleared in [12]:\d\d\.$/);
@@ -242,7 +242,7 @@ test('two touches on Pay are one payment', async ({ kiosk, page }) => {
 	await expect(page.getByRole('button', { name: /^Pay/ })).toBeHidden();
 });
 
-test('who declines is told that no money left, and pays with the same number or another one', async ({
+test('who declines is told that nothing was charged, and pays with the same number or another one', async ({
 	kiosk,
 	page
 }) => {

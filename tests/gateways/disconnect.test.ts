@@ -57,7 +57,7 @@ const askedOf = (id: string) => nas.asked.filter(({ attributes }) => attributes[
 const firstAsked = (id: string): Promise<Asked> =>
 	eventually(`the gateway is asked about ${id}`, async () => askedOf(id)[0]);
 const state = async (id: string) =>
-	(await fixture().sql.all('select * from network_sessions where acct_session_id = ?', id))[0];
+	(await fixture().sql.all('select * from connections where acct_session_id = ?', id))[0];
 const isDone = (id: string) =>
 	eventually(`${id} is done`, async () => (await state(id))?.['disconnect_state'] === 'done');
 
@@ -122,7 +122,7 @@ describe('a connection is ended', () => {
 		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
 		const bought = await person.post(action, {
 			time: '1h 500',
-			network: 'mobile_money',
+			paymentMethod: 'mobile_money',
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});

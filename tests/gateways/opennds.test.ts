@@ -61,7 +61,7 @@ describe('on the router itself, told by ndsctl', () => {
 		// Another device is not: neither with the sign-in of the first one, nor with one of its own making.
 		expect(await thief.isOnline()).toBe(false);
 
-		const [grant] = await sql.all('select * from access_grants');
+		const [grant] = await sql.all('select * from grants');
 		expect(grant).toMatchObject({ state: 'granted', mac: phone.mac });
 		const [client] = await hotspot.clients();
 		expect(client).toMatchObject({ mac: phone.mac, state: 'Authenticated' });
@@ -76,7 +76,7 @@ describe('on the router itself, told by ndsctl', () => {
 		await server.advance(Number(session?.['expires_at']) - 1_000 - server.now());
 		await goesOffline(phone);
 		expect(await lab.ndsctl('json')).not.toContain('Authenticated');
-		const [over] = await sql.all('select * from access_grants');
+		const [over] = await sql.all('select * from grants');
 		expect(over).toMatchObject({ state: 'revoked' });
 		expect(Number(over?.['revoked_at']) - Number(session?.['expires_at'])).toBeLessThan(CUT_OFF_MS);
 		await buyer.close();
@@ -115,7 +115,7 @@ describe('on the router itself, told by ndsctl', () => {
 			const buyer = await hotspot.open(thief);
 			await buyer.pay(splash(forged));
 			const grant = await until('the router was asked', async () => {
-				const [row] = await sql.all('select * from access_grants order by id desc limit 1');
+				const [row] = await sql.all('select * from grants order by id desc limit 1');
 				return row?.['last_error'] ? row : false;
 			});
 			expect(grant).toMatchObject({ state: 'granting' });

@@ -235,9 +235,9 @@ describe('nobody else', () => {
 			'User-Name': pass.user
 		});
 		expect(sent.kind).toBe('none');
-		expect(
-			await fixture().sql.count('select count(*) from network_sessions where acct_session_id = ?', id)
-		).toBe(0);
+		expect(await fixture().sql.count('select count(*) from connections where acct_session_id = ?', id)).toBe(
+			0
+		);
 	});
 
 	it('signs in when the pass was ended, or its time is over', async () => {
@@ -261,8 +261,8 @@ it('a password is a text, whatever is in it', async () => {
 	const pass = await buy(HOTSPOT.router);
 	const { sql } = fixture();
 	for (const password of ['%{User-Name}', '%{exec:/bin/true} ${name} "\\ \' %%']) {
-		const sealed = createSecrets(SECRET).encrypt(password, `session:${pass.session.id}`);
-		await sql.run('update sessions set password_sealed = ? where id = ?', sealed, pass.session.id);
+		const sealed = createSecrets(SECRET).encrypt(password, `pass:${pass.session.id}`);
+		await sql.run('update passes set password_sealed = ? where id = ?', sealed, pass.session.id);
 		const mac = '02-00-00-00-00-71';
 		expect((await signIn(hotspot, { ...pass, password, mac }, 'User-Password')).kind).toBe('accept');
 		expect((await signIn(hotspot, { ...pass, password: pass.user, mac })).kind).toBe('reject');
@@ -317,7 +317,7 @@ describe('accounting', () => {
 			...more
 		});
 	const row = async (id: string) =>
-		(await fixture().sql.all('select * from network_sessions where acct_session_id = ?', id))[0];
+		(await fixture().sql.all('select * from connections where acct_session_id = ?', id))[0];
 
 	it('fills the books once, however often a report comes', async () => {
 		const pass = await buy(HOTSPOT.router);
@@ -347,10 +347,7 @@ describe('accounting', () => {
 		for (let times = 0; times < 2; times += 1) await report(pass, 'books', 'Stop', stop);
 		// One that was overtaken.
 		await report(pass, 'books', 'Interim-Update', interim);
-		const books = await fixture().sql.all(
-			'select * from network_sessions where acct_session_id = ?',
-			'books'
-		);
+		const books = await fixture().sql.all('select * from connections where acct_session_id = ?', 'books');
 		expect(books).toHaveLength(1);
 		expect(books[0]).toMatchObject({
 			pass_id: pass.session.id,

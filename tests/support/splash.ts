@@ -8,7 +8,7 @@ export function hourOn(page: Page, phone = numberEnding('008')): { action: strin
 	const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
 	const time = /value="(1h [^"]+)"/.exec(page.html)?.[1] ?? '';
 	const purchase = fieldValue(page, 'purchase');
-	return { action, fields: { time, network: 'mobile_money', phone, purchase } };
+	return { action, fields: { time, paymentMethod: 'mobile_money', phone, purchase } };
 }
 
 /** Buys an hour on the page that is open. @returns the path of the purchase */

@@ -6,6 +6,8 @@ import { webhookEvents, type EventName } from '../../src/lib/server/api/contract
 import { webhookEndpoint } from '../../src/lib/server/api/contract/schemas.ts';
 import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
+import { createJobs } from '../../src/lib/server/jobs/jobs.ts';
+import { createLog } from '../../src/lib/server/platform/log.ts';
 import { createWebhooks, type Webhooks } from '../../src/lib/server/developer/webhooks/webhooks.ts';
 import type { Api } from './api.ts';
 import { startReceiver, type Received, type Receiver } from './receiver.ts';
@@ -49,10 +51,12 @@ export async function openWebhooks(
 ): Promise<{ webhooks: Webhooks; database: Database; close(): Promise<void> }> {
 	const { databaseUrl, env } = fixture.server;
 	const database = await openDatabase(databaseUrl, { poolSize: 2 });
+	const clock = { now: () => Date.now() + Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) };
 	const webhooks = createWebhooks({
 		database,
 		secrets: createSecrets(SECRET),
-		clock: { now: () => Date.now() + Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) },
+		clock,
+		jobs: createJobs(database, clock, createLog('silent')),
 		rules: { allowInsecure: true, ownHosts: [] }
 	});
 	return { webhooks, database, close: () => database.close() };
@@ -88,7 +92,7 @@ export async function arrived(receiver: Receiver, path: string, count = 1): Prom
 export async function quiet({ sql }: Fixture, endpointId: number): Promise<void> {
 	await eventually(`nothing is sent to ${endpointId}`, async () => {
 		const busy = await sql.count(
-			'select count(*) from webhook_deliveries where endpoint_id = ? and lease_until is not null',
+			'select count(*) from jobs where group_id = ? and lease_until is not null',
 			endpointId
 		);
 		return busy === 0;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ownDuration, readPayEntry, timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { ownDuration } from '#lib/checkout/price.ts';
+import { readPayEntry, timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { boundsText, quote, timeChoices, usualChoice } from '#lib/checkout/quote.ts';
 
 const ROUTER = { price: 500, currency: 'UGX', min_duration: '15m', max_duration: '30d' };
@@ -11,7 +12,7 @@ const entry = (fields: Partial<PayEntry>): PayEntry => ({
 	asked: '',
 	quoted: '',
 	pays: '',
-	network: 'mobile_money',
+	paymentMethod: 'mobile_money',
 	phone: '0772123456',
 	purchase: '',
 	...fields
@@ -118,11 +119,11 @@ describe('the form of a purchase', () => {
 		data.append('time', ' 1h 500 ');
 		data.append('time', 'own');
 		data.append('phone', new File(['x'], 'x.txt'));
-		data.append('network', 'm'.repeat(10_000));
+		data.append('paymentMethod', 'm'.repeat(10_000));
 		const read = readPayEntry(data);
 		expect(read.time).toBe('1h 500');
 		expect(read.phone).toBe('');
-		expect(read.network.length).toBe(64);
+		expect(read.paymentMethod.length).toBe(64);
 		expect(read.purchase).toBe('');
 	});
 });

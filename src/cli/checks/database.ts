@@ -4,7 +4,7 @@ import { openDatabase, type Database } from '#lib/server/db/database.ts';
 import { inspectDatabase } from '#lib/server/db/inspect.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
-import { canReadPasswords } from '#lib/server/billing/sessions/password-check.ts';
+import { canReadPasswords } from '#lib/server/access/passes/passwords.ts';
 import { isExpected, messageOf } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
 import { checkClock } from './clock.ts';

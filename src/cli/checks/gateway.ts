@@ -56,10 +56,6 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 }
 
 async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGenerator<Finding> {
-	if (app.config.remoteApi !== null) {
-		yield ok('router', `${routerId} of the service that this installation sells`);
-		return;
-	}
 	const found = await routerOfGateway(app, routerId);
 	if (!found) {
 		yield fail(

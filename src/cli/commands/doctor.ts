@@ -50,7 +50,7 @@ async function* examine({ env }: Context): AsyncGenerator<Finding> {
 }
 
 function* configurationFailures(error: unknown): Generator<Finding> {
-	const advice = 'correct the environment variable; the README lists them all';
+	const advice = 'correct the environment variable; "settings list" describes it';
 	if (error instanceof ConfigError) {
 		for (const problem of error.problems) yield fail('configuration', problem, advice);
 	} else if (isExpected(error)) {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import type { Rotation } from '#lib/server/gateways/settings/rules.ts';
+import type { Rotation } from '#lib/server/gateways/settings/rotation.ts';
 import { UsageError, parseCommand, positionals, required, type Command } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { gatewayAddresses, publicAddress, secretLines } from '../support/gateway-text.ts';
@@ -97,17 +97,19 @@ export const addGateway: Command = {
 		};
 
 		return withConfiguredApp(context, async (app) => {
+			if (app.config.remoteApi !== null) {
+				throw new CommandError(
+					'A portal of a remote API cannot serve gateways: register them where the service of AIRTILL_API_URL runs.'
+				);
+			}
 			if ((await routerName(app, input.routerId)) === null) {
 				throw new CommandError(`--router: there is no router ${input.routerId}; see "routers list".`);
 			}
-			// A service elsewhere knows what its routers are.
-			const isOwn = app.config.remoteApi === null;
-			if (isOwn) await app.accessKinds.checkGateway(input.routerId, kind);
+			await app.accessKinds.checkGateway(input.routerId, kind);
 			const gateway = await app.gateways.add(input, app.access.gatewayAdded);
 			const { settings } = gateway;
 			const elsewhere = settings.external === true;
-			const changed =
-				isOwn && (await app.accessKinds.noteGateway(input.routerId, { kind: gateway.kind, elsewhere }));
+			const changed = await app.accessKinds.noteGateway(input.routerId, { kind: gateway.kind, elsewhere });
 			const lines = gatewayAddresses(gateway, publicAddress(app.config));
 			await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
 			if (changed) {

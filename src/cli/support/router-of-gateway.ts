@@ -1,9 +1,8 @@
 import type { App } from '#lib/server/app.ts';
 import { pageOfRouters, sells } from '#lib/server/routers/routers.ts';
 
-/** The router on which a gateway stands, as far as this installation knows it: not where it sells another's time. */
+/** The router of a gateway, or null if it does not exist. */
 export async function routerOfGateway(app: App, routerId: number) {
-	if (app.config.remoteApi !== null) return null;
 	const [row] = await pageOfRouters(app.database.db, routerId - 1, 1);
 	if (row?.id !== routerId) return null;
 	return {

@@ -1,16 +1,9 @@
-import { durationSeconds, formatDuration, parseDuration } from '../domain/duration.ts';
+import { formatDuration } from '../domain/duration.ts';
 import * as m from '../i18n/messages.js';
-import { formatMoney, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
+import { formatMoney } from '../domain/money.ts';
+import { priceOf, type PricedRouter } from './price.ts';
 
-/** What of a router decides a price. `price` is per hour in major units of `currency`. */
-export interface PricedRouter {
-	price: number;
-	currency: string;
-	min_duration: string;
-	max_duration: string;
-}
-
-/** A time that can be bought, with its price as a number (major units) and as a buyer reads it. */
+/** A time that can be bought. `amount` is its price in major units, `money` the same as text. */
 export interface TimeChoice {
 	duration: string;
 	words: string;
@@ -18,7 +11,7 @@ export interface TimeChoice {
 	money: string;
 }
 
-/** What a form offers: made on the server, so that an old phone need not know how the language writes it. */
+/** A router's prices as the form needs them. The texts are made on the server: old phones lack the language data. */
 export interface Offer extends PricedRouter {
 	payment_methods: string[];
 	choices: TimeChoice[];
@@ -30,18 +23,12 @@ const COMMON_DURATIONS = ['30m', '1h', '3h', '6h', '1d', '1w'];
 const USUAL_DURATION = '1h';
 
 /**
- * The price of a time at a router: the amount the API will ask for.
+ * Prices a time at a router, in numbers and in words.
  * @returns null when the text is not a duration or lies outside the router's bounds
  */
 export function quote(router: PricedRouter, duration: string): TimeChoice | null {
-	const seconds = parseDuration(duration)?.seconds;
-	if (seconds === undefined) return null;
-	if (seconds < durationSeconds(router.min_duration) || seconds > durationSeconds(router.max_duration)) {
-		return null;
-	}
-	const perHour = toMinor(router.price, router.currency);
-	if (perHour === null) return null;
-	const amount = toMajor(priceForSeconds(perHour, seconds), router.currency);
+	const amount = priceOf(router, duration);
+	if (amount === null) return null;
 	return {
 		duration,
 		words: formatDuration(duration),
@@ -50,7 +37,7 @@ export function quote(router: PricedRouter, duration: string): TimeChoice | null
 	};
 }
 
-/** The times to offer as buttons, shortest first; never none: a narrow router offers its shortest time. */
+/** The times to offer as buttons, shortest first; a router with narrow bounds offers its shortest time. */
 export function timeChoices(router: PricedRouter): TimeChoice[] {
 	const choices = COMMON_DURATIONS.map((duration) => quote(router, duration)).filter(
 		(choice) => choice !== null
@@ -68,7 +55,7 @@ export function usualChoice(choices: readonly TimeChoice[]): TimeChoice | null {
 /** A price that may break after its currency where a large figure meets a narrow screen. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');
 
-/** What a PayForm needs to know of a router, in the current language. */
+/** The offer of a router in the current language. */
 export function offerOf(router: PricedRouter & { payment_methods: string[] }): Offer {
 	const { price, currency, min_duration, max_duration, payment_methods } = router;
 	return {

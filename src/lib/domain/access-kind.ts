@@ -1,9 +1,9 @@
 /**
- * What a bought password is on a router, by what its hardware can do:
- * - `wpa_personal_per_client`: the password of the Wi-Fi itself, one for each pass (per-client PSK by RADIUS);
- * - `wpa_enterprise`: with the user name, the sign-in of the Wi-Fi itself (PEAP);
- * - `portal_login`: with the user name, the sign-in of the hotspot on an open network, or one with a shared password;
- * - `shared_password`: the owner's own password, the same for all: nothing can end it for one buyer.
+ * How a pass gives access at a router:
+ * - `wpa_personal_per_client`: a separate Wi-Fi password for each pass (per-client PSK by RADIUS)
+ * - `wpa_enterprise`: a username and password for the Wi-Fi itself (PEAP)
+ * - `portal_login`: a username and password for the hotspot's sign-in page
+ * - `shared_password`: the owner's Wi-Fi password, the same for all; it cannot end for one buyer
  */
 export const ACCESS_KINDS = [
 	'wpa_personal_per_client',
@@ -13,20 +13,17 @@ export const ACCESS_KINDS = [
 ] as const;
 export type AccessKind = (typeof ACCESS_KINDS)[number];
 
-/** Whether the end of the time can be enforced there. */
+/** Returns whether the gateway can enforce the end of a pass. */
 export const endsByItself = (kind: AccessKind): boolean => kind !== 'shared_password';
 
-/** Whether the user name is asked for beside the password. */
+/** Returns whether buyers need a username beside the password. */
 export const asksUserName = (kind: AccessKind): boolean =>
 	kind === 'wpa_enterprise' || kind === 'portal_login';
 
-/** Whether the Wi-Fi itself takes the bought password, and lets nobody in without it. */
+/** Returns whether the pass' password is the password of the Wi-Fi itself. */
 export const isWifiPassword = (kind: AccessKind): boolean =>
 	kind === 'wpa_personal_per_client' || kind === 'wpa_enterprise';
 
-/**
- * Whether the network has a password beside what is bought, or in its place, that guests are shown: on an open network
- * there is none.
- */
+/** Returns whether buyers also need the network's own password. */
 export const hasNetworkPassword = (kind: AccessKind, security: 'wpa' | 'nopass'): boolean =>
 	security === 'wpa' && !isWifiPassword(kind);

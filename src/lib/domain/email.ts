@@ -1,7 +1,7 @@
-/** RFC 5321, 4.5.3.1.3: a path has at most 256 octets, two of them its brackets. */
+/** RFC 5321, 4.5.3.1.3: a path has at most 256 octets, including two brackets. */
 export const MAX_EMAIL_CHARACTERS = 254;
 
-/** What browsers accept in a field of type email (HTML standard, "valid e-mail address"), with a dot in the host. */
+/** The HTML standard's "valid e-mail address", with a dot in the host. */
 const EMAIL =
 	/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/;
 

@@ -1,8 +1,9 @@
 import { numberText } from '../i18n/intl.ts';
 
-/** Positions are WGS 84 decimal degrees; distances are metres on a sphere of the mean earth radius (IUGG). */
+/** Mean earth radius (IUGG). */
 export const EARTH_RADIUS_METRES = 6_371_008.8;
 
+/** WGS 84, decimal degrees. */
 export interface Position {
 	lat: number;
 	lon: number;
@@ -17,7 +18,7 @@ export interface Box {
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
-/** Great-circle distance in metres (haversine). */
+/** Returns the great-circle distance in metres (haversine). */
 export function distanceMetres(a: Position, b: Position): number {
 	const sinLat = Math.sin(radians(b.lat - a.lat) / 2);
 	const sinLon = Math.sin(radians(b.lon - a.lon) / 2);
@@ -26,11 +27,11 @@ export function distanceMetres(a: Position, b: Position): number {
 }
 
 /**
- * Boxes that together hold every point within `radiusMetres` of the centre: one, or two where the circle
- * crosses the 180th meridian. A circle around a pole takes the full range of longitudes.
+ * Returns boxes that contain every point within `radiusMetres` of the centre: one, or two if the circle crosses the
+ * 180th meridian. A circle around a pole covers all longitudes.
  */
 export function boxesAround({ lat, lon }: Position, radiusMetres: number): Box[] {
-	// A hair wider than the circle, so that rounding never drops a point on its edge.
+	// Slightly wider than the circle, so that rounding never drops a point on its edge.
 	const angle = (radiusMetres / EARTH_RADIUS_METRES) * (1 + 1e-9) + 1e-9;
 	const minLat = lat - (angle * 180) / Math.PI;
 	const maxLat = lat + (angle * 180) / Math.PI;
@@ -55,13 +56,13 @@ export function boxesAround({ lat, lon }: Position, radiusMetres: number): Box[]
 	return [{ minLat, maxLat, minLon, maxLon }];
 }
 
-/** "180 m", "1.4 km", "27 km" in the current language. */
+/** Formats a distance: "180 m", "1.4 km", "27 km". */
 export function formatDistance(metres: number): string {
 	if (metres < 995) return unitText(metres < 100 ? metres : Math.round(metres / 10) * 10, 'meter', 0);
 	return unitText(metres / 1000, 'kilometer', metres < 9950 ? 1 : 0);
 }
 
-/** "5 km" of whole kilometres, in the current language. */
+/** Formats a distance in whole kilometres: "5 km". */
 export const formatKilometres = (metres: number): string => unitText(metres / 1000, 'kilometer', 0);
 
 function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): string {
@@ -69,7 +70,7 @@ function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): s
 	try {
 		return numberText(value, { style: 'unit', unit, unitDisplay: 'short', ...sizes });
 	} catch {
-		// Safari 14.0 knows no units.
+		// Safari 14.0 has no units.
 		return `${numberText(value, sizes)} ${unit === 'meter' ? 'm' : 'km'}`;
 	}
 }

@@ -3,9 +3,8 @@ import { numberText } from '../i18n/intl.ts';
 import type { Locale } from '../i18n/locales.ts';
 
 /**
- * Money is an integer count of minor units (cents, or whole shillings where the currency has none) beside its
- * ISO 4217 currency; floats exist only on the wire. The exponents stand here because the digits that Intl shows
- * (CLDR) are those of daily use, which for some of these currencies are fewer than ISO 4217's.
+ * Decimals by ISO 4217. Money is an integer count of minor units; floats exist only on the wire. Intl (CLDR) has fewer
+ * decimals for some of these currencies.
  */
 const EXPONENTS: ReadonlyMap<string, number> = new Map(
 	Object.entries({
@@ -29,16 +28,13 @@ const EXPONENTS: ReadonlyMap<string, number> = new Map(
 	})
 );
 
-/** Largest amount the wire accepts, in minor units. */
+/** Largest amount that the API accepts. */
 export const MAX_AMOUNT_MINOR = 10 ** 12;
 
-/** ISO 4217 codes that Airtill can count in. */
+/** Supported currencies, ISO 4217 codes. */
 export const CURRENCIES: readonly string[] = [...EXPONENTS.keys()];
 
-/**
- * Number of decimals of a currency after ISO 4217.
- * @throws Error for a currency that is not in the table: guessing would move a decimal point.
- */
+/** Returns the number of decimals of a currency. @throws Error for an unknown currency */
 export function currencyExponent(currency: string): number {
 	const exponent = EXPONENTS.get(currency);
 	if (exponent === undefined) throw new Error(`Unknown currency ${currency}`);
@@ -46,27 +42,27 @@ export function currencyExponent(currency: string): number {
 }
 
 /**
- * Major units from the wire to minor units.
- * @returns null when the number is not positive, has more decimals than the currency, or is too large.
+ * Converts the API's major units to minor units. Returns null if the number is not positive, has more decimals than the
+ * currency, or is above MAX_AMOUNT_MINOR.
  */
 export function toMinor(major: number, currency: string): number | null {
 	const scaled = major * 10 ** currencyExponent(currency);
 	const minor = Math.round(scaled);
 	if (!Number.isFinite(scaled) || minor <= 0 || minor > MAX_AMOUNT_MINOR) return null;
-	// From about 10^8 on a product is no longer exact to 1e-6; there the way back decides.
+	// Above about 10^8 the product is not exact to 1e-6; then the reverse conversion decides.
 	const isExact = Math.abs(scaled - minor) <= 1e-6 || toMajor(minor, currency) === major;
 	return isExact ? minor : null;
 }
 
-/** Minor units to the wire's number in major units. */
+/** Converts minor units to the API's major units. */
 export function toMajor(minor: number, currency: string): number {
 	const exponent = currencyExponent(currency);
 	return exponent === 0 ? minor : Number((minor / 10 ** exponent).toFixed(exponent));
 }
 
 /**
- * Price of a duration: `price per hour x seconds / 3600`, rounded half up, at least one minor unit.
- * In BigInt because the product of a large price and thirty days passes 2^53.
+ * Returns the price of a duration in minor units: `price per hour x seconds / 3600`, rounded half up, at least 1.
+ * Uses BigInt because a large price times thirty days exceeds 2^53.
  */
 export function priceForSeconds(pricePerHourMinor: number, seconds: number): number {
 	const minor = (BigInt(pricePerHourMinor) * BigInt(seconds) * 2n + 3600n) / 7200n;

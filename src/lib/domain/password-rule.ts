@@ -1,7 +1,7 @@
 export const MIN_PASSWORD_CHARACTERS = 12;
 export const MAX_PASSWORD_CHARACTERS = 128;
 
-/** What is wrong with a password that somebody chose, as a sentence; null when it can be used. */
+/** Returns why a chosen password is not allowed, as a sentence, or null. */
 export function passwordProblem(password: string): string | null {
 	if (password.length < MIN_PASSWORD_CHARACTERS) {
 		return `Use at least ${MIN_PASSWORD_CHARACTERS} characters. A few words are fine.`;

@@ -1,6 +1,7 @@
 import * as m from '../i18n/messages.js';
+import { ANY_PAYMENT_METHOD } from './payment-method-guess.ts';
 
-/** Names that buyers know for the slugs of the wire format, the same in every language. */
+/** Brand names for the slugs of the wire format, the same in every language. */
 const NAMES: Readonly<Record<string, string>> = {
 	airtel_money: 'Airtel Money',
 	mpesa: 'M-Pesa',
@@ -8,26 +9,25 @@ const NAMES: Readonly<Record<string, string>> = {
 	orange_money: 'Orange Money'
 };
 
-/** The slug that leaves the network to be found from the payer's number. */
-export const ANY_NETWORK = 'mobile_money';
-
 const words = (slug: string) => {
 	const text = slug.replaceAll('_', ' ');
 	return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** What a buyer chooses: "MTN MoMo", "Find it from my number"; a new slug in plain words. */
+/** Names a payment method in the form: "MTN MoMo"; a slug without a name in plain words. */
 export function methodChoice(slug: string): string {
-	if (slug === ANY_NETWORK) return m.router_network_any();
+	if (slug === ANY_PAYMENT_METHOD) return m.router_network_any();
 	return slug === 'sandbox' ? m.router_network_test() : (NAMES[slug] ?? words(slug));
 }
 
-/** What a sentence says: "MTN MoMo", or "mobile-money" where the network is not known by name. */
+/** Names a payment method within a sentence: "MTN MoMo", or "mobile-money" while the operator is not known. */
 export function methodName(slug: string): string {
-	return slug === ANY_NETWORK || slug === 'sandbox' ? m.common_mobile_money() : (NAMES[slug] ?? words(slug));
+	return slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
+		? m.common_mobile_money()
+		: (NAMES[slug] ?? words(slug));
 }
 
-/** The methods to offer, without the sandbox's own unless there is no other. */
+/** The methods to offer: the sandbox's own only where there is no other. */
 export function offeredMethods(slugs: readonly string[]): string[] {
 	const offered = slugs.filter((slug) => slug !== 'sandbox');
 	return offered.length > 0 ? offered : [...slugs];

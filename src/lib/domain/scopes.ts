@@ -1,10 +1,10 @@
-/** What each scope of an API key allows, in a few words. */
+/** Short descriptions of the scopes of an API key. */
 const WORDS: Readonly<Record<string, string>> = {
 	'routers:read': 'find routers',
 	'sessions:read': 'read sessions and their passwords',
-	'sessions:write': 'order and end sessions',
+	'sessions:write': 'create and end sessions',
 	'payments:read': 'read payments',
-	'payments:write': 'ask people to pay',
+	'payments:write': 'request payments',
 	'webhooks:write': 'register webhooks',
 	'owner:read': 'read earnings and users',
 	'owner:write': 'change prices'

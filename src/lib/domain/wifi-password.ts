@@ -5,8 +5,8 @@ export const MAX_WIFI_PASSWORD = 63;
 export type WifiPasswordProblem = 'short' | 'long' | 'characters' | 'hex';
 
 /**
- * What keeps a text from being the password of a WPA network; null when nothing does.
- * `hex`: 64 hex digits are the key itself. Routers take that, but phones ask for, and QR codes carry, a passphrase.
+ * Returns why a text cannot be a WPA password, or null.
+ * `hex`: 64 hex digits are the key itself; phones and QR codes need a passphrase.
  */
 export function wifiPasswordProblem(text: string): WifiPasswordProblem | null {
 	if (/^[0-9a-f]{64}$/i.test(text)) return 'hex';

@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const count = (value: number, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`;
 
-/** For developers, who read English: "5 minutes ago"; beyond a month the day, "12 Mar 2026". */
+/** Formats a past moment in English: "5 minutes ago"; after 31 days "12 Mar 2026". */
 export function agoText(at: number, now: number, timeZone: string): string {
 	const passed = now - at;
 	if (passed < MINUTE_MS) return 'just now';
@@ -16,7 +16,7 @@ export function agoText(at: number, now: number, timeZone: string): string {
 	return dayText(at, timeZone);
 }
 
-/** "12 Mar 2026", in the current language */
+/** Formats a day: "12 Mar 2026". */
 export const dayText = (at: number, timeZone: string): string =>
 	new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
@@ -25,7 +25,7 @@ export const dayText = (at: number, timeZone: string): string =>
 		year: 'numeric'
 	}).format(at);
 
-/** "12 Mar, 16:40:05", in the current language */
+/** Formats a moment with seconds: "12 Mar, 16:40:05". */
 export const secondText = (at: number, timeZone: string): string =>
 	new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,

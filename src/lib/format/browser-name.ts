@@ -1,4 +1,4 @@
-/** Names that people know, in the order in which browsers hide behind each other. */
+/** In this order, because most browsers also name the ones below. */
 const BROWSERS: readonly [RegExp, string][] = [
 	[/\bEdgA?\//, 'Edge'],
 	[/\bOPR\//, 'Opera'],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
 	[/Linux/, 'Linux']
 ];
 
-/** "Chrome on Android", from a User-Agent header; for people to recognise their own devices by. */
+/** Returns a name for a device from its User-Agent header: "Chrome on Android". */
 export function deviceName(userAgent: string): string {
 	const name = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
 	const [browser, system] = [name(BROWSERS), name(SYSTEMS)];

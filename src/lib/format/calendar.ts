@@ -1,38 +1,40 @@
 /**
- * Days, ISO weeks (Monday to Sunday) and months of a time zone. A date is `YYYY-MM-DD`; an instant is
- * milliseconds since the epoch.
+ * Days, ISO weeks (Monday to Sunday) and months of a time zone. Dates are `YYYY-MM-DD`; instants are milliseconds since
+ * the epoch.
  */
 export type Period = 'daily' | 'weekly' | 'monthly';
 
 export interface Bucket {
-	/** First and last day, inclusive. */
+	/** First day. */
 	start: string;
+	/** Last day, inclusive. */
 	end: string;
-	/** The same as instants: from the first moment of `start` to the first moment after `end`. */
+	/** Start of the first day. */
 	from: number;
+	/** End of the last day. */
 	until: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How many buckets a report has when nobody says from when. */
+/** Buckets of a report without a start date. */
 const DEFAULT_COUNT: Record<Period, number> = { daily: 30, weekly: 12, monthly: 12 };
 
 export const MAX_BUCKETS = 366;
 
-/** Day number of a date, counted from 1970-01-01; dates are added and compared as these. */
+/** Days since 1970-01-01. */
 const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Dates that reports know; the calendar arithmetic here is right between them. */
+/** The calendar arithmetic is correct between these dates. */
 export const FIRST_DATE = '1970-01-01';
 export const LAST_DATE = '9998-12-31';
 
-/** A date that exists: `2026-02-30` does not. */
+/** Returns whether a text is an existing date; `2026-02-30` is not. */
 export const isDate = (text: string) =>
 	/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(dayOf(text)) && dateOf(dayOf(text)) === text;
 
-/** One for each zone, because making one takes longer than using it a hundred times. */
+/** Formatters by time zone; creating one is a hundred times slower than using it. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
@@ -53,7 +55,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 	return clock;
 }
 
-/** What the zone's clocks show at an instant, as if they showed UTC; whole seconds. */
+/** Returns the zone's local time at an instant as if it were UTC, in whole seconds. */
 function localAt(instant: number, timeZone: string): number {
 	const parts = clockOf(timeZone).formatToParts(instant);
 	const value = (type: string) => Number(parts.find((part) => part.type === type)?.value);
@@ -67,29 +69,29 @@ function localAt(instant: number, timeZone: string): number {
 	);
 }
 
-/** The date in the zone at an instant. */
+/** Returns the date in the zone at an instant. */
 export const dateAt = (instant: number, timeZone: string): string =>
 	dateOf(Math.floor(localAt(instant, timeZone) / DAY_MS));
 
-/** First moment of a date in the zone. */
+/** Returns the start of a date in the zone. */
 function startOf(date: string, timeZone: string): number {
 	const midnight = dayOf(date) * DAY_MS;
 	const [before, after] = [midnight - DAY_MS, midnight + DAY_MS].map(
 		(instant) => midnight - (localAt(instant, timeZone) - instant)
 	) as [number, number];
 	const moments = [before, after].filter((moment) => localAt(moment, timeZone) === midnight);
-	// Two: the clocks went back over midnight, and the day began with the first. None: they went forward over it,
-	// and the day began at that moment.
+	// Two midnights: the clocks went back, and the day starts with the first. None: they went forward over midnight,
+	// and the day starts at that moment.
 	return moments.length > 0 ? Math.min(...moments) : before;
 }
 
-/** From the first moment of one date to the end of another, epoch milliseconds; `to` is not part of it. */
+/** Returns the instants from the start of one date to the end of another, exclusive. */
 export const spanOfDates = (from: string, to: string, timeZone: string): { from: number; to: number } => ({
 	from: startOf(from, timeZone),
 	to: startOf(dateOf(dayOf(to) + 1), timeZone)
 });
 
-/** First day of the bucket that holds a day. */
+/** Returns the first day of the bucket that contains a day. */
 function alignDown(day: number, period: Period): number {
 	if (period === 'daily') return day;
 	// 1970-01-01 was a Thursday, three days after a Monday.
@@ -97,7 +99,7 @@ function alignDown(day: number, period: Period): number {
 	return dayOf(`${dateOf(day).slice(0, 7)}-01`);
 }
 
-/** First day of the bucket that is `count` buckets after the one that begins on `day`. */
+/** Returns the first day of the bucket that is `count` buckets after the one that starts on `day`. */
 function step(day: number, period: Period, count: number): number {
 	if (period === 'daily') return day + count;
 	if (period === 'weekly') return day + 7 * count;
@@ -106,9 +108,9 @@ function step(day: number, period: Period, count: number): number {
 }
 
 /**
- * The buckets of a report, ascending and without gaps, widened to whole ones.
- * @param span dates, inclusive; what is missing is the default: up to today, 30 days, 12 weeks or 12 months
- * @returns null when the span ends before it begins, or has more than MAX_BUCKETS
+ * Returns the whole buckets of a report, ascending and without gaps.
+ * @param span dates, inclusive; by default the last 30 days, 12 weeks or 12 months
+ * @returns null if the span ends before it starts or has more than MAX_BUCKETS
  */
 export function buckets(
 	period: Period,

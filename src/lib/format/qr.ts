@@ -1,17 +1,18 @@
-/** A QR code as it travels to a page: its modules, row by row, four in each hex digit (1 is dark). */
+/** A QR code for a page. */
 export interface QrCode {
 	/** Modules on a side, without the quiet zone. */
 	size: number;
+	/** Modules row by row, four in each hex digit; 1 is dark. */
 	bits: string;
 }
 
-/** Modules of white that readers need on every side. */
+/** Quiet zone on every side, in modules (ISO/IEC 18004). */
 const QUIET = 4;
 
-/** Length of a side with its quiet zone. */
+/** Returns the length of a side with its quiet zone. */
 export const qrSide = ({ size }: QrCode): number => size + 2 * QUIET;
 
-/** Path of the dark modules, to be drawn as a stroke of one unit: a run of them is one line. */
+/** Returns the SVG path of the dark modules, for a stroke of one unit. */
 export function qrPath({ size, bits }: QrCode): string {
 	const isDark = (index: number) =>
 		((Number.parseInt(bits.charAt(index >> 2), 16) >> (3 - (index & 3))) & 1) === 1;

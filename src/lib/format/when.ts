@@ -1,6 +1,7 @@
 import { currentLocale } from '../i18n/current.ts';
 import { intlLocales } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';
+import { timeLeft, type TimeLeftWords } from './time-left.ts';
 
 /**
  * Moments and spans as a buyer reads them: in the language of the page, in the time zone of the installation (the
@@ -35,20 +36,14 @@ export function momentText(moment: Date, now: Date, timeZone: string): string {
 	return m.common_day_and_time({ day: currentLocale() === 'en' ? date.replace(',', '') : date, clock });
 }
 
-/** Time left, coarse while it is long and exact near its end: "6 d 4 h", "1 h 58 min", "42 min", "4:07". */
-export function timeLeftText(seconds: number): string {
-	const left = Math.max(0, Math.floor(seconds));
-	if (left < 5 * 60) return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
-	const minutes = Math.floor(left / 60);
-	if (minutes < 60) return m.common_left_minutes({ minutes });
-	const hours = Math.floor(minutes / 60);
-	if (hours < 24) {
-		return minutes % 60 === 0
-			? m.common_left_hours({ hours })
-			: m.common_left_hours_minutes({ hours, minutes: minutes % 60 });
-	}
-	const days = Math.floor(hours / 24);
-	return hours % 24 === 0
-		? m.common_left_days({ days })
-		: m.common_left_days_hours({ days, hours: hours % 24 });
-}
+/** A span in the current language: "1 h 58 min". */
+export const timeLeftText = (seconds: number): string => timeLeft(seconds, timeLeftWords());
+
+/** The words of `timeLeft` in the current language. */
+export const timeLeftWords = (): TimeLeftWords => ({
+	minutes: m.common_left_minutes({ minutes: '{minutes}' }),
+	hours: m.common_left_hours({ hours: '{hours}' }),
+	hoursMinutes: m.common_left_hours_minutes({ hours: '{hours}', minutes: '{minutes}' }),
+	days: m.common_left_days({ days: '{days}' }),
+	daysHours: m.common_left_days_hours({ days: '{days}', hours: '{hours}' })
+});

@@ -1,9 +1,9 @@
-/** The languages of the portal; the first one is the one that everything is written in. */
+/** Languages of the portal. */
 export const LOCALES = ['en', 'fr', 'sw', 'pt', 'ar', 'rw', 'lg', 'am'] as const;
 
 export type Locale = (typeof LOCALES)[number];
 
-/** Each language's name in itself: somebody who looks for it reads no other. */
+/** Names of the languages, each in its own language. */
 export const LANGUAGE_NAMES: Readonly<Record<Locale, string>> = {
 	en: 'English',
 	fr: 'Français',

@@ -5,9 +5,9 @@ export type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
 type Words = Record<TimeUnit, Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
 /**
- * Units of time for the languages that Intl's data (CLDR 48) has no words for: there it writes "2 h" in Kinyarwanda and
- * Luganda, and the plural for one day in Amharic. They stand here and not in the catalogues because the command line
- * runs without the build that compiles those. Not reviewed by native readers yet (see src/language/unreviewed.schema.json).
+ * Units of time that Intl (CLDR 48) lacks: it writes "2 h" in Kinyarwanda and Luganda, and the plural for one day in
+ * Amharic. Not in the catalogues, because the command line runs without compiled catalogues. No native reader has
+ * reviewed them yet (unreviewed.schema.json).
  */
 const WORDS: Partial<Record<Locale, Words>> = {
 	rw: {
@@ -30,11 +30,11 @@ const WORDS: Partial<Record<Locale, Words>> = {
 	}
 };
 
-/** "amasaha 2"; null for a language that Intl has words for. */
+/** Formats a count of units: "amasaha 2". Returns null for languages that Intl supports. */
 export function unitWords(locale: Locale, count: number, unit: TimeUnit): string | null {
 	const words = WORDS[locale]?.[unit];
 	if (!words) return null;
-	// Intl has no plural rules for Kinyarwanda: what it takes instead knows "one" and "other".
+	// Intl has no plural rules for Kinyarwanda; English has the same categories.
 	const category = new Intl.PluralRules([locale, 'en']).select(count);
 	return (words[category] ?? words.other).replace('{n}', String(count));
 }

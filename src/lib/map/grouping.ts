@@ -1,34 +1,34 @@
 import Supercluster from 'supercluster';
 import type { Position } from '../domain/geo.ts';
 
-/** Places that would lie on each other at a zoom become one, so that a map never has more than a screen can hold. */
+/** Groups routers that would overlap at a zoom, so that a map never holds more than a screen can show. */
 
 export interface Group<T> extends Position {
-	/** One place, or several of them. */
+	/** One router, or several. */
 	members: readonly T[];
 	count: number;
-	/** Zoom at which it falls apart; null for one place. */
+	/** Zoom at which it falls apart; null for a single router. */
 	apartAt: number | null;
 }
 
 export interface Grouping<T> {
-	load(places: readonly T[]): void;
+	load(routers: readonly T[]): void;
 	at(box: { west: number; south: number; east: number; north: number }, zoom: number): Group<T>[];
 }
 
-/** More members than this are not listed, only counted. */
+/** Larger groups are counted and not listed. */
 const MAX_MEMBERS = 20;
 
-/** @param pixels how near to each other places become one @param maxZoom where even the nearest ones stay apart */
+/** @param pixels distance below which routers become a group @param maxZoom from here on nothing is grouped */
 export function createGrouping<T extends Position>(pixels: number, maxZoom: number): Grouping<T> {
-	const index = new Supercluster<{ place: T }>({ radius: pixels, extent: 256, maxZoom, minPoints: 2 });
+	const index = new Supercluster<{ router: T }>({ radius: pixels, extent: 256, maxZoom, minPoints: 2 });
 	return {
-		load(places) {
+		load(routers) {
 			index.load(
-				places.map((place) => ({
+				routers.map((router) => ({
 					type: 'Feature',
-					geometry: { type: 'Point', coordinates: [place.lon, place.lat] },
-					properties: { place }
+					geometry: { type: 'Point', coordinates: [router.lon, router.lat] },
+					properties: { router }
 				}))
 			);
 		},
@@ -36,7 +36,7 @@ export function createGrouping<T extends Position>(pixels: number, maxZoom: numb
 			return index.getClusters([west, south, east, north], zoom).map(({ geometry, properties }) => {
 				const [lon = 0, lat = 0] = geometry.coordinates;
 				if (!('cluster' in properties)) {
-					return { lat, lon, members: [properties.place], count: 1, apartAt: null };
+					return { lat, lon, members: [properties.router], count: 1, apartAt: null };
 				}
 				const { cluster_id: id, point_count: count } = properties;
 				const leaves = count > MAX_MEMBERS ? [] : index.getLeaves(id, MAX_MEMBERS);
@@ -44,7 +44,7 @@ export function createGrouping<T extends Position>(pixels: number, maxZoom: numb
 					lat,
 					lon,
 					count,
-					members: leaves.map((leaf) => leaf.properties.place),
+					members: leaves.map((leaf) => leaf.properties.router),
 					apartAt: index.getClusterExpansionZoom(id)
 				};
 			});

@@ -1,4 +1,5 @@
 import type { Position } from '../domain/geo.ts';
+import { positionOf } from './position.ts';
 
 /** Longest text that is read as a place. */
 export const MAX_PLACE_LENGTH = 100;
@@ -12,15 +13,6 @@ const DECIMAL_COMMAS = /^([-+]?\d{1,3},\d{1,20})(?:\s*;\s*|,?\s+)([-+]?\d{1,3},\
 const ANGLE = String.raw`(\d{1,3}(?:\.\d{1,20})?)\s*°?\s*(?:(\d{1,2}(?:\.\d{1,20})?)\s*'\s*)?(?:(\d{1,2}(?:\.\d{1,20})?)\s*"\s*)?`;
 const LETTER_BEHIND = new RegExp(`^${ANGLE}\\s*([NS])\\s*[,;]?\\s*${ANGLE}\\s*([EW])$`, 'i');
 const LETTER_BEFORE = new RegExp(`^([NS])\\s*${ANGLE}\\s*[,;]?\\s*([EW])\\s*${ANGLE}$`, 'i');
-
-/** Five decimals are about one metre: enough to find a router, and no more than that about a person. */
-export const roundDegrees = (degrees: number): number => Number(degrees.toFixed(5));
-
-/** @returns the position with five decimals, or null when it is not on the globe. */
-export function positionOf(lat: number, lon: number): Position | null {
-	if (!(Math.abs(lat) <= 90) || !(Math.abs(lon) <= 180)) return null;
-	return { lat: roundDegrees(lat), lon: roundDegrees(lon) };
-}
 
 function angle(degrees = '', minutes = '0', seconds = '0', letter = ''): number {
 	const parts = [Number(degrees), Number(minutes), Number(seconds)] as const;

@@ -1,28 +1,28 @@
 import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 
-/** What stands on the map at one point, and how it says what it is. */
+/** One mark on the map. */
 export interface Mark extends Position {
 	/** Two marks with the same key are the same mark. */
 	key: string;
-	kind: 'pin' | 'cluster' | 'place';
-	/** What is written on it. */
+	kind: 'pin' | 'cluster' | 'router';
+	/** The text on it. */
 	text: string;
-	/** Its name, for those who do not see it and under a finger or mouse. */
+	/** For screen readers and the tooltip. */
 	name: string;
 	isOffline: boolean;
-	/** It stands for places of the list. */
+	/** Its routers are in the list. */
 	isListed: boolean;
 	size: number;
-	/** Places that it stands for. */
+	/** Ids of its routers. */
 	ids: readonly number[];
 	onChoose(): void;
 }
 
 export interface Markers {
-	/** Shows these marks and no others; those that stay are not touched. */
+	/** Shows these marks and no others; marks that stay are not redrawn. */
 	show(marks: readonly Mark[]): void;
-	/** Points at the mark of a place. */
+	/** Points at the mark of a router. */
 	point(id: number | null): void;
 	/** Sets the focus to the mark that is nearest to a position. @returns false when there is none */
 	focusNear(position: Position): boolean;
@@ -38,15 +38,15 @@ interface Shown {
 const TOP = 1000;
 
 /**
- * Marks as Leaflet's markers. What has no entry in the list is a real button; the pins of the list are not reached
- * by keyboard, because the list itself stands beside them.
+ * Shows marks as Leaflet markers. Marks without an entry in the list are buttons; the pins of the list are not reached by
+ * keyboard, because the list itself is beside them.
  */
 export function createMarkers(map: L.Map): Markers {
 	const layer = L.layerGroup().addTo(map);
 	const shown = new Map<string, Shown>();
 	let pointed: number | null = null;
 	let tooltip: L.Tooltip | null = null;
-	/** A mark that was the handle by which the map was pulled is not chosen by letting go. */
+	/** The map was dragged by a mark: the end of the drag is no choice. */
 	let isDragged = false;
 	map.on('dragstart', () => (isDragged = true));
 
@@ -77,7 +77,7 @@ export function createMarkers(map: L.Map): Markers {
 			element.setAttribute('aria-label', mark.name);
 		}
 		element.addEventListener('click', (event) => {
-			// Leaflet would take it for a click on the ground.
+			// Leaflet would take it for a click on the map.
 			event.stopPropagation();
 			if (isDragged) return;
 			hideName();
@@ -147,4 +147,4 @@ export function createMarkers(map: L.Map): Markers {
 	};
 }
 
-const CLASSES = { pin: 'pin', cluster: 'cluster', place: 'dot-place' } as const;
+const CLASSES = { pin: 'pin', cluster: 'cluster', router: 'dot-router' } as const;

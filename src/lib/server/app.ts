@@ -1,11 +1,12 @@
 import {
 	createAccess,
 	createAccessKinds,
-	createGuests,
-	createPlan,
+	createApiBuyers,
+	createPasses,
+	createProvisioning,
 	type Access,
 	type AccessKinds,
-	type Guests
+	type ApiBuyers
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
@@ -15,7 +16,7 @@ import { createBranding, type Branding } from './owner/branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap, type Basemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
-import type { Config } from './config/config.ts';
+import { ConfigError, type Config } from './config/config.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways, type Gateways } from './gateways/gateways.ts';
@@ -25,7 +26,7 @@ import { createIdempotency, type Idempotency } from './api/idempotency/idempoten
 import { createEvents } from './events/events.ts';
 import { createEarnings, type Earnings } from './billing/earnings/earnings.ts';
 import { createCursors, type Cursors } from './api/http/cursor.ts';
-import { createJobs } from './jobs/jobs.ts';
+import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { createOperatorHttp } from './billing/operators/http.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
@@ -43,14 +44,15 @@ import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn, type SignIn } from './developer/sign-in/sign-in.ts';
-import { createSessions, SESSION_JOB, type Sessions } from './billing/sessions/sessions.ts';
+import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments, type TestPayments } from './developer/test-payments/test-payments.ts';
 import { createUsage, type Usage } from './owner/usage/usage.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
+import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
 import { mailNotices } from './developer/webhooks/notices.ts';
-import { createTransport } from './developer/webhooks/transport.ts';
-import { createUpkeep } from './developer/webhooks/upkeep.ts';
+import { createTransport } from './developer/webhooks/transport/transport.ts';
+import { createUpkeep, UPKEEP_JOB } from './developer/webhooks/upkeep.ts';
 import { createWebhooks, type Webhooks } from './developer/webhooks/webhooks.ts';
 
 /** The composition root: every service, built once from the configuration. */
@@ -70,7 +72,7 @@ export interface App {
 	purchases: Purchases;
 	gateways: Gateways;
 	captiveSessions: CaptiveSessions;
-	guests: Guests;
+	apiBuyers: ApiBuyers;
 	access: Access;
 	accessKinds: AccessKinds;
 	usage: Usage;
@@ -126,19 +128,20 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ database, operators, branding, clock, config, secrets });
-	const events = createEvents(clock, createFanOut(secrets).publish);
+	const events = createEvents(clock, createFanOut(secrets, jobs).publish);
 	const gateways = createGateways(database, clock, secrets);
-	const plan = createPlan({ clock, jobs, gateways, routers });
+	const passes = createPasses({ clock, secrets, routers });
+	const provisioning = createProvisioning({ clock, jobs, gateways, routers });
 	const sessions = createSessions({
 		database,
 		clock,
 		config,
-		secrets,
 		jobs,
 		events,
 		routers,
 		operators,
-		access: plan
+		passes,
+		provisioning
 	});
 	const changes = createChanges();
 	const audit = createAudit(clock);
@@ -164,7 +167,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		clock,
 		secrets,
 		access: {
-			bound: (tokenHash, isIn) => access.captiveSessionBound(tokenHash, isIn),
+			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash)
 		}
@@ -178,11 +181,11 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		captiveSessions,
 		sessions,
 		payments,
-		plan,
+		passes,
 		routers,
 		reach
 	});
-	const guests = createGuests({ database, clock, secrets, sessions });
+	const apiBuyers = createApiBuyers({ database, clock, secrets, passes });
 	const silence = createGatewayHealth({ database, clock, log, gateways, access, reach });
 	const usage = createUsage({ database, clock, config, gateways });
 	const mailer = createMailer(config);
@@ -202,19 +205,8 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		allowInsecure: config.webhookAllowInsecure,
 		ownHosts: config.origin === null ? [] : [new URL(config.origin).host]
 	};
-	const delivery = createDelivery({
-		database,
-		clock,
-		log,
-		secrets,
-		transport: createTransport(webhookRules),
-		sweep: createUpkeep({
-			database,
-			clock,
-			log,
-			notify: mailNotices({ accounts, mailer, origin: config.origin })
-		})
-	});
+	const transport = createTransport(webhookRules);
+	const notify = mailNotices({ accounts, mailer, origin: config.origin });
 	const looking = createShare(PART_FOR_LOOKING, config, clock);
 	const api: ApiAccess = config.remoteApi
 		? { ...config.remoteApi, memory: createApiMemory(clock), looking }
@@ -239,20 +231,20 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			secrets,
 			rateLimits,
 			maxCodes: config.maxCodes,
-			isGuest: guests.isGuest,
+			isApiBuyer: apiBuyers.isApiBuyer,
 			region: config.defaultRegion
 		}),
 		gateways,
 		captiveSessions,
 		access,
-		guests,
-		accessKinds: createAccessKinds({ database, gateways, routers, sessions }),
+		apiBuyers,
+		accessKinds: createAccessKinds({ database, gateways, routers, passes }),
 		usage,
 		places: createPlaces(config, clock),
 		rateLimits,
 		requestLog,
 		earnings: createEarnings(database, clock, config),
-		webhooks: createWebhooks({ database, clock, secrets, rules: webhookRules }),
+		webhooks: createWebhooks({ database, clock, secrets, jobs, rules: webhookRules }),
 		basemap,
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
@@ -261,24 +253,27 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		signIn,
 		api,
 		async openPortal() {
-			if (!config.remoteApi) api.key = await portalKey(accounts, apiKeys);
+			if (config.remoteApi) await refuseGateways(gateways);
+			else api.key = await portalKey(accounts, apiKeys);
 		},
 		startJobs() {
-			jobs.start({
+			const handlers: Record<string, JobHandler> = {
 				...payments.jobs,
 				...access.jobs,
+				...sessions.jobs,
 				...silence.jobs,
 				...usage.jobs,
-				[SESSION_JOB]: (id) => sessions.settleDue(id)
-			});
-			delivery.start();
+				[DELIVERY_JOB]: createDelivery({ database, clock, secrets, transport }),
+				[UPKEEP_JOB]: createUpkeep({ database, clock, log, notify })
+			};
+			jobs.start(handlers, failingEndpoints);
 		},
 		releaseWaiters: () => changes.stop(),
 		async stop() {
 			changes.stop();
 			sandbox?.stop();
 			silence.stop();
-			await Promise.all([jobs.stop(), delivery.stop()]);
+			await jobs.stop();
 			await signIn.stop();
 			await requestLog.stop();
 			await Promise.all([http.stop(), reach.stop()]);
@@ -286,6 +281,19 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			await database.close();
 		}
 	};
+}
+
+/**
+ * Refuses to start a portal of a remote API that has gateways: captive sessions and the sign-in of API buyers need
+ * the passes of this process.
+ */
+async function refuseGateways(gateways: Gateways): Promise<void> {
+	const { length } = await gateways.list();
+	if (length === 0) return;
+	throw new ConfigError([
+		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +
+			'Remove them ("gateways remove NAME"), or unset AIRTILL_API_URL.'
+	]);
 }
 
 /** The portal's own key: derived from the secret, so that every process has the same one and none stores it. */

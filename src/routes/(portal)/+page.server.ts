@@ -5,20 +5,23 @@ import { formatMoney } from '#lib/domain/money.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient, ApiProblem, type ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/api/contract/schemas.ts';
-import { orCalmly } from './api-errors.ts';
+import { orUnavailable } from './api-errors.ts';
 import { findByName } from './find-by-name.ts';
 import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
-/** Around the corner this many make a choice; across town one place is better than none. */
-const CHOICE = 4;
+/** So many routers nearby end the search; farther away one is enough. */
+const ENOUGH_NEARBY = 4;
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
 	const api = apiClient(event);
 	const unreachable = m.common_list_unreachable();
-	const search = await orCalmly(named(api, readSearch(event.url.searchParams, config.centre)), unreachable);
-	const found = await orCalmly(findNear(api, search), unreachable);
+	const search = await orUnavailable(
+		named(api, readSearch(event.url.searchParams, config.centre)),
+		unreachable
+	);
+	const found = await orUnavailable(findNear(api, search), unreachable);
 	const { position } = search;
 	const continued = search.cursor !== null && !found.restarted;
 	const first = continued ? search.first : 1;
@@ -38,7 +41,7 @@ export const load: PageServerLoad = async (event) => {
 		first,
 		continued,
 		restarted: found.restarted,
-		places: found.data.map(shown),
+		routers: found.data.map(cardOf),
 		more:
 			found.next_cursor === null
 				? null
@@ -49,7 +52,7 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** A place that was asked for by its name, with its position when it is known. */
+/** Replaces a place name by the position of the router that matches it. */
 async function named(api: ApiClient, search: Search): Promise<Search> {
 	if (search.name === null) return search;
 	const found = await findByName(api, search.position, search.name);
@@ -58,14 +61,14 @@ async function named(api: ApiClient, search: Search): Promise<Search> {
 		: search;
 }
 
-/** How far the list looks, and around what. */
+/** The sentence above the list: distance and centre of the search. */
 function summary({ data, radius }: RouterListBody, given: boolean): string {
 	const distance = formatKilometres(radius);
 	if (data.length === 0) return given ? m.list_none_chosen({ distance }) : m.list_none_centre({ distance });
 	return given ? m.list_around_chosen({ distance }) : m.list_around_centre({ distance });
 }
 
-/** Looks ever farther until there is something to buy; a page that was asked for by its cursor is just read. */
+/** Searches in wider and wider circles until there is something to buy; with a cursor, reads that page. */
 async function findNear(api: ApiClient, search: Search): Promise<RouterListBody & { restarted: boolean }> {
 	const { lat, lon } = search.position;
 	if (search.cursor !== null && search.radius !== null) {
@@ -80,23 +83,23 @@ async function findNear(api: ApiClient, search: Search): Promise<RouterListBody 
 	let found: RouterListBody | null = null;
 	for (const [step, radius] of (search.radius === null ? RADII : [search.radius]).entries()) {
 		const wider = await api.listRouters({ lat, lon, radius, limit: PAGE_SIZE });
-		// Farther away there may be nothing more to buy either: then the nearest ones are the answer.
+		// If the wider circle has no more on sale, the nearer list is the better answer.
 		if (found === null || found.data.length === 0 || onSale(wider) > onSale(found)) found = wider;
-		if (onSale(found) >= (step === 0 ? CHOICE : 1)) break;
+		if (onSale(found) >= (step === 0 ? ENOUGH_NEARBY : 1)) break;
 	}
-	if (found === null) throw new Error('There is no radius to search');
+	if (found === null) throw new Error('No radius to search');
 	return { ...found, restarted: false };
 }
 
 const onSale = (list: RouterListBody) => list.data.filter(({ status }) => status === 'online').length;
 
-/** What the list shows of a router. */
-function shown({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {
+/** The fields of a router's card. */
+function cardOf({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {
 	return {
 		id,
 		name,
 		address,
-		network: m.list_network({ ssid: apart(ssid) }),
+		ssid: m.list_network({ ssid: apart(ssid) }),
 		lat,
 		lon,
 		distance: distance === null ? '' : formatDistance(distance),

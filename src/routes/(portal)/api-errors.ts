@@ -3,22 +3,23 @@ import * as m from '#lib/i18n/messages.js';
 import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 
 /**
- * Waits for the service; when it cannot be asked, the buyer gets a calm page instead of a fault.
- * @param words what that means for the buyer's money, and what to do
+ * Waits for the service. While it is not available, the buyer gets an error page that tries again.
+ * @param message what that means for the buyer's money, and what to do
+ * @throws HttpError 503
  */
-export async function orCalmly<T>(work: Promise<T>, words: string): Promise<T> {
+export async function orUnavailable<T>(work: Promise<T>, message: string): Promise<T> {
 	try {
 		return await work;
 	} catch (problem) {
 		if (problem instanceof ApiLimited) {
-			error(503, { message: words, retryAfterSeconds: problem.retryAfterSeconds });
+			error(503, { message, retryAfterSeconds: problem.retryAfterSeconds });
 		}
-		if (problem instanceof ApiUnavailable) error(503, words);
+		if (problem instanceof ApiUnavailable) error(503, message);
 		throw problem;
 	}
 }
 
-/** The fields of a form that was sent; a body that is none is the sender's mistake. */
+/** Reads a posted form. @throws HttpError 400 when the body is not a form */
 export async function readForm(request: Request): Promise<FormData> {
 	try {
 		return await request.formData();
@@ -27,7 +28,7 @@ export async function readForm(request: Request): Promise<FormData> {
 	}
 }
 
-/** @returns null where the service knows no such thing */
+/** @returns null where the service answers 404 */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 	try {
 		return await work;

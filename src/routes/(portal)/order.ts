@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import { offerOf, type TimeChoice } from '#lib/checkout/quote.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
@@ -11,8 +11,8 @@ import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
 import { NEW_ORDER, orderRefusal, unsent } from './refusal.ts';
 
-/** What the pages with a PayForm show of a router, and no more. */
-export const shownOf = (router: RouterBody) => ({
+/** The fields of a router on a page with a PayForm. */
+export const payFormRouter = (router: RouterBody) => ({
 	...offerOf(router),
 	id: router.id,
 	name: router.name,
@@ -20,15 +20,15 @@ export const shownOf = (router: RouterBody) => ({
 	ssid: router.ssid,
 	lat: router.lat,
 	lon: router.lon,
-	/** What has to be known before paying. */
+	/** A warning before the payment. */
 	note: endsByItself(router.access_kind) ? null : m.router_shared()
 });
 
 /**
- * Takes a sent PayForm: it comes back with what is wrong, or with a price that was not seen yet; else the time is
- * bought, and the browser goes to the page of the purchase.
+ * Takes a posted PayForm: buys the time and redirects to the page of the purchase, or returns the form with the problems
+ * or with a price that the buyer has not seen yet.
  * @param findRouter the router that sells
- * @param bought is told the token of the purchase before the browser goes there
+ * @param bought called with the token of the purchase before the redirect
  */
 export const placeOrder = (
 	event: RequestEvent,
@@ -45,8 +45,8 @@ export const placeOrder = (
 	});
 
 /**
- * The same for an order of any kind.
- * @param carryOut orders and starts the payment; answers the token of the page to go to
+ * Takes a posted PayForm for any kind of order.
+ * @param carryOut orders and starts the payment; returns the token of the purchase to show
  */
 export async function takeOrder(
 	event: RequestEvent,
@@ -64,11 +64,11 @@ export async function takeOrder(
 	}
 
 	const wanted = wantedTime(router, entry);
-	const errors = {
+	const errors: FormErrors = {
 		...('error' in wanted ? { time: wanted.error } : {}),
-		...(offeredMethods(router.payment_methods).includes(entry.network)
+		...(offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 			? {}
-			: { network: m.router_choose_network() }),
+			: { paymentMethod: m.router_choose_network() }),
 		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
 	};
 	if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
@@ -79,7 +79,7 @@ export async function takeOrder(
 		const form: PurchaseForm = {
 			routerId: router.id,
 			duration: wanted.choice.duration,
-			paymentMethod: entry.network,
+			paymentMethod: entry.paymentMethod,
 			phone: entry.phone,
 			amount: wanted.choice.amount,
 			currency: router.currency
@@ -94,16 +94,16 @@ export async function takeOrder(
 	redirect(303, link(`/s/${token}`));
 }
 
-/** Nobody is let in at the moment where the buyer is. */
+/** The router is offline. */
 class NotSold extends Error {}
 
-/** The form as it comes back with a price: a time that was typed is the chosen one. */
+/** The entries of a form that comes back with a price: a typed time is the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 	wanted.own ? { ...entry, time: 'own' } : entry;
 
-/** @param chosenAnew another time was chosen than the one whose price the button names */
-function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, chosenAnew: boolean) {
+/** @param changed the buyer chose another time than the one whose price is on the button */
+function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, changed: boolean) {
 	const price = { time: choice.words, money: choice.money };
-	const why = own || chosenAnew ? m.router_price_of_time(price) : m.router_price_is_new(price);
+	const why = own || changed ? m.router_price_of_time(price) : m.router_price_is_new(price);
 	return { choice, own, why };
 }

@@ -55,7 +55,7 @@ export const coloursOf = (page: Page, selector: string): Promise<number> =>
 /** Places that the groups and points on the map stand for together, without the numbered pins of the list. */
 export async function placesOnMap(map: Locator): Promise<number> {
 	const names = await map
-		.locator('button.cluster:not(.listed), button.dot-place')
+		.locator('button.cluster:not(.listed), button.dot-router')
 		.evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label') ?? ''));
 	return names.reduce((sum, name) => {
 		const count = /^([\d,]+) places$/.exec(name)?.[1];

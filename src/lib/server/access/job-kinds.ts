@@ -1,18 +1,18 @@
-/** Job: makes a gateway know what a pass is now; its subject is the grant. */
+/** Compares a grant with its pass and calls the gateway; its subject is the grant. */
 export const GRANT_JOB = 'access.grant';
-/** Job: makes a gateway that was registered know of those whose time runs; its subject is the gateway. */
+/** Requests users at an added gateway; its subject is the gateway. */
 export const GATEWAY_JOB = 'access.gateway';
-/** Job: gives up on a session that no gateway has let in; its subject is the session. */
-export const ACTIVATING_JOB = 'access.activating';
-/** Job: begins a session that waits for a sign of its router; its subject is the session. */
-export const SIGN_JOB = 'access.sign';
-/** Job: looks whether a gateway was told of added time that has begun; its subject is the session. */
+/** Refunds a pass that no gateway confirmed in time; its subject is the pass. */
+export const ACTIVATION_JOB = 'access.activating';
+/** Starts a pass that waits for its router to respond; its subject is the pass. */
+export const ROUTER_JOB = 'access.sign';
+/** Checks whether a gateway learnt of added time; its subject is the session. */
 export const ADDED_JOB = 'access.added';
-/** Job: ends or prolongs a connection that a gateway accounts for; its subject is the network session. */
+/** Ends or prolongs a connection that a gateway reports; its subject is the connection. */
 export const CONNECTION_JOB = 'access.connection';
 
-/** A router that has not let a paid buyer in after this time gives the money back. */
-export const ACTIVATING_MS = 10 * 60 * 1000;
+/** A paid pass that no gateway has confirmed is refunded after this time. */
+export const ACTIVATION_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** Gateways are told whole seconds: an end that differs by less is the same. */
-export const TOLD_ABOUT_MS = 2_000;
+/** Gateways take whole seconds: ends that differ by less are the same. */
+export const SAME_END_MS = 2_000;

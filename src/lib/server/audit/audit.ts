@@ -3,23 +3,23 @@ import type { Queries, Tx } from '../db/database.ts';
 import * as store from './store.ts';
 
 /**
- * Who moved money, why, and what was so before and after. Written in the transaction of the change, so that there is
- * no change without its row and no row without its change; never changed or deleted.
+ * The log of decisions that moved money: actor, reason, state before and after. Entries are written in the
+ * transaction of the change and are never changed or deleted.
  */
 export interface Audit {
 	record(trx: Tx, entry: AuditEntry): Promise<void>;
-	/** The entries about a payment, oldest first. */
+	/** Lists the entries about a payment, oldest first. */
 	ofPayment(queries: Queries, paymentId: number): Promise<store.AuditRow[]>;
 }
 
 export interface AuditEntry {
-	/** `reconciler`, `refunds`, or the name that a person gave at the command line. */
+	/** `reconciler`, `refunds`, or the name that an administrator gave on the command line. */
 	actor: string;
-	/** What was done, e.g. `payment.success`. */
+	/** For example `payment.success`. */
 	action: string;
 	paymentId: number | null;
 	refundId?: number;
-	/** Why, for people. */
+	/** For people. */
 	reason: string;
 	before: Readonly<Record<string, unknown>>;
 	after: Readonly<Record<string, unknown>>;

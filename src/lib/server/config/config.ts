@@ -204,5 +204,5 @@ function ownSecret(dataDir: string): string {
 	throw new ConfigError([read.problem]);
 }
 
-/** The configuration tables of the README, as Markdown. */
+/** Writes all settings, those of operators included, as Markdown tables. */
 export const configTable = (): string => [settingsTable(SETTINGS), operatorTables()].join('\n\n').trim();

@@ -1,20 +1,20 @@
 import type { z } from 'zod';
 
-/** An environment variable: its shape, default and meaning, as the README's table shows them. */
+/** An environment variable, as the configuration reference shows it. */
 export interface Setting {
 	schema: z.ZodType;
-	/** As the README shows it; null when there is none. */
+	/** null: no default. */
 	default: string | null;
 	description: string;
 }
 
-/** @returns the value, or a sentence about what is wrong with it */
+/** Reads and validates a setting. @returns its value, or a sentence that describes the problem */
 export function readSetting(
 	env: Record<string, string | undefined>,
 	name: string,
 	setting: Setting
 ): { value: unknown } | { problem: string } {
-	// An empty variable is an unset one: that is how compose files and service units leave things out.
+	// Compose files and service units leave a variable out by setting it to nothing.
 	const text = env[name] === '' ? undefined : env[name];
 	if (text === undefined && setting.default === null && !setting.schema.safeParse(undefined).success) {
 		return { problem: `${name}: is required.` };
@@ -24,7 +24,7 @@ export function readSetting(
 	return { problem: `${name}: ${result.error.issues[0]?.message ?? 'is not valid.'}` };
 }
 
-/** A table of settings, as Markdown. */
+/** Writes settings as a Markdown table. */
 export function settingsTable(settings: Readonly<Record<string, Setting>>): string {
 	const rows = Object.entries(settings).map(
 		([name, setting]) =>

@@ -31,7 +31,7 @@ const timeZone = z.string().refine((name) => {
 	}
 }, 'Use an IANA time zone, e.g. "Africa/Kampala".');
 
-/** The table in the README is made from this. */
+/** All settings but those of operators. The configuration reference shows their descriptions. */
 export const SETTINGS = {
 	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
 	HOST: { schema: z.string().min(1), default: '0.0.0.0', description: 'Address the web server listens on.' },
@@ -39,14 +39,14 @@ export const SETTINGS = {
 		schema: httpUrl.optional(),
 		default: null,
 		description:
-			'Public address, e.g. `https://airtill.example`. Without it links use the Host header and plain http. Behind a TLS proxy set it.'
+			'Public address, for example `https://airtill.example`. Set it behind a TLS proxy; otherwise links use the Host header and plain http.'
 	},
 	DATABASE_URL: {
 		schema: z
 			.string()
 			.regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'Use "file:PATH" or "postgres://USER:PASSWORD@HOST/NAME".'),
 		default: 'file:./data/airtill.db',
-		description: '`file:PATH` for the embedded database, `postgres://…` for PostgreSQL 15 or newer.'
+		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
 	},
 	DATABASE_POOL: {
 		schema: integer(1, 200),
@@ -56,13 +56,13 @@ export const SETTINGS = {
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
-		description: 'Folder for files that Airtill makes itself, such as the secret of a sandbox.'
+		description: 'Folder for files that Airtill creates, such as the secret of a sandbox.'
 	},
 	AIRTILL_MODE: {
 		schema: z.enum(['sandbox', 'live']),
 		default: 'sandbox',
 		description:
-			'`sandbox`: test money, a mark on every page. `live`: refuses the sandbox operator and test keys.'
+			'`sandbox`: test money, with a mark on every page. `live`: real money; refuses the sandbox operator and test keys.'
 	},
 	AIRTILL_SECRET: {
 		schema: z
@@ -74,18 +74,18 @@ export const SETTINGS = {
 			.optional(),
 		default: null,
 		description:
-			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode and the same in every process; a sandbox makes one in `DATA_DIR`.'
+			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode, and the same in every process. A sandbox creates one in `DATA_DIR`.'
 	},
 	AIRTILL_DEMO: {
 		schema: z.enum(['on', 'off']),
 		default: 'on',
-		description: 'Load demo routers and accounts into an empty sandbox database.'
+		description: 'Loads demo routers and accounts into an empty sandbox database.'
 	},
 	AIRTILL_API_URL: {
 		schema: httpUrl.optional(),
 		default: null,
 		description:
-			'Base address of a remote API (ends in `/v1`) that the portal buys through. Default: this process.'
+			'Base address of a remote API (ends in `/v1`) that the portal buys through. Such a portal cannot serve gateways. Default: this process.'
 	},
 	AIRTILL_API_KEY: {
 		schema: z.string().min(1).optional(),
@@ -95,7 +95,7 @@ export const SETTINGS = {
 	AIRTILL_LOG_LEVEL: {
 		schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
 		default: 'info',
-		description: 'Least severe log line that is written (JSON, standard error).'
+		description: 'Lowest level of log lines (JSON on standard error).'
 	},
 	SMTP_URL: {
 		schema: z
@@ -103,7 +103,7 @@ export const SETTINGS = {
 			.optional(),
 		default: null,
 		description:
-			'Mail server for sign-in links, e.g. `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints mails, and live mode sends none.'
+			'Mail server for sign-in links, for example `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints e-mails, and live mode sends none.'
 	},
 	MAIL_FROM: {
 		schema: z
@@ -111,7 +111,8 @@ export const SETTINGS = {
 			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an e-mail address, e.g. "Airtill <till@airtill.example>".')
 			.optional(),
 		default: null,
-		description: 'Sender of those mails, e.g. `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
+		description:
+			'Sender of these e-mails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
 	},
 	CURRENCY: {
 		schema: z.enum(CURRENCIES),
@@ -121,7 +122,7 @@ export const SETTINGS = {
 	DEFAULT_REGION: {
 		schema: z.string().refine(isSupportedCountry, 'Use an ISO 3166 country code, e.g. "UG".'),
 		default: 'UG',
-		description: 'Country of phone numbers that are typed without a country code.'
+		description: 'Country of phone numbers without a country code.'
 	},
 	PAYMENT_METHODS: {
 		schema: z
@@ -131,12 +132,12 @@ export const SETTINGS = {
 				z.array(z.enum(NETWORK_METHODS, `Use some of ${NETWORK_METHODS.join(', ')}, with commas.`)).max(8)
 			),
 		default: 'mtn_momo,airtel_money',
-		description: `Networks that new routers take beside \`mobile_money\` (the network of the number): ${NETWORK_METHODS.join(', ')}.`
+		description: `Payment methods of new routers, beside \`mobile_money\` (detected from the number): ${NETWORK_METHODS.join(', ')}.`
 	},
 	MAP_CENTRE: {
 		schema: position,
 		default: '0.3476,32.5825',
-		description: 'Where the map starts: latitude,longitude.'
+		description: 'Centre of the map at its start: latitude,longitude.'
 	},
 	BASEMAP: {
 		schema: z
@@ -152,7 +153,7 @@ export const SETTINGS = {
 			.optional(),
 		default: null,
 		description:
-			'What the map is drawn on: the path of a `.pmtiles` file, or the address of a tile server, e.g. `https://tiles.example/{z}/{x}/{y}.png`, which is fetched through Airtill. Default: coasts and borders.'
+			'Source of the map: the path of a `.pmtiles` file, or the address of a tile server, for example `https://tiles.example/{z}/{x}/{y}.png`. Airtill fetches the tiles. Default: coasts and borders.'
 	},
 	BASEMAP_ATTRIBUTION: {
 		schema: z
@@ -162,12 +163,12 @@ export const SETTINGS = {
 			.optional(),
 		default: null,
 		description:
-			'Whose map it is, as shown on it. Required with a tile server; for a file it is `© OpenStreetMap contributors`.'
+			'Copyright notice on the map. Required with a tile server; `© OpenStreetMap contributors` for a file.'
 	},
 	BASEMAP_MAX_ZOOM: {
 		schema: integer(1, 22),
 		default: '19',
-		description: 'Closest zoom that the tile server has.'
+		description: 'Highest zoom level of the tile server.'
 	},
 	BASEMAP_CACHE_MB: {
 		schema: integer(1, 1_000_000),
@@ -177,19 +178,18 @@ export const SETTINGS = {
 	BASEMAP_ALLOW_PRIVATE: {
 		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
 		default: '0',
-		description:
-			'`1`: the tile server stands in your own network: plain `http:` and private addresses are allowed.'
+		description: '`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
 	},
 	REPORT_TIMEZONE: {
 		schema: timeZone,
 		default: 'Africa/Kampala',
-		description: 'Time zone of times that people read, and of reports.'
+		description: 'Time zone of pages and reports.'
 	},
 	CALLBACK_URL: {
 		schema: httpUrl.optional(),
 		default: null,
 		description:
-			'Address at which mobile-money operators reach this installation. Default: `ORIGIN`, in sandbox mode the loopback address.'
+			'Address for callbacks of mobile-money operators. Default: `ORIGIN`; in sandbox mode the loopback address.'
 	},
 	CALLBACK_ADDRESSES: {
 		schema: z
@@ -205,23 +205,23 @@ export const SETTINGS = {
 			.optional(),
 		default: null,
 		description:
-			'Addresses that operators call from, e.g. `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. A callback from another one is kept and changes nothing. Behind a proxy set `ADDRESS_HEADER` too. Operators change such lists: without one their callbacks are only hints anyway.'
+			'Allowed source addresses of callbacks, for example `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. Airtill stores other callbacks and ignores them. Behind a proxy set `ADDRESS_HEADER` too. Optional, because callbacks are only hints, and operators change their addresses.'
 	},
 	OPERATOR_TIMEOUT_SECONDS: {
 		schema: integer(1, 120),
 		default: '30',
 		description:
-			'Time for one request to a mobile-money operator. A payment request without an answer is then asked for, never sent twice.'
+			'Time limit of one request to a mobile-money operator. After it Airtill asks for the status of the payment; it never sends the payment twice.'
 	},
 	RATE_LIMIT_DEFAULT: {
 		schema: integer(1, 1_000_000),
 		default: '100',
-		description: 'API requests per key in any 60 seconds, for accounts on the default plan.'
+		description: 'API requests per key in 60 seconds, on the default rate plan.'
 	},
 	RATE_LIMIT_ENTERPRISE: {
 		schema: integer(1, 1_000_000),
 		default: '1000',
-		description: 'The same on the enterprise plan.'
+		description: 'The same on the enterprise rate plan.'
 	},
 	RATE_LIMIT_PORTAL: {
 		schema: integer(1, 1_000_000),
@@ -231,66 +231,65 @@ export const SETTINGS = {
 	RATE_LIMIT_FAILED_KEYS: {
 		schema: integer(1, 1_000_000),
 		default: '300',
-		description: 'Requests without a valid key from one address (IPv6: /64) in any 60 seconds.'
+		description: 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'
 	},
 	RATE_LIMIT_CODES: {
 		schema: integer(1, 1_000_000),
 		default: '10',
-		description:
-			'Tries to open a purchase by its short code (`/resume`) from one address (IPv6: /64) in any 60 seconds.'
+		description: 'Attempts to open a purchase by its resume code per address (IPv6: /64) in 60 seconds.'
 	},
 	RATE_LIMIT_CODES_TOTAL: {
 		schema: integer(1, 1_000_000),
 		default: '60',
 		description:
-			'The same from all addresses together; beyond it a code opens with the number that paid. With 2^40 codes and 100,000 purchases in use, a guess that never stops would hit one in about four months.'
+			'The same for all addresses together. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
 	},
 	PAYMENT_TIMEOUT_SECONDS: {
 		schema: integer(30, 60 * 60),
 		default: String(10 * 60),
-		description: 'Time after which a payment without an answer shows as expired (it can still succeed late).'
+		description: 'Time until an unanswered payment shows as expired. It can still succeed late.'
 	},
 	SESSION_PAYMENT_SECONDS: {
 		schema: integer(60, 24 * 60 * 60),
 		default: String(30 * 60),
-		description: 'Time to pay a session before it is cancelled.'
+		description: 'Time to pay a session. Airtill then cancels it.'
 	},
 	LATE_PAYMENT_SECONDS: {
 		schema: integer(0, 24 * 60 * 60),
 		default: String(30 * 60),
 		description:
-			'A payment confirmed this long after the cancellation still buys the time; later it is refunded.'
+			'Time after the cancellation in which a late payment still buys the time. Later payments are refunded.'
 	},
 	RECONCILE_HOURS: {
 		schema: integer(24, 30 * 24),
 		default: '72',
 		description:
-			'How long the operator is asked about a payment that it does not answer, before a person must look at it. (About one that it refused: 24 hours.)'
+			'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
 	},
 	PAYMENT_ATTEMPTS: {
 		schema: integer(1, 100),
 		default: '5',
-		description: 'Payments that may be started for one session.'
+		description: 'Payments per session.'
 	},
 	PAYER_PROMPTS: {
 		schema: integer(1, 1000),
 		default: '5',
-		description: 'Payment prompts to one phone number in any 15 minutes, over all accounts.'
+		description: 'Payment prompts per phone number in 15 minutes, for all accounts together.'
 	},
 	MAX_PRICE: {
 		schema: integer(1, 1_000_000_000),
 		default: '1000000',
-		description: 'Highest hourly price of a router, set or imported. 30 days of it must be payable.'
+		description: 'Highest price per hour. 30 days at this price must be payable.'
 	},
 	COMMISSION_BASIS_POINTS: {
 		schema: integer(0, 10_000),
 		default: '1000',
-		description: "The installation's share of a payment in hundredths of a percent, noted on each payment."
+		description: 'Your share of each payment in hundredths of a percent.'
 	},
 	WEBHOOK_ALLOW_INSECURE: {
 		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
 		default: '0',
 		description:
-			'`1`: webhooks may go to `http:` and private addresses, for development. Refused in live mode.'
+			'`1`: allows webhooks to `http:` and private addresses, for development. Refused in live mode.'
 	}
 } as const satisfies Record<string, Setting>;

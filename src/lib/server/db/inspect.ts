@@ -1,27 +1,27 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** What a person who looks after an installation wants to know of its database. */
+/** The state of the database, for the administrator. */
 export interface Inspection {
 	/** e.g. `SQLite 3.51.0` or `PostgreSQL 15.14` */
 	server: string;
 	schemaVersion: number;
-	/** What is wrong with the database itself; empty when nothing was found. */
+	/** Problems of the database itself. */
 	problems: string[];
-	/** How far the database's clock is ahead of ours in milliseconds; null where it has none of its own. */
+	/** How far the database server's clock is ahead, in ms; null for an embedded database. */
 	clockAheadMs: number | null;
-	/** When the newest account, session or payment was made; null when there is none. */
+	/** When the newest account, session or payment was created; null if there is none. */
 	newestRecordAt: number | null;
 }
 
 const OLDEST_POSTGRES_MAJOR = 15;
 
-/** Ends the transaction of the write test. */
+/** Rolls back the write test. */
 class RolledBack extends Error {}
 
 /**
- * Looks at a database and tries a write that is rolled back.
- * @throws Error of the driver when the database cannot be read or written
+ * Inspects a database and tries a write that is rolled back.
+ * @throws the driver's error if the database cannot be read or written
  */
 export async function inspectDatabase(database: Database, now: () => number): Promise<Inspection> {
 	const sqlite = database.kind === 'sqlite';
@@ -34,11 +34,11 @@ export async function inspectDatabase(database: Database, now: () => number): Pr
 		schemaVersion: applied.rows[0]?.version ?? 0,
 		problems: sqlite ? await sqliteProblems(database) : await postgresProblems(database),
 		clockAheadMs: sqlite ? null : await clockAhead(database, now),
-		newestRecordAt: await newestRecord(database)
+		newestRecordAt: await newestRecordAt(database)
 	};
 }
 
-/** Writes what is there already, and takes it back: nothing is left, not even a used-up id. */
+/** Rewrites existing values and rolls back, so that not even an id is used up. */
 async function tryWrite(database: Database): Promise<void> {
 	try {
 		await database.transact(async (trx) => {
@@ -50,7 +50,7 @@ async function tryWrite(database: Database): Promise<void> {
 	}
 }
 
-/** SQLite's own check of the file's structure; it stops at the first few faults. */
+/** Runs SQLite's check of the file's structure, up to three problems. */
 async function sqliteProblems(database: Database): Promise<string[]> {
 	const { rows } = await sql<{ quick_check: string }>`pragma quick_check(3)`.execute(database.db);
 	return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
@@ -58,7 +58,7 @@ async function sqliteProblems(database: Database): Promise<string[]> {
 
 async function postgresVersion(database: Database): Promise<string> {
 	const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database.db);
-	// Debian adds its package's version in brackets.
+	// Debian adds its package version in brackets.
 	return rows[0]?.server_version.split(' ')[0] ?? '';
 }
 
@@ -73,11 +73,12 @@ async function clockAhead(database: Database, now: () => number): Promise<number
 	const before = now();
 	const { rows } = await sql<{ ms: number }>`
 		select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(database.db);
-	// The answer was made about half-way between the question and its arrival.
+	// The server read its clock about half-way between request and response.
 	return (rows[0]?.ms ?? before) - (before + now()) / 2;
 }
 
-async function newestRecord(database: Database): Promise<number | null> {
+/** When the newest account, session or payment was created (ms since the epoch), or null if there is none. */
+export async function newestRecordAt(database: Database): Promise<number | null> {
 	const newest = await Promise.all(
 		(['accounts', 'sessions', 'payments'] as const).map((table) =>
 			database.db.selectFrom(table).select('created_at').orderBy('id', 'desc').limit(1).executeTakeFirst()

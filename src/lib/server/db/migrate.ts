@@ -18,9 +18,12 @@ import { silence } from './migrations/0015-silence.ts';
 import { accessServers } from './migrations/0016-access-servers.ts';
 import { markedUsers } from './migrations/0017-marked-users.ts';
 import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
+import { passRows } from './migrations/0019-pass-rows.ts';
+import { accessNames } from './migrations/0020-access-names.ts';
+import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 
-/** One step of the schema: statements for the database's dialect. Applied ones are never changed. */
+/** One step of the schema: statements for the database's dialect. Released migrations are never changed. */
 export interface Migration {
 	name: string;
 	statements(kind: Database['kind']): string[];
@@ -46,13 +49,16 @@ const MIGRATIONS: readonly Migration[] = [
 	accessServers,
 	markedUsers,
 	confirmedEnds,
+	passRows,
+	accessNames,
+	oneQueue,
 	gatewayHealth
 ];
 
-/** Arbitrary but fixed: names the migration lock among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed: the lock for migrations among PostgreSQL's advisory locks. */
 const LOCK_ID = 7_243_001;
 
-/** The database was made by a newer Airtill; this one could only damage it. */
+/** A newer version of Airtill migrated the database. */
 export class NewerDatabaseError extends Error {
 	constructor(found: number, known: number) {
 		super(
@@ -64,12 +70,23 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
- * Applies what is missing, each step recorded, all in one transaction under a lock: two processes that start at
- * once do it once, and a step that fails leaves the database as it was.
+ * Applies the missing migrations and records them, all in one transaction under a lock: of two processes that start at
+ * once only one applies them, and a migration that fails leaves the database as it was.
  */
 export async function migrate(database: Database): Promise<void> {
+	if (database.kind === 'postgres') return applyMissing(database);
+	// Rebuilding a table needs unchecked foreign keys, which a transaction cannot switch (sqlite.org/lang_altertable.html, 7).
+	await sql`pragma foreign_keys = off`.execute(database.db);
+	try {
+		await applyMissing(database);
+	} finally {
+		await sql`pragma foreign_keys = on`.execute(database.db);
+	}
+}
+
+async function applyMissing(database: Database): Promise<void> {
 	await database.db.transaction().execute(async (trx) => {
-		// SQLite's `begin immediate` is the lock there.
+		// On SQLite, `begin immediate` is the lock.
 		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
 		await sql`create table if not exists schema_migrations (
 			version integer primary key, name text not null, applied_at text not null default current_timestamp
@@ -84,6 +101,10 @@ export async function migrate(database: Database): Promise<void> {
 			await sql`insert into schema_migrations (version, name) values (${index + 1}, ${migration.name})`.execute(
 				trx
 			);
+		}
+		if (database.kind === 'sqlite' && version < MIGRATIONS.length) {
+			const broken = await sql`pragma foreign_key_check`.execute(trx);
+			if (broken.rows.length > 0) throw new Error('A migration broke a foreign key');
 		}
 	});
 }

@@ -1,8 +1,9 @@
 import type {
-	AccessGrantsTable,
-	AccessDevicesTable,
-	NetworkSessionsTable,
-	NetworkUsageTable
+	ConnectionsTable,
+	DeviceSlotsTable,
+	GrantsTable,
+	NetworkUsageTable,
+	PassesTable
 } from './schema/access.ts';
 import type { AccountsTable, ApiKeysTable } from './schema/accounts.ts';
 import type { IdempotentAnswersTable, RequestLogTable, KeyUsageTable } from './schema/api.ts';
@@ -63,10 +64,11 @@ export interface Schema {
 	webhook_deliveries: WebhookDeliveriesTable;
 	webhook_attempts: WebhookAttemptsTable;
 	gateways: GatewaysTable;
-	gateway_visits: CaptiveSessionsTable;
-	access_grants: AccessGrantsTable;
-	access_devices: AccessDevicesTable;
-	network_sessions: NetworkSessionsTable;
+	captive_sessions: CaptiveSessionsTable;
+	passes: PassesTable;
+	grants: GrantsTable;
+	device_slots: DeviceSlotsTable;
+	connections: ConnectionsTable;
 	network_usage: NetworkUsageTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;

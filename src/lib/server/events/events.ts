@@ -11,7 +11,7 @@ export interface NewEvent {
 	routerId: number;
 	sessionId: number;
 	paymentId: number | null;
-	/** The API object as it is after the change, without the password. */
+	/** The API object after the change, without the password. */
 	data: object;
 }
 
@@ -21,16 +21,16 @@ export interface RecordedEvent extends NewEvent {
 	createdAt: number;
 }
 
-/** The list of what happened. */
+/** Events: one for each state change. */
 export interface Events {
 	/**
-	 * Notes a state change in the transaction that makes it, so that the list of events is exactly the list of what
-	 * happened, and hands it on to whoever wants to hear of it (webhooks).
+	 * Records an event in the transaction of its state change, so that none is lost or invented, and publishes it to
+	 * webhooks.
 	 */
 	record(trx: Tx, event: NewEvent): Promise<void>;
 }
 
-/** @param publish called in the transaction of the event */
+/** @param publish runs in the transaction of the event */
 export function createEvents(
 	clock: Clock,
 	publish: (trx: Tx, event: RecordedEvent) => Promise<void>

@@ -1,127 +1,158 @@
 import { randomUUID } from 'node:crypto';
+import { newestRecordAt } from '../db/inspect.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../db/database.ts';
 import type { Log } from '../platform/log.ts';
 import { redact } from '../platform/redact.ts';
+import { claimInGroups, type SlowGroups } from './groups.ts';
 import { createWorker } from './worker.ts';
 import * as store from './store.ts';
 
 /**
- * Durable work: a row says what is due when; a process takes a lease on it, does it, and removes or moves it.
- * A process that dies loses its lease after LEASE_MS and another one goes on, so every handler must be safe to
- * run again. There is one job per kind and subject; scheduling it again moves it.
+ * The durable queue. There is one job per kind and subject; scheduling it again moves it.
+ *
+ * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
+ * Guarantees: a job that was scheduled in a committed transaction runs at least once. If a process dies, its leases
+ * run out after LEASE_MS and another process repeats the job, so every handler must be safe to run again.
+ * Concurrency: jobs without a group share MAX_RUNNING places. Jobs of a group have places of their own, a few per
+ * group (groups.ts), so that slow receivers of webhooks never hold up payments.
  */
 export interface Jobs {
-	/** Puts work on the list inside the caller's transaction. Call `nudge` after the commit. */
+	/** Schedules a job in the caller's transaction. Call `nudge` after the commit. */
 	schedule(queries: Queries, kind: string, subjectId: number, runAt: number): Promise<void>;
-	/** Makes a job due now (adding it when it is gone) and starts it. */
+	/** Schedules jobs that share the concurrency limit of a group. */
+	scheduleInGroup(
+		queries: Queries,
+		kind: string,
+		groupId: number,
+		subjectIds: readonly number[],
+		runAt: number
+	): Promise<void>;
+	/** Makes a job due now (creating it if it is gone) and starts it. */
 	wake(kind: string, subjectId: number): Promise<void>;
-	/** Looks for due work now instead of at the next tick. */
+	/** Looks for due jobs now instead of at the next tick. */
 	nudge(): void;
-	start(handlers: Record<string, JobHandler>): void;
-	/** Takes no new work and waits for what runs. */
+	/** @param slowGroups groups whose jobs run one at a time */
+	start(handlers: Record<string, JobHandler>, slowGroups: SlowGroups): void;
+	/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
 	stop(): Promise<void>;
 }
 
-/** Does the work; returns when to run again (epoch milliseconds), or null when it is done. */
-export type JobHandler = (subjectId: number) => Promise<number | null>;
+/**
+ * Does the work of a job.
+ * @param signal aborted when the process stops: return soon
+ * @returns when to run again (ms since the epoch), or null when the job is done
+ */
+export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<number | null>;
 
 const LEASE_MS = 15_000;
 const HEARTBEAT_MS = 5_000;
+/** Jobs without a group that one process runs at a time. */
 const MAX_RUNNING = 16;
 /** Longest sleep between looks: other processes add work, and a test moves the clock. */
 const MAX_SLEEP_MS = 250;
-/** A clock that goes back further than this was set; jobs would wait until it has caught up. */
+/** Records further in the future than this were made before the machine's clock was set back. */
 const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
 
 export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 	const owner = randomUUID();
-	const running = new Map<number, Promise<void>>();
+	const running = new Map<number, { task: Promise<void>; isGrouped: boolean }>();
+	const stopping = new AbortController();
 	let handlers: Record<string, JobHandler> = {};
-	/** Latest time that the clock has shown. */
-	let newest = -Infinity;
+	let slowGroups: SlowGroups = async () => new Set();
+	let heartbeat: NodeJS.Timeout | undefined;
+	let isClockChecked = false;
 	const worker = createWorker(tick, {
 		maxSleepMs: MAX_SLEEP_MS,
 		onError: (error) => log.error({ err: error }, 'jobs cannot be read; trying again')
 	});
 
 	async function run(job: store.Job): Promise<void> {
-		const heartbeat = setInterval(() => {
-			store.extendLease(database, job, clock.now() + LEASE_MS).catch((error: unknown) => {
-				log.warn({ err: error, job: job.kind }, 'lease not extended');
-			});
-		}, HEARTBEAT_MS);
 		try {
 			const handler = handlers[job.kind];
 			if (!handler) throw new Error(`No handler for job ${job.kind}`);
-			const again = await handler(job.subject_id);
+			const again = await handler(job.subject_id, stopping.signal);
 			if (again === null) await store.complete(database, job);
 			else await store.reschedule(database, job, { runAt: again, error: null, resetAttempts: true });
 		} catch (error) {
 			log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
 			const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 			const message = error instanceof Error ? error.message : String(error);
-			// When this fails too (database gone), the lease runs out and the job is taken again.
+			// If this fails too (database gone), the lease runs out and the job is taken again.
 			await store
 				.reschedule(database, job, { runAt, error: redact(message).slice(0, 500), resetAttempts: false })
 				.catch(() => {});
-		} finally {
-			clearInterval(heartbeat);
 		}
 	}
 
-	/** Takes what is due; returns how long to sleep. */
+	function launch(job: store.Job): void {
+		// After a jump of the clock a job's lease can end while it runs here: finish that run first.
+		const before = running.get(job.id)?.task ?? Promise.resolve();
+		const task = before
+			.then(() => run(job))
+			.finally(() => {
+				if (running.get(job.id)?.task === task) running.delete(job.id);
+				worker.nudge();
+			});
+		running.set(job.id, { task, isGrouped: job.group_id !== null });
+	}
+
+	/** Claims due jobs and starts them; returns how long to sleep in ms. */
 	async function tick(): Promise<number> {
-		const limit = MAX_RUNNING - running.size;
-		if (limit <= 0) return MAX_SLEEP_MS;
+		if (!isClockChecked) await checkClock();
 		const now = clock.now();
-		if (now < newest - CLOCK_STEP_MS) {
-			log.warn(
-				{ seconds: Math.round((newest - now) / 1000) },
-				'the clock was set back; all jobs are looked at'
-			);
+		await store.freeExpired(database, now);
+		const lease = { owner, now, until: now + LEASE_MS };
+		const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
+		const single = await store.claimDue(database, lease, MAX_RUNNING - (running.size - groupedCount));
+		const grouped = await claimInGroups(database, lease, { running: groupedCount, slowGroups });
+		const claimed = [...single.claimed, ...grouped.claimed];
+		for (const job of claimed) launch(job);
+		if (claimed.length > 0) return 0;
+		const next = Math.min(single.nextAt ?? Infinity, grouped.nextAt ?? Infinity);
+		return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
+	}
+
+	/** Runs all jobs once if the machine's clock was set back before this process started: see platform/clock.ts. */
+	async function checkClock(): Promise<void> {
+		const now = clock.now();
+		const newest = await newestRecordAt(database);
+		if (newest !== null && newest > now + CLOCK_STEP_MS) {
+			const seconds = Math.round((newest - now) / 1000);
+			log.warn({ seconds }, 'the clock was set back; all jobs run now');
 			await store.makeAllDue(database, now, now + LEASE_MS);
-			newest = now;
 		}
-		newest = Math.max(newest, now);
-		const next = await store.nextRunAt(database);
-		// Looked at first: on SQLite a claim asks for the one lock that all writers share, even when nothing is due.
-		if (next === null || next > now) {
-			return Math.min(MAX_SLEEP_MS, Math.max(1, (next ?? Infinity) - clock.now()));
-		}
-		const claimed = await store.claimDue(database, { owner, now, until: now + LEASE_MS, limit });
-		for (const job of claimed) {
-			// A clock that jumped ahead ends the lease of work that goes on here: that comes to its end first.
-			const before = running.get(job.id) ?? Promise.resolve();
-			const task = before
-				.then(() => run(job))
-				.finally(() => {
-					if (running.get(job.id) === task) running.delete(job.id);
-					worker.nudge();
-				});
-			running.set(job.id, task);
-		}
-		// Another process may have been faster.
-		return claimed.length > 0 ? 0 : 1;
+		isClockChecked = true;
 	}
 
 	return {
 		schedule: (queries, kind, subjectId, runAt) =>
-			store.schedule(queries, { kind, subjectId, runAt, now: clock.now() }),
+			store.schedule(queries, { kind, subjectIds: [subjectId], groupId: null, runAt, now: clock.now() }),
+		scheduleInGroup: (queries, kind, groupId, subjectIds, runAt) =>
+			store.schedule(queries, { kind, subjectIds, groupId, runAt, now: clock.now() }),
 		async wake(kind, subjectId) {
 			const now = clock.now();
-			await store.schedule(database.db, { kind, subjectId, runAt: now, now });
+			await store.schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: now, now });
 			worker.nudge();
 		},
 		nudge: worker.nudge,
-		start(given) {
+		start(given, slow) {
 			handlers = given;
+			slowGroups = slow;
+			heartbeat = setInterval(() => {
+				if (running.size === 0) return;
+				store.extendLeases(database, owner, clock.now() + LEASE_MS).catch((error: unknown) => {
+					log.warn({ err: error }, 'leases not extended');
+				});
+			}, HEARTBEAT_MS);
 			worker.start();
 		},
 		async stop() {
 			await worker.stop();
-			await Promise.allSettled([...running.values()]);
+			stopping.abort();
+			await Promise.allSettled([...running.values()].map(({ task }) => task));
+			clearInterval(heartbeat);
 		}
 	};
 }

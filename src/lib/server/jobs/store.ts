@@ -4,67 +4,126 @@ import type { JobsTable } from '../db/schema.ts';
 
 export type Job = Selectable<JobsTable>;
 
-/** Puts work on the list, or moves it when it is already there. At most one job per kind and subject. */
-export async function schedule(
-	queries: Queries,
-	job: { kind: string; subjectId: number; runAt: number; now: number }
-): Promise<void> {
-	await queries
-		.insertInto('jobs')
-		.values({ kind: job.kind, subject_id: job.subjectId, run_at: job.runAt, created_at: job.now })
-		.onConflict((conflict) =>
-			conflict.columns(['kind', 'subject_id']).doUpdateSet({
-				run_at: job.runAt,
-				wakes: sql`jobs.wakes + 1`
-			})
-		)
-		.execute();
+export interface Lease {
+	/** Names the process. */
+	owner: string;
+	now: number;
+	until: number;
 }
 
-/** Takes due jobs for `owner` until `leaseUntil`; a job whose lease ran out (its process died) is due again. */
-export async function claimDue(
-	database: Database,
-	lease: { owner: string; now: number; until: number; limit: number }
-): Promise<Job[]> {
-	return database.db
+export interface Claim {
+	claimed: Job[];
+	/** When the next job may be due, as far as it is known. */
+	nextAt: number | null;
+}
+
+/** Rows of one insert: SQLite takes 32,766 parameters. */
+const BATCH = 1_000;
+
+/** Schedules jobs, or moves those that exist. */
+export async function schedule(
+	queries: Queries,
+	jobs: { kind: string; subjectIds: readonly number[]; groupId: number | null; runAt: number; now: number }
+): Promise<void> {
+	const { kind, subjectIds, groupId, runAt, now } = jobs;
+	for (let from = 0; from < subjectIds.length; from += BATCH) {
+		await queries
+			.insertInto('jobs')
+			.values(
+				subjectIds.slice(from, from + BATCH).map((subjectId) => ({
+					kind,
+					subject_id: subjectId,
+					group_id: groupId,
+					run_at: runAt,
+					created_at: now
+				}))
+			)
+			.onConflict((conflict) =>
+				conflict.columns(['kind', 'subject_id']).doUpdateSet({
+					run_at: runAt,
+					wakes: sql`jobs.wakes + 1`
+				})
+			)
+			.execute();
+	}
+}
+
+// The conditions are written as in the partial indexes of migration 0022; parameters would not match them.
+const FREE = sql<boolean>`lease_until is null and group_id is null`;
+
+/** Claims up to `limit` due jobs that belong to no group. */
+export async function claimDue(database: Database, lease: Lease, limit: number): Promise<Claim> {
+	if (limit <= 0) return { claimed: [], nextAt: null };
+	const next = await database.db
+		.selectFrom('jobs')
+		.select('run_at')
+		.where(FREE)
+		.orderBy('run_at')
+		.limit(1)
+		.executeTakeFirst();
+	// Read first: on SQLite a claim needs the one lock that all writers share, even when nothing is due.
+	if (!next || next.run_at > lease.now) return { claimed: [], nextAt: next?.run_at ?? null };
+	const claimed = await database.db
 		.updateTable('jobs')
-		.set({
-			lease_owner: lease.owner,
-			lease_until: lease.until,
-			attempts: sql`attempts + 1`
-		})
+		.set(leaseTo(lease))
 		.where(
 			'id',
 			'in',
-			sql<number>`(select id from jobs where run_at <= ${lease.now}
-				and (lease_until is null or lease_until <= ${lease.now})
-				order by run_at, id limit ${lease.limit} ${database.lockClaimed})`
+			sql<number>`(select id from jobs where run_at <= ${lease.now} and ${FREE}
+				order by run_at, id limit ${limit} ${database.lockClaimed})`
 		)
 		.returningAll()
 		.execute();
+	return { claimed, nextAt: null };
 }
 
-export async function extendLease(database: Database, job: Job, until: number): Promise<void> {
+/** Columns of a job that a process claims. */
+export const leaseTo = ({ owner, until }: Lease) => ({
+	lease_owner: owner,
+	lease_until: until,
+	attempts: sql<number>`attempts + 1`
+});
+
+const RELEASED = { lease_owner: null, lease_until: null } as const;
+
+/** Releases the jobs of processes that died. */
+export async function freeExpired(database: Database, now: number): Promise<void> {
+	const expired = await database.db
+		.selectFrom('jobs')
+		.select('id')
+		.where('lease_until', '<=', now)
+		.limit(1)
+		.executeTakeFirst();
+	if (expired) await database.db.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
+}
+
+export async function extendLeases(database: Database, owner: string, until: number): Promise<void> {
 	await database.db
 		.updateTable('jobs')
 		.set({ lease_until: until })
-		.where('id', '=', job.id)
-		.where('lease_owner', '=', job.lease_owner)
+		.where('lease_until', 'is not', null)
+		.where('lease_owner', '=', owner)
 		.execute();
 }
 
-/** Removes a finished job, unless something woke it while it ran: then it is due again. */
+/** Deletes a finished job, unless something woke it while it ran: then it is due again. */
 export async function complete(database: Database, job: Job): Promise<void> {
-	const removed = await database.db
+	const deleted = await database.db
 		.deleteFrom('jobs')
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)
 		.where('wakes', '=', job.wakes)
 		.executeTakeFirst();
-	if (removed.numDeletedRows === 0n) await release(database, job);
+	if (deleted.numDeletedRows > 0n) return;
+	await database.db
+		.updateTable('jobs')
+		.set(RELEASED)
+		.where('id', '=', job.id)
+		.where('lease_owner', '=', job.lease_owner)
+		.execute();
 }
 
-/** Gives a job back for a later run; a wake-up that came meanwhile keeps its earlier time. */
+/** Releases a job for a later run; if it was woken meanwhile, it keeps that earlier time. */
 export async function reschedule(
 	database: Database,
 	job: Job,
@@ -73,9 +132,8 @@ export async function reschedule(
 	await database.db
 		.updateTable('jobs')
 		.set({
+			...RELEASED,
 			run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
-			lease_owner: null,
-			lease_until: null,
 			last_error: next.error,
 			...(next.resetAttempts ? { attempts: 0 } : {})
 		})
@@ -84,16 +142,7 @@ export async function reschedule(
 		.execute();
 }
 
-async function release(database: Database, job: Job): Promise<void> {
-	await database.db
-		.updateTable('jobs')
-		.set({ lease_owner: null, lease_until: null })
-		.where('id', '=', job.id)
-		.where('lease_owner', '=', job.lease_owner)
-		.execute();
-}
-
-/** Makes all jobs due and frees all leases that end later than they can: the clock was set back. */
+/** Makes all jobs due and shortens leases that end later than `leaseUntil`. */
 export async function makeAllDue(database: Database, now: number, leaseUntil: number): Promise<void> {
 	await database.db
 		.updateTable('jobs')
@@ -103,12 +152,4 @@ export async function makeAllDue(database: Database, now: number, leaseUntil: nu
 			wakes: sql`wakes + 1`
 		})
 		.execute();
-}
-
-/** Earliest moment at which a job may be taken, or null when there is none. */
-export async function nextRunAt(database: Database): Promise<number | null> {
-	const result = await sql<{ at: number | null }>`
-		select min(case when lease_until is null or lease_until < run_at then run_at else lease_until end) as at
-		from jobs`.execute(database.db);
-	return result.rows[0]?.at ?? null;
 }

@@ -1,17 +1,16 @@
 /**
- * A loop that looks for due work, and sleeps until there may be some. `tick` takes what is due and answers how
- * long to sleep in milliseconds; 0 looks again at once. Each kind of work that must not wait for another kind has
- * its own worker.
+ * A loop that starts due work and sleeps until more may be due. `tick` starts what is due and returns how long to sleep
+ * in ms; 0 looks again at once.
  */
 export interface Worker {
-	/** Looks now instead of after the pause. */
+	/** Ends the current pause. */
 	nudge(): void;
 	start(): void;
-	/** Ends the loop; what ticks have started is theirs to wait for. */
+	/** Ends the loop. Does not wait for work that ticks started. */
 	stop(): Promise<void>;
 }
 
-/** @param maxSleepMs pause after a tick that failed, which `onError` hears of */
+/** @param maxSleepMs pause after a tick that failed; `onError` gets its error */
 export function createWorker(
 	tick: () => Promise<number>,
 	{ maxSleepMs, onError }: { maxSleepMs: number; onError: (error: unknown) => void }

@@ -1,8 +1,8 @@
 import { PROBLEMS, type ProblemCode, type ProblemItem } from '../api/contract/problems.ts';
 
 /**
- * The one error that domain code throws for a broken rule: a stable code, a sentence for the caller and
- * optional extension members for the answer. Anything else that is thrown is a bug and becomes a 500.
+ * The error that services throw for a broken rule: a stable code, a sentence for the caller and optional extension
+ * members of the response. Anything else that is thrown is a bug and becomes a 500.
  */
 export class AppError extends Error {
 	readonly code: ProblemCode;
@@ -24,7 +24,7 @@ export class AppError extends Error {
 	}
 }
 
-/** A `validation_failed` error for the given fields. */
+/** Creates a `validation_failed` error for the given fields. */
 export function validationFailed(items: ProblemItem[]): AppError {
 	const detail = items.length === 1 ? '1 field is invalid.' : `${items.length} fields are invalid.`;
 	return new AppError('validation_failed', detail, { items });

@@ -1,11 +1,11 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 import { ulid } from 'ulid';
 
-/** Random bytes in stock: the ulid package asks for one at a time, which took an eighth of a whole request. */
+/** A pool of random bytes: the ulid package reads one at a time, which took an eighth of a whole request. */
 const stock = Buffer.alloc(4_096);
 let used = stock.length;
 
-/** A random fraction from 0 to below 1, in steps of 1/256: enough for a character of a ULID. */
+/** Returns a random fraction from 0 to below 1, in steps of 1/256: enough for a character of a ULID. */
 function randomFraction(): number {
 	if (used === stock.length) {
 		randomFillSync(stock);
@@ -14,26 +14,26 @@ function randomFraction(): number {
 	return (stock[used++] ?? 0) / 256;
 }
 
-/** `req_<ULID>`: names one request in answers and logs. */
+/** `req_<ULID>`: id of a request in responses and logs. */
 export const requestId = (): string => `req_${ulid(undefined, randomFraction)}`;
 
-/** `evt_<ULID>`: names one event. */
+/** `evt_<ULID>`: id of an event. */
 export const eventId = (): string => `evt_${ulid(undefined, randomFraction)}`;
 
 /** UUID v4: our reference of a payment or refund at the operator. */
 export const operatorReference = (): string => randomUUID();
 
-/** 144 random bits as 24 base64url characters: the only way into a purchase. */
+/** 144 random bits as 24 base64url characters: the token in `/s/{token}`. */
 export const purchaseToken = (): string => randomBytes(18).toString('base64url');
 
 export const PURCHASE_TOKEN_PATTERN = /^[A-Za-z0-9_-]{24}$/;
 
-/** The same, in the portal address of a gateway: it names the gateway and cannot be guessed. */
+/** 144 random bits that name a gateway in its portal address. */
 export const gatewayKey = purchaseToken;
 
 export const GATEWAY_KEY_PATTERN = PURCHASE_TOKEN_PATTERN;
 
-/** 144 random bits as well: one device that a gateway sent. */
+/** 144 random bits: id of a captive session. */
 export const captiveSessionId = purchaseToken;
 
 export const CAPTIVE_SESSION_ID_PATTERN = PURCHASE_TOKEN_PATTERN;
@@ -41,13 +41,13 @@ export const CAPTIVE_SESSION_ID_PATTERN = PURCHASE_TOKEN_PATTERN;
 const SECRET_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const SECRET_LENGTH = 32;
 
-/** A secret that is shared with a gateway: letters and digits alone (about 186 bits), because openNDS takes no others. */
+/** A secret shared with a gateway: only letters and digits (about 186 bits), because openNDS accepts no others. */
 export const gatewaySecret = (): string => randomCharacters(SECRET_ALPHABET, SECRET_LENGTH);
 
 const PASSWORD_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 const PASSWORD_LENGTH = 12;
 
-/** Uniform characters of an alphabet: bytes beyond its last whole multiple are thrown away. */
+/** Returns uniform characters of an alphabet: bytes beyond its last whole multiple are dropped. */
 export function randomCharacters(alphabet: string, length: number): string {
 	const limit = 256 - (256 % alphabet.length);
 	let text = '';
@@ -60,7 +60,7 @@ export function randomCharacters(alphabet: string, length: number): string {
 }
 
 /**
- * A Wi-Fi password: 12 characters without look-alikes (about 59 bits) as `xxxx-xxxx-xxxx`. Never all hex,
+ * Creates a Wi-Fi password: 12 characters without look-alikes (about 59 bits) as `xxxx-xxxx-xxxx`. Never all hex,
  * because old QR readers take a hex text for a binary key.
  */
 export function wifiPassword(): string {

@@ -2,8 +2,7 @@ import pino from 'pino';
 import { redact } from './redact.ts';
 
 /**
- * One JSON object per line on standard error. What must never be written is removed here as a second net; the
- * first is that nobody passes it in.
+ * Writes one JSON object per line to standard error. Redaction here is a second safety net: callers never log secrets.
  */
 export type Log = pino.Logger;
 
@@ -12,8 +11,7 @@ const SECRET_FIELDS = ['authorization', 'password', 'secret', 'token', 'key', 'p
 const MAX_CAUSES = 5;
 
 /**
- * An error as it is logged. Only what is named here: PostgreSQL's errors carry whole rows in their `detail`, and
- * with them phone numbers.
+ * Serialises an error. Only these fields: PostgreSQL's errors carry whole rows in their `detail`, with phone numbers.
  */
 function loggedError(error: unknown, depth = 0): object {
 	if (!(error instanceof Error)) return { message: redact(String(error)) };
@@ -28,7 +26,7 @@ function loggedError(error: unknown, depth = 0): object {
 	};
 }
 
-/** Request ids are made of letters and digits, and must stay whole to be found. */
+/** Request ids must stay whole, so that they can be found. */
 const redactFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(
 		Object.entries(fields).map(([name, value]) => [
@@ -43,7 +41,7 @@ export function createLog(level: string): Log {
 			level,
 			base: null,
 			timestamp: pino.stdTimeFunctions.isoTime,
-			// Texts of libraries, too: better-auth writes its own.
+			// Also messages of libraries, such as better-auth.
 			hooks: {
 				logMethod(args, write) {
 					const safe = args.map((part: unknown) => (typeof part === 'string' ? redact(part) : part));

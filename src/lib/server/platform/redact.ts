@@ -1,13 +1,12 @@
 /**
- * Takes out of a text what nobody may keep: API keys, webhook secrets and signatures, Wi-Fi passwords, phone numbers,
- * and whatever is called a token, a password or a secret. For texts that others write (messages of errors, answers of
- * webhook receivers); our own never contain them.
+ * Redacts API keys, webhook secrets and signatures, Wi-Fi passwords, phone numbers, and values named token, password or
+ * secret. For texts that others write (error messages, responses of webhook receivers); our own never contain them.
  */
 export function redact(text: string): string {
 	return PATTERNS.reduce((redacted, [pattern, instead]) => redacted.replace(pattern, instead), text);
 }
 
-/** What is no letter or digit in base64, as it is and as JSON, URLs and HTML may write it: `\\/`, `%2F`, `&#43;`. */
+/** The signs of base64, plain and escaped as in JSON, URLs and HTML: `\\/`, `%2F`, `&#43;`. */
 const BASE64_SIGNS: Readonly<Record<string, string>> = {
 	'+': String.raw`(?:\+|\\u002b|%2b|&#(?:x2b|43);)`,
 	'/': String.raw`(?:\\?/|\\u002f|%2f|&#(?:x2f|47);)`,
@@ -15,13 +14,13 @@ const BASE64_SIGNS: Readonly<Record<string, string>> = {
 };
 const BASE64 = `(?:[0-9A-Za-z_-]|${Object.values(BASE64_SIGNS).join('|')})`;
 
-/** Takes out a known text in base64, however its signs are written. */
+/** Removes a known base64 text, however its signs are escaped. */
 export function redactKnown(text: string, base64: string): string {
 	const written = [...base64].map((character) => BASE64_SIGNS[character] ?? character).join('');
 	return text.replace(new RegExp(written, 'gi'), '…');
 }
 
-/** What may stand between two digits of a phone number. */
+/** Separators between digits of a phone number. */
 const BETWEEN = String.raw`(?:[^\S\n]|[().+/-]|%20){0,2}`;
 
 const PATTERNS: readonly [pattern: RegExp, instead: string][] = [
@@ -31,11 +30,11 @@ const PATTERNS: readonly [pattern: RegExp, instead: string][] = [
 	[new RegExp(`whsec_${BASE64}+`, 'gi'), 'whsec_…'],
 	[new RegExp(`v1(?:,|%2c)${BASE64}{40,}`, 'gi'), 'v1,…'],
 	[/(?<![a-z0-9])[a-hjkmnp-z2-9]{4}(?:-[a-hjkmnp-z2-9]{4}){2}(?![a-z0-9])/gi, '****-****-****'],
-	// Nine to fifteen digits (E.164 allows no more), however they are grouped.
+	// Nine to fifteen digits (the E.164 maximum), grouped in any way.
 	[new RegExp(String.raw`\+?(?<!\d)\d(?:${BETWEEN}\d){8,14}(?!\d)`, 'g'), '…']
 ];
 
-/** The same for a text that was cut off at its end: what is left of a password or number there goes, too. */
+/** Redacts a truncated text, including the rest of a password or number at its end. */
 export const redactCut = (text: string): string => redact(text).replace(BEGUN, '…');
 
 const BEGUN = new RegExp(

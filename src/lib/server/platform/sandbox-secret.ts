@@ -5,8 +5,8 @@ import process from 'node:process';
 import { MIN_SECRET_LENGTH } from '../config/settings.ts';
 
 /**
- * The secret of a sandbox: made once, readable by its owner only. It is written aside and linked into place, so
- * that two processes that start at once agree and none reads half of it.
+ * The secret of a sandbox: created once, readable only by its owner. It is written to a temporary file and linked into
+ * place, so that two processes that start at once use the same one and none reads half of it.
  */
 export function sandboxSecret(dataDir: string): { secret: string } | { problem: string } {
 	const path = join(dataDir, 'sandbox-secret');

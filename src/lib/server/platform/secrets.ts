@@ -10,16 +10,15 @@ import {
 } from 'node:crypto';
 
 /**
- * Everything that depends on the installation's secret: encryption of what must be shown again, and values
- * that are derived instead of stored. Each purpose has its own key (HKDF-SHA256, RFC 5869), so that one use
- * never weakens another.
+ * Encryption and derived values based on the installation's secret. Each purpose has its own key (HKDF-SHA256,
+ * RFC 5869), so that one use never weakens another.
  */
 export interface Secrets {
-	/** AES-256-GCM; `context` (say `session:9001`) is authenticated, so that a value cannot be moved elsewhere. */
+	/** AES-256-GCM; `context` (e.g. `session:9001`) is authenticated, so that a value cannot be moved elsewhere. */
 	encrypt(plain: string, context: string): string;
-	/** @throws Error when the value was made with another secret, for another context, or was changed. */
+	/** @throws Error if the secret or context differs, or the value was changed */
 	decrypt(sealed: string, context: string): string;
-	/** Deterministic bytes for a purpose, at most 255 x 32. */
+	/** Derives bytes for a purpose, at most 255 x 32. */
 	derive(purpose: string, length: number): Buffer;
 }
 
@@ -43,7 +42,7 @@ export function createSecrets(secret: string): Secrets {
 			if (!sealed.startsWith(VERSION)) throw new Error('Sealed value has an unknown version');
 			const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
 			const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, NONCE_BYTES), {
-				// A shorter tag would be easier to forge.
+				// Shorter tags are easier to forge.
 				authTagLength: TAG_BYTES
 			})
 				.setAAD(Buffer.from(context))
@@ -54,17 +53,17 @@ export function createSecrets(secret: string): Secrets {
 	};
 }
 
-/** SHA-256 as hex: how unguessable tokens and keys are stored. */
+/** SHA-256 as hex, for storing unguessable tokens and keys. */
 export const sha256 = (text: string): string => hash('sha256', text);
 
-/** The same of bytes: names what has this content. */
+/** SHA-256 of bytes as hex, for naming content. */
 export const sha256Bytes = (bytes: Buffer): string => hash('sha256', bytes);
 
 /** HMAC-SHA256 as base64url. */
 export const hmac = (key: Buffer | KeyObject, text: string): string =>
 	createHmac('sha256', key).update(text).digest('base64url');
 
-/** Equality in constant time; texts of different length are unequal. */
+/** Compares in constant time; texts of different length are unequal. */
 export function equalSecrets(a: string, b: string): boolean {
 	const left = Buffer.from(a);
 	const right = Buffer.from(b);

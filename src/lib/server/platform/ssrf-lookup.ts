@@ -2,8 +2,8 @@ import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
 /**
- * Name lookups for requests to hosts that somebody else named: every address of a name is judged at each connect,
- * so that a name which changes its answer leads nowhere (DNS rebinding).
+ * Name lookups for requests to hosts that others chose: every address of a name is checked at each connect, so that a
+ * name that changes its answer gains nothing (DNS rebinding).
  */
 
 export interface Address {
@@ -11,15 +11,15 @@ export interface Address {
 	family: 4 | 6;
 }
 
-/** All addresses of a name. */
+/** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
 export class AddressNotAllowed extends Error {}
 export class NameNotFound extends Error {}
 
 /**
- * A lookup for `net.connect` that refuses a name if any of its addresses is not allowed: which one is taken is not
- * ours to say.
+ * Creates a lookup for `net.connect` that refuses a name if any of its addresses is not allowed, because Node chooses
+ * the address.
  */
 export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
 	return (hostname, options, callback) => {
@@ -42,8 +42,8 @@ const RESOLVE_TIMEOUT_MS = 3_000;
 const RESOLVE_TRIES = 2;
 
 /**
- * Asks the name server itself. The system's own lookup would know names that only this machine knows, and has four
- * threads for the whole process: a few slow name servers would hold up everybody.
+ * Asks the name server. The system's lookup knows local names, and has four threads for the whole process: a few slow
+ * name servers would block all lookups.
  */
 export async function resolvePublicly(hostname: string): Promise<Address[]> {
 	const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
@@ -55,7 +55,7 @@ export async function resolvePublicly(hostname: string): Promise<Address[]> {
 	];
 }
 
-/** With the names that this machine knows. */
+/** Uses the system's lookup, which includes local names. */
 export async function resolveLocally(hostname: string): Promise<Address[]> {
 	const found = await systemLookup(hostname, { all: true });
 	return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));

@@ -32,12 +32,14 @@ export interface ApiClient {
 	recent: ReadsOfPurchases;
 	listRouters(search: RouterSearch): Promise<RouterListBody>;
 	getRouter(id: number): Promise<RouterBody>;
-	createSession(order: SessionCreationBody): Promise<SessionBody>;
+	/** @param key Idempotency-Key: the same request with the same key gets the first response */
+	createSession(order: SessionCreationBody, key?: string): Promise<SessionBody>;
 	getSession(id: number): Promise<SessionBody>;
 	endSession(id: number): Promise<SessionBody>;
 	/** Cancels a session that is not paid; refused as `session_not_active` once it is paid. */
 	cancelUnpaid(id: number): Promise<SessionBody>;
-	startPayment(order: PaymentStartBody): Promise<PaymentBody>;
+	/** @param key Idempotency-Key */
+	startPayment(order: PaymentStartBody, key?: string): Promise<PaymentBody>;
 	/** A logo of the service, by its file name; null if there is none or the service does not answer. */
 	readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null>;
 	/** @param waitSeconds how long the response may be held back until the payment leaves `pending`, 0 to 20 */
@@ -118,7 +120,7 @@ export function apiClient(event: Carrier): ApiClient {
 	async function call<Body>(
 		method: 'GET' | 'POST' | 'DELETE',
 		path: string,
-		input: { query?: Query; body?: object } = {},
+		input: { query?: Query; body?: object; key?: string | undefined } = {},
 		waitSeconds = 0
 	): Promise<Body> {
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
@@ -131,7 +133,8 @@ export function apiClient(event: Carrier): ApiClient {
 			redirect: 'error',
 			headers: {
 				authorization: `Bearer ${key}`,
-				...(input.body ? { 'content-type': 'application/json' } : {})
+				...(input.body ? { 'content-type': 'application/json' } : {}),
+				...(input.key === undefined ? {} : { 'idempotency-key': input.key })
 			},
 			...(input.body ? { body: JSON.stringify(input.body) } : {})
 		};
@@ -183,12 +186,12 @@ export function apiClient(event: Carrier): ApiClient {
 			return call('GET', '/routers', { query });
 		},
 		getRouter: (id) => call('GET', `/routers/${id}`),
-		createSession: (body) => call('POST', '/sessions', { body }),
+		createSession: (body, key) => call('POST', '/sessions', { body, key }),
 		getSession: (id) => call('GET', `/sessions/${id}`),
 		cancelUnpaid: (id) => call('DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
 		endSession: (id) => call('DELETE', `/sessions/${id}`),
 		readLogo,
-		startPayment: (body) => call('POST', '/payments/mobile-money', { body }),
+		startPayment: (body, key) => call('POST', '/payments/mobile-money', { body, key }),
 		getPayment: (id, wait = 0) =>
 			call('GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
 	};

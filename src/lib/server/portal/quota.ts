@@ -4,13 +4,13 @@ import type { Config } from '../config/config.ts';
 import { WINDOW_MS } from '../api/rate-limits/rate-limits.ts';
 import { SlidingWindow } from '../api/rate-limits/window.ts';
 
-/** A part of the portal's limit at the API, for what must never cost a buyer the call that buys. */
+/** Part of the portal's API rate limit for calls that must never use up the calls of a purchase. */
 export interface Share {
 	/** Counts one call. @throws ApiLimited when the part is used up */
 	take(): void;
 }
 
-/** What every remote service allows at least in a minute (the default plan). */
+/** Calls per minute that every remote API allows at least (default rate plan). */
 const REMOTE_LIMIT = 100;
 
 /** @param part of the limit, from 0 to 1 */

@@ -2,8 +2,8 @@ import QRCode from 'qrcode';
 import { qrPath, qrSide, type QrCode } from '#lib/format/qr.ts';
 
 /**
- * A QR code for a page, which draws it with Qr.svelte: so it travels once, and small.
- * @param text what a camera reads: an address, or a network from wifi-qr.ts
+ * Encodes a QR code for Qr.svelte, which draws it.
+ * @param text an address, or a network from wifi-qr.ts
  */
 export function qrCode(text: string): QrCode {
 	const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' });
@@ -22,8 +22,8 @@ export function qrCode(text: string): QrCode {
 }
 
 /**
- * A QR code as SVG markup: black on white with a quiet zone, sized by its container.
- * @param text what a camera reads, e.g. from wifi-qr.ts
+ * Draws a QR code as SVG: black on white with a quiet zone, sized by its container.
+ * @param text for example from wifi-qr.ts
  */
 export function qrSvg(text: string): string {
 	const code = qrCode(text);

@@ -5,10 +5,11 @@ import type { Database, Queries, Tx } from '../db/database.ts';
 import type { StatusUpdate, Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
-import { holdsPlace, takePlace } from '../access/device-slots/device-slots.ts';
-import * as network from '../access/device-slots/store.ts';
+import { holdsSlot, takeSlot } from '../access/device-slots/device-slots.ts';
+import * as connectionStore from '../access/device-slots/connection-store.ts';
+import { releaseSlot } from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
-import { CONNECTION_JOB, TOLD_ABOUT_MS } from '../access/job-kinds.ts';
+import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { Offers } from './psk-offers.ts';
 
 /**
@@ -117,7 +118,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		const isOne = only !== undefined && others.length === 0;
 		const pass = isOne ? await passState(queries, { passId: only, routerId }, now) : null;
 		return pass?.kind === 'runs'
-			? { passId: pass.session.pass_id, toldUntil: pass.untilMs }
+			? { passId: pass.pass.id, toldUntil: pass.untilMs }
 			: { passId: null, toldUntil: null };
 	}
 
@@ -127,8 +128,8 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		gateway: RegisteredGateway,
 		report: AccountingReport,
 		{ at, mac }: { at: number; mac: string | null }
-	): Promise<{ row: network.ConnectionRow; isNew: boolean }> {
-		const found = await network.connectionOf(trx, {
+	): Promise<{ row: connectionStore.ConnectionRow; isNew: boolean }> {
+		const found = await connectionStore.connectionOf(trx, {
 			gatewayId: gateway.id,
 			acctSessionId: report.sessionId,
 			nasAddress: report.nasAddress,
@@ -146,11 +147,11 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		if (found) {
 			const renamed = `${found.acct_session_id} #${found.id}`;
 			const stopped_at = found.stopped_at ?? found.seen_at;
-			await network.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
+			await connectionStore.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
 			if (isOtherPass && found.stopped_at === null) await left(trx, found);
 		}
 		const { passId, toldUntil } = await passOf(trx, gateway, report, mac);
-		const row = await network.insertConnection(trx, {
+		const row = await connectionStore.insertConnection(trx, {
 			gateway_id: gateway.id,
 			acct_session_id: report.sessionId,
 			pass_id: passId,
@@ -174,20 +175,20 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		trx: Tx,
 		gateway: RegisteredGateway,
 		report: AccountingReport,
-		row: network.ConnectionRow
-	): Promise<network.ConnectionRow> {
+		row: connectionStore.ConnectionRow
+	): Promise<connectionStore.ConnectionRow> {
 		if (row.pass_id !== null) return row;
 		const { passId, toldUntil } = await passOf(trx, gateway, report, row.mac);
 		if (passId === null) return row;
-		await network.changeConnection(trx, row.id, { pass_id: passId, told_until: toldUntil });
+		await connectionStore.changeConnection(trx, row.id, { pass_id: passId, told_until: toldUntil });
 		return { ...row, pass_id: passId, told_until: toldUntil };
 	}
 
 	/** A device whose connection is over leaves its place, unless it has another one. */
-	async function left(trx: Tx, { pass_id: passId, mac }: network.ConnectionRow): Promise<void> {
+	async function left(trx: Tx, { pass_id: passId, mac }: connectionStore.ConnectionRow): Promise<void> {
 		if (passId === null || mac === null) return;
-		if ((await network.openConnections(trx, { passId, mac })).length > 0) return;
-		await network.releasePlace(trx, { passId, mac }, clock.now());
+		if ((await connectionStore.openConnections(trx, { passId, mac })).length > 0) return;
+		await releaseSlot(trx, { passId, mac }, clock.now());
 	}
 
 	async function note(trx: Tx, gateway: RegisteredGateway, report: AccountingReport, at: number) {
@@ -195,7 +196,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		const { row, isNew } = await rowFor(trx, gateway, report, { at, mac });
 		const isStop = report.status === 'stop';
 		const wasOver = row.stopped_at !== null;
-		await network.changeConnection(trx, row.id, {
+		await connectionStore.changeConnection(trx, row.id, {
 			ip: report.ip ?? row.ip,
 			started_at: Math.min(row.started_at, at - (report.lastedSeconds ?? 0) * 1000),
 			// From before the clock was set back, where it lies in the future.
@@ -214,7 +215,13 @@ export function createAccounting(parts: AccountingParts): Accounting {
 	async function stays(
 		trx: Tx,
 		{ id: gatewayId }: RegisteredGateway,
-		{ id, pass_id: passId, mac, disconnect_state: asked, told_until: toldUntil }: network.ConnectionRow,
+		{
+			id,
+			pass_id: passId,
+			mac,
+			disconnect_state: asked,
+			told_until: toldUntil
+		}: connectionStore.ConnectionRow,
 		isNew: boolean
 	) {
 		if (passId === null) return;
@@ -225,12 +232,12 @@ export function createAccounting(parts: AccountingParts): Accounting {
 			if (asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
 			return;
 		}
-		const { max_devices: maxDevices } = pass.session;
+		const { max_devices: maxDevices } = pass.pass;
 		const place = mac === null ? null : { passId, gatewayId, mac, maxDevices };
 		// One that was to be put out, and could not be, gets no place by going on: its device has to sign in again.
-		const mayTake = asked === 'none' || place === null || (await holdsPlace(trx, place));
-		const isIn = place === null || (mayTake && (await takePlace(trx, jobs, place, now)));
-		const wasToldLess = toldUntil !== null && toldUntil + TOLD_ABOUT_MS < pass.untilMs;
+		const mayTake = asked === 'none' || place === null || (await holdsSlot(trx, place));
+		const isIn = place === null || (mayTake && (await takeSlot(trx, jobs, place, now)));
+		const wasToldLess = toldUntil !== null && toldUntil + SAME_END_MS < pass.untilMs;
 		if (!isIn && asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
 		else if (isIn && isNew) await jobs.schedule(trx, CONNECTION_JOB, id, wasToldLess ? now : pass.untilMs);
 	}
@@ -243,8 +250,8 @@ export function createAccounting(parts: AccountingParts): Accounting {
 			identifier: report.nasIdentifier,
 			before: at
 		};
-		for (const row of await network.openAt(trx, server)) {
-			await network.changeConnection(trx, row.id, {
+		for (const row of await connectionStore.openAt(trx, server)) {
+			await connectionStore.changeConnection(trx, row.id, {
 				stopped_at: Math.max(row.seen_at, at),
 				stop_cause: 'NAS-Reboot'
 			});

@@ -5,18 +5,19 @@ import type { Database } from '../db/database.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Routers } from '../routers/routers.ts';
-import type { Sessions } from '../billing/sessions/sessions.ts';
 import { createAccounting, type AccountingReport } from './accounting.ts';
 import {
 	hasRoom,
 	INTERIM_SECONDS,
 	isFresh,
 	isFull,
-	takePlace,
-	type Place
+	takeSlot,
+	type SlotOrder
 } from '../access/device-slots/device-slots.ts';
-import { passState } from '../access/passes/pass-state.ts';
-import { pskChoice, type RunningPass } from './psk.ts';
+import type { Passes } from '../access/passes/passes.ts';
+import { passState, type RunningPass } from '../access/passes/pass-state.ts';
+import { wasEnded } from '../access/passes/store.ts';
+import { pskChoice } from './psk.ts';
 import { createOffers } from './psk-offers.ts';
 
 /**
@@ -73,11 +74,11 @@ export interface RadiusParts {
 	jobs: Jobs;
 	gateways: Gateways;
 	routers: Routers;
-	sessions: Sessions;
+	passes: Passes;
 }
 
 export function createRadius(parts: RadiusParts): Radius {
-	const { database, clock, jobs, routers, sessions } = parts;
+	const { database, clock, jobs, routers, passes: allPasses } = parts;
 	const { db } = database;
 	const offers = createOffers();
 	const accounting = createAccounting({ ...parts, offers });
@@ -88,7 +89,7 @@ export function createRadius(parts: RadiusParts): Radius {
 		return {
 			seconds: Math.max(1, Math.ceil((untilMs - now) / 1000)),
 			interimSeconds: INTERIM_SECONDS,
-			className: only && passes.length === 1 ? classOf(only.session.pass_id, untilMs) : null
+			className: only && passes.length === 1 ? classOf(only.pass.id, untilMs) : null
 		};
 	};
 
@@ -107,15 +108,15 @@ export function createRadius(parts: RadiusParts): Radius {
 	async function keysFor({ routerId }: RegisteredGateway, mac: string): Promise<LoginAnswer> {
 		const now = clock.now();
 		const { passes, full } = await pskChoice(db, { mac, routerId }, now, offers);
-		const passIds = passes.map(({ session }) => session.pass_id);
+		const passIds = passes.map(({ pass }) => pass.id);
 		offers.told({ mac, routerId }, passIds, now);
 		if (full) return { kind: 'refused', message: REFUSALS.devices };
 		const [first] = passes;
 		if (!first) return { kind: 'unknown' };
 		return {
 			kind: 'keys',
-			passwords: passes.map(({ session }) => sessions.passwordOf(session)),
-			user: passes.length === 1 ? loginUser(first.session.pass_id) : null,
+			passwords: passes.map(({ pass }) => allPasses.passwordOf(pass)),
+			user: passes.length === 1 ? loginUser(first.pass.id) : null,
 			terms: termsOf(passes, now)
 		};
 	}
@@ -128,14 +129,14 @@ export function createRadius(parts: RadiusParts): Radius {
 		if (pass.kind === 'runs') return pass;
 		if (pass.kind === 'unknown') return { kind: 'unknown' };
 		if (pass.kind === 'waits') return { kind: 'refused', message: REFUSALS.waits };
-		return { kind: 'refused', message: pass.ended ? REFUSALS.ended : REFUSALS.expired };
+		return { kind: 'refused', message: (await wasEnded(db, passId)) ? REFUSALS.ended : REFUSALS.expired };
 	}
 
-	const placeOf = (gateway: RegisteredGateway, { session }: RunningPass, mac: string): Place => ({
-		passId: session.pass_id,
+	const placeOf = (gateway: RegisteredGateway, { pass }: RunningPass, mac: string): SlotOrder => ({
+		passId: pass.id,
 		gatewayId: gateway.id,
 		mac,
-		maxDevices: session.max_devices
+		maxDevices: pass.max_devices
 	});
 
 	return {
@@ -151,7 +152,7 @@ export function createRadius(parts: RadiusParts): Radius {
 			if (mac !== null && !(await hasRoom(db, placeOf(gateway, pass, mac), now))) {
 				return { kind: 'refused', message: REFUSALS.devices };
 			}
-			return { kind: 'known', password: sessions.passwordOf(pass.session), terms: termsOf([pass], now) };
+			return { kind: 'known', password: allPasses.passwordOf(pass.pass), terms: termsOf([pass], now) };
 		},
 		async accepted(gateway, login) {
 			await accounting.heardOf(gateway, null);
@@ -161,13 +162,13 @@ export function createRadius(parts: RadiusParts): Radius {
 			if (pass.kind !== 'runs') return pass;
 			const mac = normaliseMac(login.mac ?? '');
 			if (mac === null) {
-				return (await isFull(db, pass.session, clock.now()))
+				return (await isFull(db, { passId: pass.pass.id, maxDevices: pass.pass.max_devices }, clock.now()))
 					? { kind: 'refused', message: REFUSALS.devices }
 					: { kind: 'accepted' };
 			}
 			const place = placeOf(gateway, pass, mac);
 			if (await isFresh(db, place, clock.now())) return { kind: 'accepted' };
-			const taken = await database.transact((trx) => takePlace(trx, jobs, place, clock.now()));
+			const taken = await database.transact((trx) => takeSlot(trx, jobs, place, clock.now()));
 			jobs.nudge();
 			return taken ? { kind: 'accepted' } : { kind: 'refused', message: REFUSALS.devices };
 		},

@@ -5,10 +5,11 @@ import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../platform/log.ts';
 import { ask, DYNAMIC_AUTHORISATION_PORT, type AccessServer, type Asked } from './coa.ts';
-import * as network from '../access/device-slots/store.ts';
+import * as connectionStore from '../access/device-slots/connection-store.ts';
+import { slotsOf } from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
-import type { ConcurrencyLimit } from '../access/provisioning/concurrency-limit.ts';
-import { CONNECTION_JOB, TOLD_ABOUT_MS } from '../access/job-kinds.ts';
+import type { ConcurrencyLimit } from '../access/provisioning/grants/concurrency-limit.ts';
+import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { RequestAttributes, RequestKind } from './packet.ts';
 
 /**
@@ -48,30 +49,34 @@ export function createConnections({
 	const { db } = database;
 
 	/** When the connection has to end; null when it has to now. */
-	async function wantedUntil({ pass_id: passId, mac }: network.ConnectionRow): Promise<number | null> {
+	async function wantedUntil({
+		pass_id: passId,
+		mac
+	}: connectionStore.ConnectionRow): Promise<number | null> {
 		if (passId === null) return null;
 		const pass = await passState(db, { passId, routerId: null }, clock.now());
 		if (pass.kind !== 'runs') return null;
 		if (mac === null) return pass.untilMs;
-		const places = await network.placesOf(db, passId);
+		const places = await slotsOf(db, passId);
 		return places.some((place) => place.mac === mac) ? pass.untilMs : null;
 	}
 
 	async function prolong(
-		row: network.ConnectionRow,
+		row: connectionStore.ConnectionRow,
 		gateway: RegisteredGateway,
 		untilMs: number
 	): Promise<number> {
 		const { told_until: told, disconnect_attempts: attempts } = row;
 		const server = serverOf(gateway);
-		const isTold = told !== null && told + TOLD_ABOUT_MS >= untilMs;
+		const isTold = told !== null && told + SAME_END_MS >= untilMs;
 		if (isTold || !server || !takesCoA(gateway) || attempts >= MAX_PROLONG_ATTEMPTS) {
-			if (isTold && attempts > 0) await network.changeConnection(db, row.id, { disconnect_attempts: 0 });
+			if (isTold && attempts > 0)
+				await connectionStore.changeConnection(db, row.id, { disconnect_attempts: 0 });
 			return untilMs;
 		}
 		const asked = await sent('coa', row, gateway, server, untilMs);
 		if (asked.kind === 'done') {
-			await network.changeConnection(db, row.id, {
+			await connectionStore.changeConnection(db, row.id, {
 				told_until: untilMs,
 				disconnect_attempts: 0,
 				last_error: null
@@ -81,50 +86,50 @@ export function createConnections({
 		}
 		// Time was added meanwhile: that is another end, which was not tried yet.
 		if ((await wantedUntil(row)) !== untilMs) return clock.now();
-		await network.changeConnection(db, row.id, {
+		await connectionStore.changeConnection(db, row.id, {
 			disconnect_attempts: asked.kind === 'silent' ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
 			last_error: reasonOf('CoA-Request', asked)
 		});
 		return asked.kind === 'silent' ? Math.min(untilMs, clock.now() + backoff(attempts)) : untilMs;
 	}
 
-	async function end(row: network.ConnectionRow, gateway: RegisteredGateway): Promise<number | null> {
+	async function end(row: connectionStore.ConnectionRow, gateway: RegisteredGateway): Promise<number | null> {
 		const server = serverOf(gateway);
 		if (!server) return unreachable(row, gateway);
 		// Attempts to prolong it are another count.
 		const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
-		await network.changeConnection(db, row.id, {
+		await connectionStore.changeConnection(db, row.id, {
 			disconnect_state: 'asked',
 			disconnect_attempts: attempts + 1
 		});
 		const asked = await sent('disconnect', row, gateway, server, null);
 		if (asked.kind === 'done' || asked.kind === 'gone') {
-			await network.changeConnection(db, row.id, { disconnect_state: 'done', last_error: null });
+			await connectionStore.changeConnection(db, row.id, { disconnect_state: 'done', last_error: null });
 			await gateways.recordStatus(gateway.id, { seen: true, trouble: null });
 			return null;
 		}
 		const reason = reasonOf('Disconnect-Request', asked);
-		await network.changeConnection(db, row.id, { last_error: reason });
+		await connectionStore.changeConnection(db, row.id, { last_error: reason });
 		await gateways.recordStatus(gateway.id, { trouble: reason });
 		const endsBy = row.told_until === null ? row.seen_at + UNKNOWN_END_MS : row.told_until + MARGIN_MS;
 		if (clock.now() < endsBy) return clock.now() + backoff(attempts);
-		await network.changeConnection(db, row.id, { disconnect_state: 'failed' });
+		await connectionStore.changeConnection(db, row.id, { disconnect_state: 'failed' });
 		log.warn({ gateway: gateway.name, connection: row.id, reason }, 'a connection could not be ended');
 		return null;
 	}
 
 	/** Without its address nothing can be sent to it: it ends the connection by itself at the time that it was told. */
-	async function unreachable(row: network.ConnectionRow, gateway: RegisteredGateway): Promise<null> {
+	async function unreachable(row: connectionStore.ConnectionRow, gateway: RegisteredGateway): Promise<null> {
 		if (row.disconnect_state === 'failed') return null;
 		const last_error = 'The address of the access server is not known: its own Session-Timeout ends it.';
-		await network.changeConnection(db, row.id, { disconnect_state: 'failed', last_error });
+		await connectionStore.changeConnection(db, row.id, { disconnect_state: 'failed', last_error });
 		log.info({ gateway: gateway.name, connection: row.id }, 'a connection ends by its Session-Timeout alone');
 		return null;
 	}
 
 	async function sent(
 		kind: RequestKind,
-		row: network.ConnectionRow,
+		row: connectionStore.ConnectionRow,
 		gateway: RegisteredGateway,
 		server: AccessServer,
 		untilMs: number | null
@@ -140,7 +145,7 @@ export function createConnections({
 
 	return {
 		async settle(id) {
-			const row = await network.findConnection(db, id);
+			const row = await connectionStore.findConnection(db, id);
 			if (!row || row.stopped_at !== null || row.pass_id === null) return null;
 			const gateway = await gateways.byId(row.gateway_id);
 			if (!gateway) return null;
@@ -165,7 +170,7 @@ export function serverOf({ settings, credentials }: RegisteredGateway): AccessSe
 
 /** What names a connection to its access server: hostapd refuses what it does not know, and every name must fit. */
 function namesOf(
-	row: network.ConnectionRow,
+	row: connectionStore.ConnectionRow,
 	{ kind }: RegisteredGateway
 ): Omit<RequestAttributes, 'eventTimestamp'> {
 	const acctSessionId = row.acct_session_id;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { serverOf, type ConnectionsParts } from './connections.ts';
 import { ask } from './coa.ts';
-import * as network from '../access/device-slots/store.ts';
+import * as connectionStore from '../access/device-slots/connection-store.ts';
 
 /**
  * Whether an access server is there, without touching anybody: it is asked to end a connection that it cannot have (RFC
@@ -25,5 +25,5 @@ export async function lifeOf(
 		eventTimestamp: Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000)
 	});
 	if (asked.kind !== 'silent') return 'answers';
-	return (await network.hasEnded(database.db, gateway.id)) ? 'silent' : 'unknown';
+	return (await connectionStore.hasEnded(database.db, gateway.id)) ? 'silent' : 'unknown';
 }

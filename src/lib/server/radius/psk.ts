@@ -1,7 +1,7 @@
 import type { Queries } from '../db/database.ts';
-import { hasRoom, heardSince } from '../access/device-slots/device-slots.ts';
-import * as network from '../access/device-slots/store.ts';
-import { passState, type PassState } from '../access/passes/pass-state.ts';
+import { currentReports, hasRoom } from '../access/device-slots/device-slots.ts';
+import * as slots from '../access/device-slots/store.ts';
+import { passState, type RunningPass } from '../access/passes/pass-state.ts';
 import type { Offers } from './psk-offers.ts';
 
 /**
@@ -22,8 +22,6 @@ import type { Offers } from './psk-offers.ts';
  * no pass in the books, take no place of its devices (`max_devices` does not hold for them), and end with the earliest
  * pass that was offered (Session-Timeout), when their devices ask again.
  */
-
-export type RunningPass = Extract<PassState, { kind: 'runs' }>;
 
 export interface PskChoice {
 	/** In the order in which they are offered; no pass is there twice. */
@@ -47,7 +45,7 @@ const MAX_LOOKED_AT = 500;
  */
 const ORDER = ['newest', 'longest', 'newest', 'used'] as const;
 
-function inTurns(passes: readonly network.PassWithRoom[]): number[] {
+function inTurns(passes: readonly slots.PassWithRoom[]): number[] {
 	const unused = passes.filter(({ wasUsed }) => !wasUsed).map(({ passId }) => passId);
 	const used = passes.filter(({ wasUsed }) => wasUsed).map(({ passId }) => passId);
 	const queues = { newest: [...unused], longest: unused.toReversed(), used };
@@ -69,12 +67,12 @@ export async function pskChoice(
 	offers: Offers | null
 ): Promise<PskChoice> {
 	const place = { mac, routerId };
-	const open = { now, heardSince: heardSince(now), limit: MAX_LOOKED_AT };
+	const open = { now, heard: currentReports(now), limit: MAX_LOOKED_AT };
 	const own = new Set([
-		...(await network.passesOfCaptiveSessions(queries, place, now)),
-		...(await network.passesOfDevice(queries, place))
+		...(await slots.passesOfCaptiveSessions(queries, place, now)),
+		...(await slots.passesOfDevice(queries, place))
 	]);
-	const others = inTurns(await network.passesWithRoom(queries, routerId, open)).filter((id) => !own.has(id));
+	const others = inTurns(await slots.passesWithRoom(queries, routerId, open)).filter((id) => !own.has(id));
 	const candidates =
 		offers && own.size + others.length > MAX_PASSWORDS
 			? offers.ordered(place, [...own], others, now)
@@ -84,9 +82,9 @@ export async function pskChoice(
 	let isPart = false;
 	for (const passId of candidates) {
 		const pass = await passState(queries, { passId, routerId }, now);
-		if (pass.kind !== 'runs' || pass.session.access_kind === 'shared_password') continue;
+		if (pass.kind !== 'runs' || pass.pass.access_kind === 'shared_password') continue;
 		isKnown = true;
-		const { max_devices: maxDevices } = pass.session;
+		const { max_devices: maxDevices } = pass.pass;
 		if (!(await hasRoom(queries, { passId, gatewayId: 0, mac, maxDevices }, now))) continue;
 		isPart = passes.length === MAX_PASSWORDS;
 		if (isPart) break;
@@ -95,7 +93,7 @@ export async function pskChoice(
 	if (offers && isPart) {
 		offers.offered(
 			place,
-			passes.map(({ session }) => session.pass_id),
+			passes.map(({ pass }) => pass.id),
 			now
 		);
 	}

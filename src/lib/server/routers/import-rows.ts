@@ -4,7 +4,7 @@ import { sha256 } from '../platform/secrets.ts';
 import { CsvFileError, readCsv } from '../platform/csv.ts';
 import type { RouterRow } from './store.ts';
 
-/** What a column of an import may hold. */
+/** The fields that a column of an import can hold. */
 export const IMPORT_FIELDS = [
 	'id',
 	'name',
@@ -26,11 +26,11 @@ export type ColumnMap = ReadonlyMap<ImportField, string>;
 type Stated = Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'> &
 	Partial<Pick<RouterRow, 'name' | 'address' | 'security' | 'access_kind' | 'status'>>;
 
-/** One sound row of the file. */
+/** A valid row of the file. */
 export interface ImportedRouter {
 	/** The owner's id, or one made from the row's content. */
 	externalId: string;
-	/** What the file says about the router; what it does not mention keeps its value, or gets a default. */
+	/** The values in the file. Other columns keep their value, or get a default. */
 	stated: Stated;
 	/** Name of a new router when no column holds names. */
 	fallbackName: string;
@@ -44,15 +44,15 @@ export interface RowRemark {
 
 export interface ImportedFile {
 	routers: ImportedRouter[];
-	/** Why a row cannot be imported, one entry for each reason. */
+	/** Reasons why rows cannot be imported. */
 	problems: RowRemark[];
 	/** Rows with problems. */
 	badRows: number;
-	/** What was changed in sound rows to make them fit. */
+	/** Changes to valid rows that make them fit. */
 	notes: RowRemark[];
 }
 
-/** What a price may be. */
+/** Limits of a price. */
 export interface PriceRules {
 	/** Of all prices in the file. */
 	currency: string;
@@ -68,7 +68,7 @@ export interface RowSettings extends PriceRules {
 
 const MAX_ROWS = 250_000;
 const MAX_ID_CHARACTERS = 100;
-/** Longer names and addresses are cut: they are for reading, and a long one is no reason to refuse a file. */
+/** Longer names and addresses are cut, because they are for reading only. */
 const MAX_NAME_CHARACTERS = 120;
 const MAX_ADDRESS_CHARACTERS = 200;
 /** IEEE 802.11: an SSID is 0 to 32 octets. */
@@ -80,7 +80,7 @@ const AMOUNT = /^\d+(\.\d+)?$/;
 const SECURITIES = ['wpa', 'nopass'] as const;
 const STATUSES = ['online', 'offline'] as const;
 
-/** A broken rule of one row. */
+/** A rule that one row breaks. */
 class RowError extends Error {}
 
 /**
@@ -90,21 +90,21 @@ class RowError extends Error {}
  */
 export function readRouters(bytes: Buffer, settings: RowSettings): ImportedFile {
 	const file: ImportedFile = { routers: [], problems: [], badRows: 0, notes: [] };
-	let places = new Map<ImportField, number>();
+	let columnOf = new Map<ImportField, number>();
 	const lineOfId = new Map<string, number>();
 	const countOfContent = new Map<string, number>();
 	let rows = 0;
 
 	readCsv(bytes, {
 		header(columns) {
-			places = placesOf(settings.columns, columns);
+			columnOf = columnIndexes(settings.columns, columns);
 		},
 		row(cells, line) {
 			rows += 1;
 			if (rows > MAX_ROWS) throw new CsvFileError(`The file has more than ${MAX_ROWS} rows; split it.`);
 			const reasons: string[] = [];
 			const notes: string[] = [];
-			const router = readRow({ cells, places, settings, lineOfId, line, reasons, notes });
+			const router = readRow({ cells, columnOf, settings, lineOfId, line, reasons, notes });
 			if (router && reasons.length === 0) {
 				const externalId = router.id ?? contentId(router, countOfContent);
 				file.routers.push({ externalId, stated: router.stated, fallbackName: router.fallbackName });
@@ -122,60 +122,60 @@ export function readRouters(bytes: Buffer, settings: RowSettings): ImportedFile 
 	return file;
 }
 
-/** A price as people write it, to minor units; null when it is none in that currency, or too high. */
+/** Converts a written price to minor units; null when it is invalid in the currency, or too high. */
 export function parsePrice(text: string, { currency, maxPrice }: PriceRules): number | null {
 	return AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
 }
 
-/** What `parsePrice` accepts, for an error message. */
+/** Describes what `parsePrice` accepts, for an error message. */
 export function priceRule({ currency, maxPrice }: PriceRules): string {
 	const decimals = currencyExponent(currency);
 	return `a price in ${currency} is a number above 0, at most ${maxPrice} (MAX_PRICE), with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
 }
 
-/** Where in a row each field stands. */
-function placesOf(map: ColumnMap, header: string[]): Map<ImportField, number> {
+/** The column index of each field. */
+function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, number> {
 	const columns = header.map((name) => name.trim());
-	const places = new Map<ImportField, number>();
+	const columnOf = new Map<ImportField, number>();
 	for (const [field, column] of map) {
-		const place = columns.indexOf(column);
-		if (place === -1) {
+		const index = columns.indexOf(column);
+		if (index === -1) {
 			throw new CsvFileError(
 				`The file has no column "${column}" (for ${field}). Its columns: ${columns.join(', ')}.`
 			);
 		}
-		if (columns.includes(column, place + 1)) {
+		if (columns.includes(column, index + 1)) {
 			throw new CsvFileError(`The file has more than one column "${column}" (for ${field}).`);
 		}
-		places.set(field, place);
+		columnOf.set(field, index);
 	}
-	return places;
+	return columnOf;
 }
 
-/** Control characters, line separators, and those that turn the direction of all text after them. */
+/** Control characters, line separators, and characters that change the text direction. */
 const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, 'gu');
 
 interface RowInput {
 	cells: string[];
 	line: number;
-	places: ReadonlyMap<ImportField, number>;
+	columnOf: ReadonlyMap<ImportField, number>;
 	settings: RowSettings;
 	/** Ids of the rows before, with their lines; the row's own is added. */
 	lineOfId: Map<string, number>;
-	/** Gets every reason against the row. */
+	/** Receives every reason against the row. */
 	reasons: string[];
 	notes: string[];
 }
 
-/** @returns null when something is wrong with the row; `reasons` says what */
+/** Reads a row; returns null and adds to `reasons` when it is invalid. */
 function readRow(input: RowInput): { id: string | null; stated: Stated; fallbackName: string } | null {
-	const { cells, places, settings, reasons, notes } = input;
+	const { cells, columnOf, settings, reasons, notes } = input;
 	const { currency } = settings;
 	/** A cell on one line and without blanks around it; '' when it is empty or no column holds the field. */
 	const cell = (field: ImportField) =>
-		(cells[places.get(field) ?? -1] ?? '').replace(INVISIBLE_RUN, ' ').trim();
-	/** Goes on to the next field after a reason, so that a row is reported with everything against it. */
+		(cells[columnOf.get(field) ?? -1] ?? '').replace(INVISIBLE_RUN, ' ').trim();
+	/** Continues with the next field after a reason, so that one pass reports all of them. */
 	const attempt = <T>(read: () => T): T | null => {
 		try {
 			return read();
@@ -192,8 +192,8 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 		return characters.slice(0, limit).join('').trimEnd();
 	};
 
-	const id = attempt(() => readId(places.has('id') ? cell('id') : null, input));
-	const ssid = attempt(() => readSsid(cells[places.get('ssid') ?? -1] ?? ''));
+	const id = attempt(() => readId(columnOf.has('id') ? cell('id') : null, input));
+	const ssid = attempt(() => readSsid(cells[columnOf.get('ssid') ?? -1] ?? ''));
 	const lat = attempt(() => readDegrees(cell('lat'), 'latitude', 90));
 	const lon = attempt(() => readDegrees(cell('lon'), 'longitude', 180));
 	const priceMinor = attempt(() => readPrice(cell('price'), settings));
@@ -217,8 +217,8 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 			lon,
 			price_minor: priceMinor,
 			currency,
-			...(places.has('name') ? { name } : {}),
-			...(places.has('address') ? { address: address || null } : {}),
+			...(columnOf.has('name') ? { name } : {}),
+			...(columnOf.has('address') ? { address: address || null } : {}),
 			...(security ? { security } : {}),
 			...accessOf(security, accessKind),
 			...(status ? { status } : {})
@@ -262,7 +262,7 @@ function readPrice(text: string, settings: RowSettings): number {
 	return minor;
 }
 
-/** Open networks know no other way than the sign-in of the hotspot. */
+/** Open networks support only the sign-in of the hotspot. */
 function accessOf(security: 'wpa' | 'nopass' | null, kind: AccessKind | null): Pick<Stated, 'access_kind'> {
 	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : null);
 	return access_kind === null ? {} : { access_kind };
@@ -276,10 +276,7 @@ function readWord<Word extends string>(text: string, what: string, words: readon
 	return word;
 }
 
-/**
- * Without ids of the owner's own a row is recognised by what it says, and equal rows by their number, so that
- * the same file imported again names the same routers.
- */
+/** Identifies a row without an id by its content, and equal rows by their order: a second import finds the same routers. */
 function contentId(router: { stated: Stated; fallbackName: string }, counts: Map<string, number>): string {
 	const { ssid, lat, lon, name } = router.stated;
 	const content = sha256(JSON.stringify([ssid, lat, lon, name ?? router.fallbackName]));

@@ -10,13 +10,13 @@ export interface ImportResult {
 	unchanged: number;
 }
 
-/** Rows of one statement: few round trips, and far below the parameters that a statement may have. */
+/** Rows per statement: few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
 
 /**
- * Stores the routers of a file for one owner, all or none: new external ids are added, known ones changed where
- * the file says something else. Safe to repeat, and safe beside another import of the same routers.
- * @param request.onProgress told how many routers are done; starts again when a conflict makes the work run again
+ * Stores the routers of a file for one owner, all or none. Adds new external ids and updates known ones. Can be repeated,
+ * and run beside another import of the same routers.
+ * @param request.onProgress receives the number of routers done; restarts when a conflict makes the transaction run again
  */
 export async function importRouters(
 	database: Database,
@@ -24,7 +24,7 @@ export async function importRouters(
 	request: {
 		ownerAccountId: number;
 		routers: readonly ImportedRouter[];
-		/** Networks of routers that are new. */
+		/** Payment methods of new routers. */
 		paymentMethods: readonly string[];
 		onProgress?: (done: number) => void;
 	}
@@ -57,7 +57,7 @@ export async function importRouters(
 	});
 }
 
-/** What an import may say about a router. */
+/** Columns that an import can set. */
 const STATED_COLUMNS = [
 	'name',
 	'address',
@@ -74,7 +74,7 @@ const STATED_COLUMNS = [
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
-/** The row to store; of a known router only what an import may say is taken over. */
+/** The row to store. A known router keeps the columns that an import cannot set. */
 function rowOf(
 	router: ImportedRouter,
 	{
@@ -107,7 +107,7 @@ function rowOf(
 	};
 }
 
-/** Open networks know no other way than the sign-in of the hotspot, whatever was said of the router before. */
+/** Open networks support only the sign-in of the hotspot, whatever the router had before. */
 function accessOf({ stated }: ImportedRouter, known: store.RouterRow | undefined) {
 	const isOpen = (stated.security ?? known?.security) === 'nopass';
 	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';

@@ -23,28 +23,25 @@ export interface Routers {
 	visible(queries: Queries, caller: Pick<Caller, 'accountId'>, id: number): Promise<RouterRow>;
 	/**
 	 * Sets the hourly price of new sessions; running ones keep theirs.
-	 * @param seen the price that is known to whoever changes it: where it is another by now, nothing is set
+	 * @param seen the price that the caller has seen: nothing is set if it has changed since
 	 * @throws AppError `router_not_found | not_router_owner | validation_failed`
 	 * @throws PriceMoved
 	 */
 	setPrice(caller: PriceSetter, id: number, price: number, seen?: number): Promise<RouterBody>;
-	/** An account's routers, the oldest first, disabled ones too. */
+	/** An account's routers, oldest first, including disabled ones. */
 	owned(accountId: number, page: { afterId: number; limit: number }): Promise<OwnedPage>;
 	/**
-	 * A router with which an account may do what its owner may: its own, or for an admin any.
+	 * A router that an account may manage: its own, or any for an admin.
 	 * @throws AppError `router_not_found`
 	 */
 	ownedOne(actor: Pick<Caller, 'accountId' | 'role'>, id: number): Promise<OwnedRouter>;
-	/** A router that is known to exist, because a session names it. */
+	/** The row of a router that exists. @throws Error */
 	known(queries: Queries, id: number): Promise<RouterRow>;
-	/**
-	 * The password of its network, where that is not what is bought: shared by all guests of the hotspot, or the owner's
-	 * own. null where there is none, or it is not known.
-	 */
+	/** The network's own password, which is not bought (shared at the hotspot, or the owner's); null if none is known. */
 	networkPassword(row: RouterRow): string | null;
-	/** Sets how bought passwords work on a router from the next order on; the rules are in access/kinds.ts. */
+	/** Sets how bought passwords work from the next order on; see access/passes/access-kinds.ts for the rules. */
 	setAccess(trx: Tx, id: number, access: RouterAccess): Promise<void>;
-	/** Methods with which a router may be paid now. */
+	/** Payment methods that a router accepts now. */
 	paymentMethods(row: RouterRow): string[];
 }
 
@@ -60,18 +57,18 @@ export interface RouterQuery {
 	/** metres */
 	radius: number;
 	limit: number;
-	/** Place in the order after which the page begins: distance in metres and id. */
+	/** Distance in metres and id of the last router of the page before. */
 	after: readonly [number, number] | null;
 }
 
-/** Who sets a price: an account, through one of its keys or signed in on a page. */
+/** The account that sets a price, with its key or signed in on a page. */
 export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null };
 
 /** A router as its owner sees it. */
 export interface OwnedRouter extends RouterBody {
 	ownerAccountId: number;
 	disabled: boolean;
-	/** Whether the password of its network is known here, where it has one that guests are shown. */
+	/** Whether the network's own password is stored. */
 	networkPasswordKnown: boolean;
 	/** Devices that one pass lets online at a time. */
 	maxDevices: number;
@@ -79,44 +76,41 @@ export interface OwnedRouter extends RouterBody {
 
 export interface OwnedPage {
 	data: OwnedRouter[];
-	/** The id after which the next page begins; null on the last. */
+	/** The last id of this page; null on the last page. */
 	next: number | null;
 }
 
 export interface RouterPage {
 	data: RouterBody[];
-	/** Place of the last row when more follow, else null. */
+	/** Distance and id of the last row when more follow, else null. */
 	next: [number, number] | null;
 }
 
 const methodList = z.array(z.string());
 const MAX_METHOD_LISTS = 100;
 
-/** The price is another than the one that was seen. */
+/** The price has changed since the caller saw it. */
 export class PriceMoved extends Error {
-	/** What it is now, in major units. */
+	/** The current price in major units. */
 	readonly price: number;
 
 	constructor(price: number) {
-		super(`The price is ${price} by now.`);
+		super(`The price has changed to ${price}.`);
 		this.name = 'PriceMoved';
 		this.price = price;
 	}
 }
 
-/** What a router's network password is sealed for. */
+/** The associated data of a sealed network password. */
 const networkPasswordContext = (id: number) => `router-network-password:${id}`;
 
-/** Whether time is sold on it now. */
+/** Whether the router sells time now. */
 export const sells = (row: RouterRow): boolean => row.disabled_at === null && isOpen(row);
 
-/** Whether none of its gateways is heard of any more (silence/): nobody could be let in. */
+/** Whether none of its gateways responds (gateways/health): nobody could be let in. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
 
-/**
- * Not where no gateway of it is heard of, nor where the password that is to be revealed is not known: who paid would stay
- * outside.
- */
+/** Closed without a gateway that responds, or without the shared password that a buyer would be shown. */
 const isOpen = (row: RouterRow): boolean =>
 	row.status === 'online' &&
 	!isUnresponsive(row) &&
@@ -133,7 +127,7 @@ export interface RoutersParts {
 
 export function createRouters(parts: RoutersParts): Routers {
 	const { database, operators, branding, clock, config, secrets } = parts;
-	/** The same few lists stand in all rows. */
+	/** Parsed lists by their text: all rows have the same few. */
 	const methodsOfText = new Map<string, string[]>();
 
 	function paymentMethods({ payment_methods: text }: RouterRow): string[] {
@@ -168,7 +162,7 @@ export function createRouters(parts: RoutersParts): Routers {
 		};
 	}
 
-	/** One router as it is shown by itself. */
+	/** The body of a single router. */
 	async function alone(row: RouterRow): Promise<RouterBody> {
 		return body(row, null, (await branding.ofRouters(database.db, [row])).get(row.id) ?? null);
 	}
@@ -212,7 +206,7 @@ export function createRouters(parts: RoutersParts): Routers {
 		},
 		visible,
 		async setPrice(caller, id, price, seen) {
-			// Before the router is looked up: wrong input is told first, whatever it is for.
+			// Before the router is read: invalid input is reported first, also for unknown routers.
 			const limit = config.maxPrice;
 			const wrong = price > limit || toMinor(price, config.currency) === null;
 			if (wrong) {

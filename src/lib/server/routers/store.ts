@@ -11,7 +11,7 @@ export async function find(queries: Queries, id: number): Promise<RouterRow | nu
 	return row ?? null;
 }
 
-/** Sets a price and keeps the old one with who changed it. */
+/** Sets a price and records the old one with the account that changed it. */
 export async function changePrice(
 	queries: Queries,
 	router: RouterRow,
@@ -46,7 +46,7 @@ export async function update(queries: Queries, id: number, change: Updateable<Ro
 	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
 }
 
-/** Those of an owner's routers that have one of the owner's own ids, by that id. */
+/** An owner's routers with one of these external ids, by that id. */
 export async function byExternalIds(
 	queries: Queries,
 	ownerAccountId: number,
@@ -61,7 +61,7 @@ export async function byExternalIds(
 	return new Map(rows.map((row) => [row.external_id ?? '', row]));
 }
 
-/** Adds routers; where the owner has one with that external id, it takes over what an import may say. */
+/** Adds routers; one with a known external id of the owner is updated instead. */
 export async function upsertImported(queries: Queries, routers: readonly NewRouter[]): Promise<void> {
 	await queries
 		.insertInto('routers')
@@ -109,7 +109,7 @@ export async function count(queries: Queries): Promise<number> {
 	return row.count;
 }
 
-/** Rows after an id, for lists that a person reads. */
+/** Rows with ids above `afterId`. */
 export async function page(queries: Queries, afterId: number, limit: number): Promise<RouterRow[]> {
 	return queries
 		.selectFrom('routers')

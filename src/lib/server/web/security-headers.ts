@@ -1,13 +1,12 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { Config } from '../config/config.ts';
-import { shortenPolicy } from './policy.ts';
 
-/** What every answer to a browser carries, and who may post a form. */
+/** Headers of every answer to a browser, and the check of posted forms. */
 
 const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
 const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Paths that programs call: they carry their own proof and know nothing of origins. */
+/** Paths that programs call. They authenticate themselves and send no Origin. */
 export const isApiPath = (path: string) => /^\/+(?:v|%76)(?:1|%31)(?:\/|$)/.test(path);
 /**
  * Where gateways send browsers: parameters are the gateway's (`lang` too), and a router's own login page posts its form
@@ -67,13 +66,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export function setCommonHeaders(response: Response, requestId: string): void {
 	for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
 	response.headers.set('x-request-id', requestId);
-	// SvelteKit's: no cache keeps a page (its nonce is another each time), and nobody asks who made it.
-	if (response.headers.get('x-sveltekit-page') !== null) {
-		response.headers.delete('x-sveltekit-page');
-		response.headers.delete('etag');
-	}
-	const policy = response.headers.get('content-security-policy');
-	if (policy) response.headers.set('content-security-policy', shortenPolicy(policy));
 	// Pages show one person's purchase or a token of their own; nothing of it may be kept by a cache on the way.
 	if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
 }

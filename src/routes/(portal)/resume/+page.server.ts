@@ -5,10 +5,10 @@ import { readFields } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/api/http/limits.ts';
-import { orCalmly, readForm } from '../api-errors.ts';
+import { orUnavailable, readForm } from '../api-errors.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** What is said when a code opens nothing. */
+/** The answer to a code that opens no purchase. */
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;
@@ -27,7 +27,7 @@ async function open(
 ): Promise<Refused> {
 	if (code === '') return { status: 400, why: m.resume_empty(), asksNumber: false };
 	const { purchases } = event.locals.app;
-	const opened = await orCalmly(
+	const opened = await orUnavailable(
 		purchases.resume(apiClient(event), { code, phone }, networkOf(event)),
 		m.purchase_unreachable()
 	);

@@ -7,8 +7,8 @@ import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { takeVisit } from '#lib/server/api/http/limits.ts';
-import { orCalmly, orNull } from '../api-errors.ts';
-import { shownOf } from '../order.ts';
+import { orUnavailable, orNull } from '../api-errors.ts';
+import { payFormRouter } from '../order.ts';
 import { ownPurchase } from './own-purchase.ts';
 
 /**
@@ -20,7 +20,7 @@ type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type Visit = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
-/** The gateway whose key stands in the address. */
+/** The gateway of the key in the address. */
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
 	const gateway = await event.locals.app.gateways.byKey(event.params.gateway);
 	if (!gateway) error(404, m.splash_refusal_unknown());
@@ -84,7 +84,7 @@ async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void>
 /** @returns null when the service cannot be asked and a form was sent: that is shown instead */
 async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
 	const find = () => findRouter(event, gateway);
-	if (event.request.method !== 'POST') return orCalmly(find(), m.common_prices_unreachable());
+	if (event.request.method !== 'POST') return orUnavailable(find(), m.common_prices_unreachable());
 	try {
 		return await find();
 	} catch (problem) {
@@ -100,12 +100,12 @@ export async function findRouter(event: RequestEvent, gateway: RegisteredGateway
 	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
 }
 
-/** What the page shows: the router's own price and names, and what the gateway said about the device. */
+/** The data of the page: the router's price and names, and the gateway's statements about the device. */
 export async function splashPage(event: RequestEvent, gateway: RegisteredGateway, visit: Visit | null) {
 	const { config, purchases, captiveSessions } = event.locals.app;
 	const router = await routerToShow(event, gateway);
 	return {
-		router: router && shownOf(router),
+		router: router && payFormRouter(router),
 		brand: showBrand(event, router),
 		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',
@@ -119,9 +119,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		},
 		/** Carries the visit, so that the purchase that is found lets this device online. */
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
-		/** For who bought elsewhere: through the API of this installation. */
-		signIn: visit && config.remoteApi === null ? `${visitPath(gateway, visit)}/sign-in` : null,
-		/** Where the gateway's own sign-in page is. */
+		/** For buyers of another app, through the API of this installation. */
+		signIn: visit ? `${visitPath(gateway, visit)}/sign-in` : null,
+		/** Address of the gateway's own sign-in page. */
 		begin: visit ? null : captiveSessions.startAddress(gateway),
 		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */
 		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)
@@ -133,9 +133,9 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * made it has its code.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
-	const { guests, purchases, captiveSessions } = event.locals.app;
+	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, visit.entry.clientMac);
-	if (earlier !== null && (await guests.endOf(earlier)) !== null) return true;
+	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
 		const { recent } = apiClient(event);

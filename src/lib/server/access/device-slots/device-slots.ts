@@ -1,126 +1,137 @@
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import * as network from './store.ts';
-import { openGrantsOf } from '../provisioning/store.ts';
 import { CONNECTION_JOB } from '../job-kinds.ts';
+import { openGrantsOf } from '../provisioning/grants/store.ts';
+import { openConnections, unnamedConnections } from './connection-store.ts';
+import * as store from './store.ts';
 
 /**
- * Places of devices in a pass. A device takes one when its gateway has proved that it signed in, and keeps it until it
- * leaves, is moved, or is not heard of for three accounting intervals: then another one may have it.
+ * Device slots of a pass.
+ *
+ * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves, the pass is moved,
+ * or another device needs the slot after three accounting intervals without a report.
  */
 
-/** How often gateways are asked to report on a connection. */
+/** Interval of the accounting reports that gateways are configured with. */
 export const INTERIM_SECONDS = 60;
-const HEARD_MS = 3 * INTERIM_SECONDS * 1000;
-/** A device that was heard of just now need not be noted again. */
+/** A device without a report for this long counts as gone. */
+export const REPORT_LIFETIME_MS = 3 * INTERIM_SECONDS * 1000;
+/** A report younger than this is not stored again. */
 const FRESH_MS = 10_000;
 
-/** A device that was last heard of before this moment has left. */
-export const heardSince = (now: number): number => now - HEARD_MS;
+/** Reports that count as current. One from further ahead was stored before the clock was set back. */
+export const currentReports = (now: number): store.Span => ({
+	after: now - REPORT_LIFETIME_MS,
+	before: now + REPORT_LIFETIME_MS
+});
 
-/** What was heard later than this was heard before the clock was set back; two processes differ by less. */
-export const heardUntil = (now: number): number => now + HEARD_MS;
+function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: store.SlotRow, now: number) {
+	if (expectedUntil !== null) return expectedUntil > now;
+	const { after, before } = currentReports(now);
+	return reportedAt > after && reportedAt <= before;
+}
 
-/** One that nothing is heard of is expected to be there until then (binauth.ts). */
-const isThere = ({ seen_at: seenAt, is_expected: isExpected }: network.PlaceRow, now: number) =>
-	seenAt > heardSince(now) && (isExpected || seenAt <= heardUntil(now));
-
-export interface Place {
+export interface SlotOrder {
 	passId: number;
 	gatewayId: number;
 	mac: string;
 	maxDevices: number;
 }
 
-/** Whether a device holds a place of a pass, or could take one. */
-export async function hasRoom(queries: Queries, place: Place, now: number): Promise<boolean> {
-	const places = await network.placesOf(queries, place.passId);
-	if (places.some(({ mac }) => mac === place.mac)) return true;
-	return (await others(queries, places, place, now)).size < place.maxDevices;
+/** Whether a device holds a slot of a pass, or could take one. */
+export async function hasRoom(queries: Queries, order: SlotOrder, now: number): Promise<boolean> {
+	const slots = await store.slotsOf(queries, order.passId);
+	if (slots.some(({ mac }) => mac === order.mac)) return true;
+	return (await othersOnline(queries, slots, order, now)).size < order.maxDevices;
 }
 
-/** Other devices that hold a place of a pass. */
-export async function placesOfOthers(
+/** Addresses of other devices that hold a slot of a pass and are there. */
+export async function othersWithSlot(
 	queries: Queries,
-	{ passId, mac }: Pick<Place, 'passId' | 'mac'>,
+	{ passId, mac }: Pick<SlotOrder, 'passId' | 'mac'>,
 	now: number
 ): Promise<string[]> {
-	const places = await network.placesOf(queries, passId);
-	return places.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
+	const slots = await store.slotsOf(queries, passId);
+	return slots.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
 }
 
-/** Whether it holds one now. */
-export async function holdsPlace(queries: Queries, { passId, mac }: Place): Promise<boolean> {
-	return (await network.placesOf(queries, passId)).some((own) => own.mac === mac);
+/** Whether a device holds a slot. */
+export async function holdsSlot(queries: Queries, { passId, mac }: SlotOrder): Promise<boolean> {
+	return (await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
 }
 
-/** Whether it holds one now, noted so lately that nothing has to be written. */
-export async function isFresh(queries: Queries, { passId, mac }: Place, now: number): Promise<boolean> {
-	const places = await network.placesOf(queries, passId);
-	return places.some((own) => own.mac === mac && own.seen_at > now - FRESH_MS && own.seen_at <= now);
+/** Whether a device holds a slot with a report so recent that nothing needs to be stored. */
+export async function isFresh(queries: Queries, { passId, mac }: SlotOrder, now: number): Promise<boolean> {
+	const slots = await store.slotsOf(queries, passId);
+	return slots.some((own) => own.mac === mac && own.reported_at > now - FRESH_MS && own.reported_at <= now);
 }
 
 /**
- * Whether a pass has as many devices, or connections, as it lets online: for a device that its gateway does not name.
- * What is looked at is what gateways report, so that it holds for those that report connections.
+ * Whether a pass has reached its device limit, for a device that its gateway does not name. Counts slots and unnamed
+ * connections, so it holds for gateways that report connections.
  */
 export async function isFull(
 	queries: Queries,
-	{ pass_id: passId, max_devices: maxDevices }: { pass_id: number; max_devices: number },
+	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
 	now: number
 ): Promise<boolean> {
-	const places = (await network.placesOf(queries, passId)).filter((place) => isThere(place, now)).length;
-	const unnamed = await network.unnamedConnections(queries, passId, {
-		after: heardSince(now),
-		before: heardUntil(now)
-	});
-	return places + unnamed >= maxDevices;
+	const slots = (await store.slotsOf(queries, passId)).filter((slot) => isThere(slot, now)).length;
+	return slots + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
 }
 
 /**
- * Other devices that are in: in a place, or because another gateway of the router has said that it let them in. (Of one
- * that has not, nobody knows whether it ever will: nobody who has paid is kept out for it.)
+ * Other devices that are online: they hold a slot, or another gateway of the router has confirmed them. An unconfirmed
+ * grant does not count: a gateway that never answers must not keep a buyer out.
  */
-async function others(
+async function othersOnline(
 	queries: Queries,
-	places: readonly network.PlaceRow[],
-	{ passId, mac }: Place,
+	slots: readonly store.SlotRow[],
+	{ passId, mac }: SlotOrder,
 	now: number
 ): Promise<Set<string>> {
-	const told = (await openGrantsOf(queries, passId)).filter(
-		(one) => one.released_at === null && one.state !== 'revoking' && (one.confirmed_until_at ?? 0) > now
+	const confirmed = (await openGrantsOf(queries, passId)).filter(
+		(one) => one.released_at === null && one.state !== 'revoking' && (one.confirmed_end_at ?? 0) > now
 	);
-	const all = [...places.filter((one) => isThere(one, now)), ...told].map((one) => one.mac);
+	const all = [...slots.filter((one) => isThere(one, now)), ...confirmed].map((one) => one.mac);
 	return new Set(all.flatMap((one) => (one === null || one === mac ? [] : [one])));
 }
 
 /**
- * A device takes a place, or is noted as heard of where it holds one. Those in whose place it is are put out.
- * @returns false when there is none for it
+ * Gives a device a slot, or renews the report of one that it holds. Devices that have left make room for it and are
+ * disconnected.
+ * @param expectedUntil where the gateway sends no reports: the end up to which it lets the device in
+ * @returns false when no slot is free
  */
-export async function takePlace(trx: Tx, jobs: Jobs, place: Place, now: number): Promise<boolean> {
-	const { passId, gatewayId, mac, maxDevices } = place;
-	const places = await network.placesOf(trx, passId);
-	const own = places.find((one) => one.mac === mac);
+export async function takeSlot(
+	trx: Tx,
+	jobs: Jobs,
+	{ passId, gatewayId, mac, maxDevices }: SlotOrder,
+	now: number,
+	expectedUntil: number | null = null
+): Promise<boolean> {
+	const slots = await store.slotsOf(trx, passId);
+	const own = slots.find((one) => one.mac === mac);
+	const there = { gateway_id: gatewayId, reported_at: now, expected_until: expectedUntil };
 	if (own) {
-		await network.changeDevice(trx, own.id, { gateway_id: gatewayId, seen_at: now });
+		await store.changeSlot(trx, own.id, expectedUntil === null ? there : { ...there, bound_at: now });
 		return true;
 	}
-	if ((await others(trx, places, place, now)).size >= maxDevices) return false;
-	// Longest unheard of first; all that are still there have a place beside the new one.
-	const there = places.filter((one) => isThere(one, now));
-	const away = places.filter((one) => !isThere(one, now));
-	for (const gone of [...there, ...away].slice(maxDevices - 1)) await putOut(trx, jobs, gone, now);
-	const before = await network.deviceIn(trx, passId, mac);
-	const bound = { gateway_id: gatewayId, bound_at: now, seen_at: now, released_at: null };
-	if (before) await network.changeDevice(trx, before.id, bound);
-	else await network.insertDevice(trx, { ...bound, pass_id: passId, mac });
+	if ((await othersOnline(trx, slots, { passId, gatewayId, mac, maxDevices }, now)).size >= maxDevices) {
+		return false;
+	}
+	// The longest without a report goes first; all that are still there fit beside the new one.
+	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
+	for (const gone of ordered.slice(maxDevices - 1)) await disconnect(trx, jobs, gone, now);
+	const before = await store.slotOf(trx, passId, mac);
+	const bound = { ...there, bound_at: now, released_at: null };
+	if (before) await store.changeSlot(trx, before.id, bound);
+	else await store.insertSlot(trx, { ...bound, pass_id: passId, mac });
 	return true;
 }
 
-async function putOut(trx: Tx, jobs: Jobs, { pass_id: passId, mac }: network.DeviceRow, now: number) {
-	await network.releasePlace(trx, { passId, mac }, now);
-	for (const { id } of await network.openConnections(trx, { passId, mac })) {
+async function disconnect(trx: Tx, jobs: Jobs, { pass_id: passId, mac }: store.SlotRow, now: number) {
+	await store.releaseSlot(trx, { passId, mac }, now);
+	for (const { id } of await openConnections(trx, { passId, mac })) {
 		await jobs.schedule(trx, CONNECTION_JOB, id, now);
 	}
 }

@@ -1,10 +1,12 @@
 import type { Queries } from '#lib/server/db/database.ts';
-import { hasRoom } from './device-slots.ts';
-import * as store from '../provisioning/store.ts';
+import { passesOfPurchase } from '../provisioning/devices.ts';
+import { isWanted, openGrantsOf } from '../provisioning/grants/store.ts';
+import { isConnected } from './connection-store.ts';
+import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
 
 /**
- * Where a device stands at its gateway. `connecting`: the gateway is being told of it. `delayed`: so too, but it could
- * not be told so far. `online`: the gateway has it. `no-free-slot`: all places of the pass are other devices'.
+ * The state of a device at its gateway. `connecting`: the gateway is being called. `delayed`: a call failed.
+ * `online`: the gateway confirmed it. `no-free-slot`: other devices hold all slots of the pass.
  */
 export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
@@ -14,12 +16,9 @@ export interface Device {
 	mac: string | null;
 }
 
-/** A gateway tells of a connection every minute; after three of them without a word it is not believed any more. */
-const CONNECTION_FRESH_MS = 3 * 60 * 1000;
-
 /**
- * Where a device of a purchase stands.
- * @returns null where nothing of it is known: no time runs, or the gateway lets it in without being told of devices
+ * Finds the state of a device of a purchase.
+ * @returns null when nothing is known: no time runs, or the gateway needs no grants for devices
  */
 export async function deviceState(
 	queries: Queries,
@@ -27,27 +26,20 @@ export async function deviceState(
 	{ gatewayId, mac }: Device,
 	now: number
 ): Promise<DeviceState | null> {
-	const pass = (await store.passesOfPurchase(queries, tokenHash)).at(-1);
+	const pass = (await passesOfPurchase(queries, tokenHash, now)).at(-1);
 	if (!pass || mac === null) return null;
-	const isConnected = await store.isConnected(queries, {
-		passId: pass.pass_id,
-		gatewayId,
-		mac,
-		since: now - CONNECTION_FRESH_MS
-	});
-	if (isConnected) return 'online';
-	const inside = (await store.openGrantsOf(queries, pass.pass_id)).filter(
-		(grant) => grant.mac !== null && grant.released_at === null && grant.state !== 'revoking'
-	);
-	const own = inside.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
+	const { id: passId, max_devices: maxDevices } = pass;
+	if (await isConnected(queries, { passId, gatewayId, mac, since: now - REPORT_LIFETIME_MS }))
+		return 'online';
+	const wanted = (await openGrantsOf(queries, passId)).filter((one) => one.mac !== null && isWanted(one));
+	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) {
-		const { pass_id: passId, max_devices: maxDevices } = pass;
-		if (inside.length >= maxDevices) return 'no-free-slot';
-		// Where devices sign in by themselves it would be refused; a phone that changed its address is another device.
+		if (wanted.length >= maxDevices) return 'no-free-slot';
+		// A sign-in would be refused; a phone that changed its address is another device.
 		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
-	// It was let in, and at most its new end has not been told yet: till the old one it stays in.
-	if (own.granted_at !== null && (own.confirmed_until_at ?? 0) > now) return 'online';
+	// At most its new end is not confirmed: it stays online until the old one.
+	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) return 'online';
 	if (own.state === 'granted') return 'connecting';
 	return own.attempts > 0 ? 'delayed' : 'connecting';
 }

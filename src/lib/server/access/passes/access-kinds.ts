@@ -14,42 +14,42 @@ import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
-import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
+import type { Passes } from './passes.ts';
 
-/** How bought passwords work on a router: what may be set, and what has to change with it. */
+/** Access kinds: how bought passwords work on a router. */
 export interface AccessKinds {
 	/**
-	 * Changes how bought passwords work on a router that exists. What is ordered already keeps its kind; running sessions
-	 * whose password is the owner's own get a new one at the same moment.
-	 * @throws AccessInputError with every field that is wrong; then nothing is changed
+	 * Changes the access kind of a router. Existing orders keep theirs; open passes with the owner's own Wi-Fi password get
+	 * the new one in the same transaction.
+	 * @throws AccessInputError with every invalid field; then nothing is changed
 	 */
 	set(routerId: number, change: AccessChange): Promise<RouterAccess>;
 	/**
-	 * Whether a gateway of a kind may stand on a router.
+	 * Checks whether a router can have a gateway of a kind.
 	 * @throws AccessInputError with field `router`
 	 */
 	checkGateway(routerId: number, kind: string): Promise<void>;
 	/**
-	 * A captive portal was registered on a router: where nothing was ever said of its kind, it is `portal_login` from now on.
-	 * @returns whether that was changed
+	 * Sets a router whose kind was never chosen to `portal_login`, when a captive portal is registered on it.
+	 * @returns whether it changed
 	 */
 	noteGateway(routerId: number, gateway: { kind: GatewayKind; elsewhere: boolean }): Promise<boolean>;
 }
 
-/** What is left out stays as it is. */
+/** Members that are left out keep their value. */
 export interface AccessChange {
 	kind?: string;
-	/** null: it is forgotten. */
+	/** null: deletes it. */
 	networkPassword?: string | null;
 	maxDevices?: number;
 }
 
-/** What holds now. */
+/** The access settings of a router. */
 export interface RouterAccess {
 	kind: AccessKind;
 	ssid: string;
 	security: 'wpa' | 'nopass';
-	/** Whether the password of the network is known, where it has one that guests are shown; null where it has none. */
+	/** Whether the network's own password is stored; null where it has none. */
 	networkPasswordKnown: boolean | null;
 	maxDevices: number;
 }
@@ -59,7 +59,7 @@ export interface AccessProblem {
 	reason: string;
 }
 
-/** What was typed cannot be set: every field that is wrong, with its reason. */
+/** Refuses a change, with a reason for every invalid field. */
 export class AccessInputError extends Error {
 	readonly problems: readonly AccessProblem[];
 
@@ -70,27 +70,27 @@ export class AccessInputError extends Error {
 	}
 }
 
-/** More devices than a family has: a pass is not a resale of the line. */
+/** Enough for a family; more would resell the line. */
 export const MAX_PASS_DEVICES = 10;
 
-export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} letters, digits and signs of a plain keyboard (ASCII)`;
+export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} ASCII letters, digits and symbols`;
 
 const REASONS: Readonly<Record<WifiPasswordProblem, string>> = {
 	short: PASSWORD_RULE,
 	long: PASSWORD_RULE,
 	characters: PASSWORD_RULE,
-	hex: '64 hex digits are the key itself, which phones and QR codes do not take: use the passphrase'
+	hex: '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase'
 };
 
 export interface AccessKindsParts {
 	database: Database;
 	gateways: Gateways;
 	routers: Routers;
-	sessions: Sessions;
+	passes: Pick<Passes, 'sharePassword'>;
 }
 
-export function createAccessKinds({ database, gateways, routers, sessions }: AccessKindsParts): AccessKinds {
-	/** The gateway of a router that lets in by the Wi-Fi itself; null when there is none. */
+export function createAccessKinds({ database, gateways, routers, passes }: AccessKindsParts): AccessKinds {
+	/** The gateway of a router that authenticates on the Wi-Fi itself (hostapd); null without one. */
 	const wifiGatewayOf = async (queries: Queries, routerId: number) =>
 		(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
 
@@ -113,7 +113,7 @@ export function createAccessKinds({ database, gateways, routers, sessions }: Acc
 				const maxDevices = change.maxDevices ?? row.max_devices;
 				await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
 				if (networkPassword !== null && networkPassword !== before) {
-					await sessions.sharePassword(trx, routerId, networkPassword);
+					await passes.sharePassword(trx, routerId, networkPassword);
 				}
 				const { ssid, security } = row;
 				const networkPasswordKnown = shown ? networkPassword !== null : null;
@@ -123,14 +123,14 @@ export function createAccessKinds({ database, gateways, routers, sessions }: Acc
 			const row = await routers.known(database.db, routerId);
 			if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 			const reason =
-				`router ${routerId} is ${row.access_kind}, and hostapd lets in by the Wi-Fi itself: first set ` +
-				`"routers access ${routerId} --kind wpa_personal_per_client" or wpa_enterprise`;
+				`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
+				`"routers access ${routerId} --kind wpa_personal_per_client" (or wpa_enterprise)`;
 			throw new AccessInputError([{ field: 'router', reason }]);
 		},
 		noteGateway: (routerId, { kind, elsewhere }) =>
 			database.transact(async (trx) => {
 				const row = await routers.known(trx, routerId);
-				// Where something else lets devices in, the Wi-Fi itself may take the password.
+				// With external access control, the Wi-Fi itself may take the password.
 				const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
 				if (!isUsual || (await wifiGatewayOf(trx, routerId)) !== null) return false;
 				const { max_devices: maxDevices } = row;
@@ -153,7 +153,7 @@ function kindProblems(
 	}
 	if (wifiGateway !== null && !isWifiPassword(kind)) {
 		return wrong(
-			`its gateway "${wifiGateway}" lets in by the Wi-Fi itself: use wpa_personal_per_client or wpa_enterprise`
+			`its gateway "${wifiGateway}" authenticates on the Wi-Fi itself: use wpa_personal_per_client or wpa_enterprise`
 		);
 	}
 	return [];
@@ -167,10 +167,10 @@ function passwordProblems(
 ): AccessProblem[] {
 	const wrong = (reason: string): AccessProblem[] => [{ field: 'network-password', reason }];
 	if (typeof given === 'string' && row.security === 'nopass') {
-		return wrong('the network is open: it has none');
+		return wrong('the network is open and has no password');
 	}
 	if (typeof given === 'string' && isWifiPassword(kind)) {
-		return wrong('the bought password is that of the network there: leave it out');
+		return wrong('the bought password is the network password with this kind: leave this out');
 	}
 	if (kind === 'shared_password' && wanted === null) {
 		return wrong('buyers are shown this password: give it with --network-password-file');

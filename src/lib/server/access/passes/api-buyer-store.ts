@@ -1,11 +1,27 @@
+import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
+import type { SessionsTable } from '#lib/server/db/schema.ts';
 
-/** Notes the purchase by which visits are bound to a pass that was bought elsewhere; once. */
-export async function addGuestPurchase(
+/** The session that lengthened a pass last, or began it. */
+export async function newestSessionOf(
+	queries: Queries,
+	passId: number
+): Promise<Selectable<SessionsTable> | null> {
+	const row = await queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Creates the purchase that binds captive sessions to a pass bought through the API, once. */
+export async function addPurchase(
 	queries: Queries,
 	tokenHash: string,
-	session: SessionRow,
+	session: Selectable<SessionsTable>,
 	now: number
 ): Promise<void> {
 	const { id, router_id, duration, payment_method, phone, amount_minor, currency } = session;
@@ -20,7 +36,7 @@ export async function addGuestPurchase(
 		.execute();
 }
 
-/** The session that a purchase has bought. */
+/** The session that a purchase bought. */
 export async function sessionOfPurchase(queries: Queries, tokenHash: string): Promise<number | null> {
 	const row = await queries
 		.selectFrom('purchases')

@@ -1,33 +1,41 @@
 import type { Queries } from '#lib/server/db/database.ts';
-import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
-import { sessionsOf } from '../device-slots/store.ts';
+import * as store from './store.ts';
 
 /**
- * What a pass is at a moment on one router. `unknown`: nobody paid for it there. `waits`: paid, and a gateway has to be
- * told first. `over`: its time is over, or somebody ended it (`ended`).
+ * The state of a pass at a moment. `unknown`: not a paid pass of this router. `waits`: paid, and a gateway must confirm
+ * it first; `untilMs` is its end if that happened now. `over`: expired, ended or refunded.
  */
 export type PassState =
 	| { kind: 'unknown' }
-	| { kind: 'waits' }
-	| { kind: 'over'; ended: boolean }
-	| { kind: 'runs'; session: SessionRow; untilMs: number };
+	| { kind: 'waits'; pass: store.PassRow; untilMs: number }
+	| { kind: 'over'; pass: store.PassRow }
+	| RunningPass;
 
-/** @param routerId null: wherever it is valid */
+export interface RunningPass {
+	kind: 'runs';
+	pass: store.PassRow;
+	untilMs: number;
+}
+
+export type OpenPass = Extract<PassState, { kind: 'waits' | 'runs' }>;
+
+/** @param routerId null: on whichever router it is */
 export async function passState(
 	queries: Queries,
 	{ passId, routerId }: { passId: number; routerId: number | null },
 	now: number
 ): Promise<PassState> {
-	const all = await sessionsOf(queries, passId);
-	const here = all.filter(({ router_id }) => routerId === null || router_id === routerId);
-	const running = here.filter(({ status, expires_at }) => status === 'active' && (expires_at ?? 0) > now);
-	const [session] = running;
-	// Added time follows without a gap: the pass ends with its last session.
-	if (session) {
-		return { kind: 'runs', session, untilMs: Math.max(...running.map(({ expires_at }) => expires_at ?? 0)) };
+	const pass = await store.find(queries, passId);
+	if (!pass || (routerId !== null && pass.router_id !== routerId)) return { kind: 'unknown' };
+	if (pass.activating_until !== null) {
+		return { kind: 'waits', pass, untilMs: now + (await store.waitingSeconds(queries, passId)) * 1000 };
 	}
-	if (here.some(({ status }) => status === 'activating')) return { kind: 'waits' };
-	const begun = here.filter(({ starts_at }) => starts_at !== null);
-	if (begun.length === 0) return { kind: 'unknown' };
-	return { kind: 'over', ended: begun.some(({ status }) => status === 'ended') };
+	if (pass.ends_at === null) return { kind: 'unknown' };
+	return pass.ends_at > now ? { kind: 'runs', pass, untilMs: pass.ends_at } : { kind: 'over', pass };
+}
+
+/** The same for a pass that runs or waits; null otherwise. */
+export async function openPass(queries: Queries, passId: number, now: number): Promise<OpenPass | null> {
+	const state = await passState(queries, { passId, routerId: null }, now);
+	return state.kind === 'runs' || state.kind === 'waits' ? state : null;
 }

@@ -46,16 +46,18 @@ const SAMPLES: Record<ProblemCode, Sample> & Readonly<Record<string, Sample>> = 
 		members: { expected_amount: 1000, currency: 'UGX' }
 	},
 	payment_in_progress: {
-		detail: 'Wait for the open payment of this session to end.',
+		detail: 'A payment for this session is pending. Wait until it ends.',
 		members: { payment_id: 7001 }
 	},
-	session_already_paid: { detail: 'The session is paid; nothing is owed.' },
+	session_already_paid: { detail: 'The session is already paid.' },
 	session_not_payable: {
 		detail: 'The session is expired. Create a new one.',
 		members: { session_status: 'expired' }
 	},
 	payment_attempts_exceeded: { detail: 'Create a new session to try again.' },
-	payer_prompt_limit: { detail: 'This number was asked 5 times in the last 15 minutes. Try again later.' },
+	payer_prompt_limit: {
+		detail: 'This number got 5 payment requests in the last 15 minutes. Try again later.'
+	},
 	idempotency_key_reused: { detail: 'This key was used with a different body. Use a new key.' },
 	idempotency_key_in_use: { detail: 'The first request with this key is still being processed.' },
 	missing_api_key: { detail: 'Send the header "Authorization: Bearer <API_KEY>".' },

@@ -30,8 +30,6 @@ export class SlidingWindow {
 
 	/** Counts a request at `now` (milliseconds) if it is admitted. */
 	take(now: number): Decision {
-		// A clock that was set back would refuse until it has caught up: reset the count.
-		if (now < this.#newest) this.#left = this.#admitted;
 		const since = now - this.#windowMs;
 		while (this.#left < this.#admitted && this.#oldest() <= since) this.#left += 1;
 		const admitted = this.#admitted - this.#left < this.limit;

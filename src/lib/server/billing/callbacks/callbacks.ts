@@ -5,25 +5,25 @@ import { keepCallback } from './messages.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * What operators call in. A callback is stored as it came and is a reason to ask the operator now; it never decides.
- * What it claims is kept for operators whose status read says less than their callback. One that is not authentic, or
- * that names another request than ours, is evidence and nothing more.
+ * Receives callbacks of operators. A callback is stored and makes the reconciler ask the operator now; it never decides
+ * a payment. Its claims are kept for operators whose status read contains less than their callback. A callback that is
+ * not authentic, or that names another request, is kept only as evidence.
  */
 export interface Callback extends RawCallback {
 	operator: string;
-	/** null: the address for all payments of the operator; the body names the payment. */
+	/** null for the address of all the operator's payments: the body names the payment. */
 	reference: string | null;
 	token: string;
 	/** The caller's IP address. */
 	address: string;
 }
 
-/** What the operator gets to read; null when the address was not made by us. */
+/** The body of the response; null if Airtill did not issue the address. */
 export type CallbackAnswer = Readonly<Record<string, unknown>> | null;
 
 const RECEIVED = { received: true };
 
-/** States in which the payer's money is ours. */
+/** States in which Airtill holds the payer's money. */
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
 
 export async function receiveCallback(context: PaymentsContext, callback: Callback): Promise<CallbackAnswer> {
@@ -35,14 +35,14 @@ export async function receiveCallback(context: PaymentsContext, callback: Callba
 	const answer = adapter.capabilities.callback.answer ?? RECEIVED;
 	const reference = callback.reference ?? hint.reference;
 	if (reference === null) {
-		context.log.warn({ operator: adapter.id }, 'callback that names no payment');
+		context.log.warn({ operator: adapter.id }, 'callback names no payment');
 		return answer;
 	}
 	const payment = await store.findByReference(context.database.db, adapter.id, reference);
 	if (payment) await ofPayment(context, payment, hint, callback.body);
 	else if (!(await ofRefund(context, reference, hint, callback.body))) {
-		context.log.warn({ operator: adapter.id }, 'callback for a payment that is not ours');
-		// An address of one payment that is not there was not made by us.
+		context.log.warn({ operator: adapter.id }, 'callback for an unknown payment');
+		// Airtill never issued an address for a payment that does not exist.
 		if (callback.reference !== null) return null;
 	}
 	return answer;
@@ -69,8 +69,8 @@ async function ofPayment(
 }
 
 /**
- * The receipt of a payment that was settled by a status read which names none; a refund may need it. An amount that it
- * names beside is for a person when it is not the one that was settled.
+ * Stores the receipt of a payment whose status read named none, because a refund may need it. Opens a review if the
+ * callback names another amount than the settled one.
  */
 async function completeReceipt(
 	{ database, reviews }: PaymentsContext,
@@ -78,7 +78,7 @@ async function completeReceipt(
 	{ claimed, providerReference, amountMinor }: CallbackHint
 ): Promise<void> {
 	if (claimed !== 'succeeded') return;
-	// Read after the claim was stored: either the settlement has seen the claim, or this sees the settlement.
+	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
 	if (!payment || !PAID.some((status) => status === payment.status)) return;
 	if (providerReference !== null) await store.noteReceipt(database.db, payment.id, providerReference);
@@ -88,7 +88,7 @@ async function completeReceipt(
 	await reviews.open(database.db, { paymentId: payment.id, reason: 'amount_mismatch', detail });
 }
 
-/** @returns false when there is no such refund */
+/** @returns false if the refund does not exist */
 async function ofRefund(
 	context: PaymentsContext,
 	reference: string,
@@ -99,7 +99,7 @@ async function ofRefund(
 	if (!refund) return false;
 	if (isTrusted(refund, hint)) {
 		await keepClaim(context, 'refunds', refund.id, hint);
-		// "Not yet" is no news; it may be the answer to our own question, which must not lead to the next one at once.
+		// "Pending" can be the reaction to our own status read; asking again at once would loop.
 		const isNews = hint.claimed !== 'pending';
 		if (refund.status === 'pending' && isNews) await context.jobs.wake(REFUND_JOB, refund.id);
 	}
@@ -126,7 +126,7 @@ async function keepClaim(
 	{ claimed, operatorReference, providerReference, amountMinor, currency }: CallbackHint
 ): Promise<void> {
 	if (claimed !== 'succeeded' && claimed !== 'failed') return;
-	// Without these it says nothing that the status read does not say better.
+	// Without these fields the status read says more.
 	if (operatorReference === null && providerReference === null && amountMinor === null) return;
 	const claim: CallbackClaim = { claimed, operatorReference, providerReference, amountMinor, currency };
 	const stored = { claim: JSON.stringify(claim), isSuccess: claimed === 'succeeded' };

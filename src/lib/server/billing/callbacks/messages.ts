@@ -3,20 +3,19 @@ import type { PaymentsContext } from '../payments/context.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * What operators said, kept as evidence: every submit and callback, and each status read that says something
- * new. Phone numbers and credentials do not belong in it.
+ * Messages of operators, kept as evidence: every submission and callback, and each status read with a new outcome.
+ * Phone numbers and credentials are redacted.
  */
 
-/** Long enough for every operator's answer, short enough that a hostile caller cannot fill the disk. */
+/** Holds every operator's response; a hostile caller cannot fill the disk. */
 const MAX_RAW_LENGTH = 4_096;
 const MAX_CALLBACKS = 50;
 
 type Kind = OperatorMessagesTable['kind'];
 
 /**
- * The payer's number but its last four digits, however an operator writes it, and what may be another number; an
- * operator's ids stay, because a person needs them. NUL bytes go too: PostgreSQL does not store them, and a stray one
- * must not lose a message.
+ * Masks the payer's number in any spelling, except for its last four digits, and other possible phone numbers. Ids of
+ * the operator stay, because reviews need them. Removes NUL, which PostgreSQL cannot store.
  */
 export function redactMessage(raw: string, phone: string): string {
 	const last = phone.slice(-8);
@@ -45,7 +44,7 @@ export async function keepMessage(
 	});
 }
 
-/** Keeps an outcome only when it differs from the one before. */
+/** Stores an outcome if it differs from the one before. */
 export async function keepWhenNew(
 	context: PaymentsContext,
 	payment: { id: number; phone: string },
@@ -57,7 +56,7 @@ export async function keepWhenNew(
 	if (last !== outcome) await keepMessage(context, payment, kind, outcome, raw);
 }
 
-/** Keeps a callback as evidence; it has done its work already, so one too many, or a failure, is only logged. */
+/** Stores a callback as evidence. Failures and callbacks beyond the limit are only logged: their work is done. */
 export async function keepCallback(
 	context: PaymentsContext,
 	payment: { id: number; phone: string },
@@ -74,6 +73,6 @@ export async function keepCallback(
 	try {
 		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
 	} catch (error) {
-		context.log.warn({ err: error, payment: payment.id }, 'callback not kept');
+		context.log.warn({ err: error, payment: payment.id }, 'callback not stored');
 	}
 }

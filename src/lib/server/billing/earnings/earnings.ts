@@ -9,30 +9,30 @@ import { validationFailed } from '#lib/server/platform/errors.ts';
 import { buckets, dateAt, MAX_BUCKETS, type Bucket, type Period } from '#lib/format/calendar.ts';
 import * as store from './store.ts';
 
-/** What an owner earned. Amounts are summed in minor units and leave as major ones. */
+/** Earnings of owners. Amounts are summed in minor units and returned in major units. */
 export interface Earnings {
-	/** @throws AppError `validation_failed` when the span is empty or too long */
+	/** @throws AppError `validation_failed` if the span is empty or too long */
 	summary(
 		caller: Pick<Caller, 'accountId'>,
 		query: { period: Period; from?: string | undefined; to?: string | undefined }
 	): Promise<EarningsBody>;
 	/**
-	 * The lines that a figure is the sum of: payments and refunds of one day, week or month, the newest first.
+	 * Lists the payments and refunds behind a figure: those of one day, week or month, newest first.
 	 * @param of the period, and a day in it (YYYY-MM-DD)
-	 * @throws AppError `validation_failed` when there is no such period
+	 * @throws AppError `validation_failed` if the period does not exist
 	 */
 	lines(
 		caller: Pick<Caller, 'accountId'>,
 		of: { period: Period; day: string },
 		page: { after: LinePlace | null; limit: number }
 	): Promise<LinePage>;
-	/** Today, as the installation's reports count days: YYYY-MM-DD. */
+	/** Today in the time zone of reports: YYYY-MM-DD. */
 	today(): string;
 }
 
 export type LinePlace = store.LinePlace;
 
-/** A payment that bought time, or the refund of one. Amounts are major units; what takes money away is negative. */
+/** A payment that bought time, or its refund. Amounts are in major units; those of refunds are negative. */
 export interface EarningsLine {
 	kind: 'payment' | 'refund';
 	/** Epoch milliseconds */
@@ -150,7 +150,7 @@ function add(total: store.Sums, more: store.Sums): void {
 	total.fees += more.fees;
 }
 
-/** The sums of each bucket; buckets and quarters of an hour both ascend. */
+/** Sums quarters of an hour into buckets. Both ascend. */
 function sumsOf(span: readonly Bucket[], quarters: readonly (store.Sums & { at: number })[]): store.Sums[] {
 	let next = 0;
 	return span.map(({ until }) => {

@@ -9,7 +9,7 @@ export interface Sums {
 	refunds: number;
 }
 
-/** Every zone's days begin at one of these, so that a bucket of any zone is made of whole ones. */
+/** Days of every time zone begin at a quarter of an hour, so a bucket of any zone consists of whole quarters. */
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
 
 interface Owner {
@@ -23,9 +23,9 @@ interface Span {
 }
 
 /**
- * What is booked for an owner in a span: a line for each applied payment on the owner's routers, by the moment it was
- * paid, and a line for each that went back, by the moment it went back. Every figure is a sum of these lines.
- * One that waits for its gateway to let the buyer in is applied, and is not any more when it is given up.
+ * The entries of an owner in a span: one for each applied payment on the owner's routers, at the time of payment, and
+ * one for each refund, at the time of the refund. Every figure is a sum of entries. A payment whose session is still
+ * activating counts as applied.
  */
 function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuilder<Booked> {
 	const own = sql`from routers
@@ -45,7 +45,7 @@ function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuild
 		${own} and refunded_at >= ${from} and refunded_at < ${until}`;
 }
 
-/** A line of the books: a payment with what it brought (`sessions` 1), or a refund with what it took (`sessions` 0). */
+/** A payment (`sessions` 1) or a refund (`sessions` 0). */
 export interface Booked extends Sums {
 	at: number;
 	payment_id: number;
@@ -56,8 +56,8 @@ export interface Booked extends Sums {
 }
 
 /**
- * What is booked in each quarter of an hour in which anything was, in ascending order. One statement, so that the
- * figures belong together, and one pass, however long the report is.
+ * Sums the entries of each quarter of an hour, ascending; empty quarters are left out. One statement, so that the
+ * figures are consistent.
  */
 export async function sumsByQuarterHour(
 	queries: Queries,
@@ -73,10 +73,10 @@ export async function sumsByQuarterHour(
 	return rows;
 }
 
-/** Place of a line in the order of the books: moment, payment, and 1 for the payment or 0 for its refund. */
+/** Position of an entry: time, payment, and 1 for the payment or 0 for its refund. */
 export type LinePlace = readonly [at: number, paymentId: number, sessions: number];
 
-/** The lines themselves, the newest first. */
+/** Lists entries, newest first. */
 export async function lines(
 	queries: Queries,
 	owner: Owner,

@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Says whether a callback comes from an address that its operator is known to call from. */
+/** True if a callback comes from a known address of its operator. */
 export type IsListed = (address: string) => boolean;
 
 /**
  * Reads `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224/32`.
- * @returns for each operator named a check, or null when the text cannot be read
+ * @returns a check for each operator named, or null if the text is invalid
  */
 export function readAddressLists(text: string): ReadonlyMap<string, IsListed> | null {
 	const lists = new Map<string, IsListed>();

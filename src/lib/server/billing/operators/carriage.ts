@@ -3,8 +3,7 @@ import type { OperatorAdapter } from './operator.ts';
 import type { Operators } from './registry.ts';
 
 /**
- * The operator that carries a payment, if it can: found out before anything is ordered, so that nobody is sold what
- * cannot be paid.
+ * Finds the operator for a payment. Checked before an order, so that nothing is sold that cannot be paid.
  * @throws AppError `payment_method_not_supported`, `invalid_phone`
  */
 export function carrierOf(

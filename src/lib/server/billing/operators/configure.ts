@@ -3,8 +3,8 @@ import type { ConfiguredOperator, Installation, OperatorDefinition } from './def
 import { INSTALLED } from './installed.ts';
 
 /**
- * Reads the settings of every installed operator. An operator none of whose variables is set is not configured.
- * @returns the configured ones, in the order of installed.ts, and what is wrong, a sentence each
+ * Reads the settings of every installed operator. An operator without any variable set is not configured.
+ * @returns the configured ones, in the order of installed.ts, and a sentence for each problem
  */
 export function configureOperators(
 	env: Record<string, string | undefined>,
@@ -44,6 +44,6 @@ function readValues(
 	return { values, wrong };
 }
 
-/** The settings of every installed operator, as Markdown. */
+/** Writes the settings of all operators as Markdown tables. */
 export const operatorTables = (): string =>
-	INSTALLED.map(({ name, settings }) => `#### ${name}\n\n${settingsTable(settings)}`).join('\n\n');
+	INSTALLED.map(({ name, settings }) => `### ${name}\n\n${settingsTable(settings)}`).join('\n\n');

@@ -6,8 +6,8 @@ import type { OperatorHttp } from './http.ts';
 import type { OperatorAdapter, StatementColumns } from './operator.ts';
 
 /**
- * One mobile-money operator: what it is called, what must be configured, and how to build its adapter. A file of
- * this folder exports one, and installed.ts lists it; nothing else needs to know the operator.
+ * The definition of a mobile-money operator: its name, its settings and how to build its adapter. Each operator's folder
+ * exports one, and installed.ts lists it; nothing else names the operator.
  */
 export interface OperatorDefinition<Values = never> {
 	/** Stored with each payment and part of callback addresses, e.g. `mtn`: never changed. */
@@ -15,16 +15,16 @@ export interface OperatorDefinition<Values = never> {
 	/** For people, e.g. `MTN MoMo`. */
 	readonly name: string;
 	/**
-	 * Environment variables, all with one prefix. The operator is configured when any of them is set; then those
+	 * Environment variables, all with one prefix. The operator is configured if any of them is set; then those
 	 * without a default whose schema is not optional must all be set.
 	 */
 	readonly settings: Readonly<Record<string, Setting>>;
-	/** Payment methods (networks) that it carries with these values. */
+	/** Payment methods that it supports with these values. */
 	methods(values: Values): readonly string[];
-	/** Problems between values, or of values and installation: sentences that begin with the variable's name. */
+	/** Returns problems between values: sentences that begin with the variable's name. */
 	check?(values: Values, installation: Installation): string[];
 	create(values: Values, dependencies: OperatorDependencies): OperatorAdapter;
-	/** Names of the columns of the operator's list of settled payments (CSV), most usual first. */
+	/** Column names of the operator's list of settled payments (CSV), most common first. */
 	readonly statement: StatementColumns;
 }
 
@@ -32,7 +32,7 @@ export interface Installation {
 	mode: 'sandbox' | 'live';
 	/** ISO 4217 code of all prices. */
 	currency: string;
-	/** Address at which operators reach us, without a slash at the end. */
+	/** Base address for callbacks, without a trailing slash. */
 	callbackUrl: string;
 }
 
@@ -42,7 +42,7 @@ export interface OperatorDependencies extends Installation {
 	http: OperatorHttp;
 }
 
-/** A definition whose values were read and found right. */
+/** A definition with valid values. */
 export interface ConfiguredOperator {
 	readonly id: string;
 	readonly name: string;
@@ -55,19 +55,19 @@ type ValuesOf<Settings extends Record<string, Setting>> = {
 	[Name in keyof Settings]: z.output<Settings[Name]['schema']>;
 };
 
-/** Gives the values of a definition their types. */
+/** Types the values of a definition. */
 export function defineOperator<const Settings extends Record<string, Setting>>(
 	definition: OperatorDefinition<ValuesOf<Settings>> & { readonly settings: Settings }
 ): OperatorDefinition {
 	return definition;
 }
 
-/** For settings: an address without a slash at the end. */
+/** For settings: an address without a trailing slash. */
 export const baseUrl = z
 	.url({ protocol: /^https?$/, error: 'Use an address such as "https://api.example".' })
 	.transform((text) => text.replace(/\/+$/, ''));
 
-/** For settings: a credential, as the operator gave it. */
+/** For settings: a credential. */
 export const credential = z.string().regex(/^\S(.*\S)?$/, 'Remove the spaces around it.');
 
 /** For settings: ISO 3166 code of a country. */

@@ -2,11 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
 /**
- * The way to an operator: one request, no redirect, no retry, everything bounded. Trouble is an outcome and never an
- * exception, and says whether the request can have arrived: that decides between `refused` and `uncertain`.
+ * HTTP client for operators: one request, no redirects, no retries, everything limited. A failure is an outcome, never
+ * an exception, and tells whether the request may have arrived: that decides between `refused` and `uncertain`.
  */
 export interface OperatorHttp {
-	/** Loads what the first request needs, so that no buyer waits for it, or learns that it is missing. */
+	/** Loads the HTTP client at start, so that the first buyer does not wait for it. */
 	open(): Promise<void>;
 	send(outgoing: OperatorRequest): Promise<HttpOutcome>;
 	/** Closes idle connections. */
@@ -22,20 +22,20 @@ export interface OperatorRequest {
 
 export type HttpOutcome =
 	| { kind: 'answer'; status: number; headers: Record<string, string>; text: string }
-	/** `sent: false`: no connection was made, so nothing arrived. `untrusted`: because of the certificate that was shown. */
+	/** `sent: false`: no connection, so nothing arrived. `untrusted`: the server's certificate was refused. */
 	| { kind: 'failure'; cause: 'timeout' | 'network' | 'too_large'; sent: boolean; untrusted?: boolean };
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Connections to one operator. */
+/** Connections per operator. */
 const MAX_CONNECTIONS = 32;
 
 export interface OperatorHttpOptions {
-	/** For a whole request, answer included. */
+	/** For a request with its response. */
 	timeoutMs: number;
 	/**
-	 * PEM: only a server is talked to that shows this very certificate, whatever name stands in it, or one that this
-	 * authority signed for its name. Not given: one that any public authority signed.
+	 * PEM: accepts only a server with this certificate, whatever its name, or one that this authority signed for its name.
+	 * Without it, any public authority is accepted.
 	 */
 	certificate?: string;
 }
@@ -68,7 +68,7 @@ export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptio
 					method,
 					headers,
 					signal: limit,
-					// Else a connection that breaks may make undici send a request again.
+					// Otherwise undici may repeat a request after a broken connection.
 					idempotent: false,
 					...(body === undefined ? {} : { body })
 				});
@@ -125,21 +125,21 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
 const codeOf = (error: unknown): string =>
 	error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** Errors of making a connection: no byte of the request has left. */
+/** Errors while connecting: no byte of the request was sent. */
 const neverConnected = (error: unknown): boolean =>
 	isUntrusted(error) ||
 	/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_)/.test(
 		codeOf(error)
 	);
 
-/** What Node.js and OpenSSL find wrong with a certificate (nodejs.org, "TLS: X509 certificate error codes"). */
+/** Certificate errors of Node.js and OpenSSL (nodejs.org, "TLS: X509 certificate error codes"). */
 const isUntrusted = (error: unknown): boolean =>
 	/^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error));
 
 const causeOf = (error: unknown): 'timeout' | 'network' =>
 	/TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
 
-/** The body as an object; null when it is anything else. */
+/** Parses the body as an object; null for anything else. */
 export function jsonObject(text: string): Record<string, unknown> | null {
 	try {
 		const value: unknown = JSON.parse(text);
@@ -151,20 +151,20 @@ export function jsonObject(text: string): Record<string, unknown> | null {
 	}
 }
 
-/** A member that is an object; an empty one otherwise. For answers that are read permissively. */
+/** A member that is an object, otherwise an empty one. */
 export function member(object: unknown, name: string): Record<string, unknown> {
 	const value = (object as Record<string, unknown> | null | undefined)?.[name];
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** A member that is a text or a number, as text; null otherwise. */
+/** A member that is a string or a number, as a string; otherwise null. */
 export function textMember(object: unknown, name: string): string | null {
 	const value = (object as Record<string, unknown> | null | undefined)?.[name];
 	if (typeof value === 'string') return value;
 	return typeof value === 'number' ? String(value) : null;
 }
 
-/** Seconds of a Retry-After header; null when there is none that is a number. */
+/** Seconds of a Retry-After header; null if it is not a number. */
 export function retryAfterSeconds(headers: Record<string, string>): number | null {
 	const seconds = Number(headers['retry-after'] ?? NaN);
 	return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) : null;

@@ -4,5 +4,5 @@ import { mpesa } from './mpesa/mpesa.ts';
 import { mtn } from './mtn/mtn.ts';
 import { pawapay } from './pawapay/pawapay.ts';
 
-/** The operators that this program can talk to: a new one is a file of this folder and a line here. */
+/** All operators. To add one, create a folder with its definition and a line here. */
 export const INSTALLED: readonly OperatorDefinition[] = [mtn, mpesa, airtel, pawapay];

@@ -1,69 +1,68 @@
 /**
- * What Airtill asks of a mobile-money operator. An adapter translates one operator's protocol to these types
- * and decides nothing about money: the payments noun does. Network trouble is never an exception here; it is
- * `uncertain` on submit (the request may have arrived) and `unavailable` on a read (nothing was learnt).
+ * The interface of a mobile-money operator. An adapter translates one operator's protocol to these types and decides
+ * nothing about money: payments/ does. Network failures are never exceptions; they are `uncertain` on submit (the
+ * request may have arrived) and `unavailable` on a read (nothing is known).
  */
 export interface OperatorAdapter {
 	readonly id: string;
 	readonly capabilities: OperatorCapabilities;
-	/** Whether a number (E.164) can be one of its payers, as far as its form tells. */
+	/** True if the form of a number (E.164) allows it to be one of its payers. */
 	takesNumber(phone: string): boolean;
-	/** Why the operator cannot carry such a payment, in sentences, found without the network; empty when it can. */
+	/** Reasons, in sentences, why the operator cannot take such a payment, without network calls; empty if it can. */
 	validate(request: Pick<PaymentRequest, 'amountMinor' | 'currency' | 'payerPhone'>): string[];
-	/** Asks the payer to pay. Exactly one network POST (beside a token); never retries that POST. */
+	/** Requests a payment. Sends exactly one POST (besides the token's) and never retries it. */
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
-	/** Asks for the state of a payment. Safe to repeat. */
+	/** Reads the state of a payment. Safe to repeat. */
 	readStatus(attempt: AttemptReference): Promise<StatusOutcome>;
 	/**
-	 * Reads what a callback claims, as permissively as it can. A callback only wakes the status read; it never moves
-	 * money. Never throws.
+	 * Parses a callback permissively. A callback only triggers the status read; it never moves money. Never throws.
 	 */
 	parseCallback(raw: RawCallback): Promise<CallbackHint>;
-	/** Sends the money of a settled payment back. Present when capabilities.refund is not `none`. */
+	/** Refunds a settled payment. Present if capabilities.refund is not `none`. */
 	refund?(request: RefundRequest): Promise<SubmitOutcome>;
 	readRefund?(refund: RefundReference): Promise<StatusOutcome>;
-	/** Whether the operator answers; moves no money. */
+	/** Checks whether the operator answers; moves no money. */
 	health(): Promise<{ ok: boolean; reason: string | null }>;
 }
 
 export interface OperatorCapabilities {
-	/** What the operator lets us choose as its reference of the request. */
+	/** Format of the reference that the operator accepts for a request. */
 	clientReference: 'uuid' | 'string' | 'none';
 	statusByOurReference: boolean;
 	statusReturnsAmount: boolean;
 	callback: {
 		methods: readonly ('POST' | 'PUT')[];
 		authenticity: 'none' | 'hmac' | 'signature';
-		/** false: the address is entered in the operator's portal, and the body names the payment. */
+		/** False if the address is entered in the operator's portal and the body names the payment. */
 		perRequestUrl: boolean;
-		/** What the operator wants to read; null when any 200 will do. */
+		/** The response body that the operator expects; null if any 200 is accepted. */
 		answer: Readonly<Record<string, unknown>> | null;
 	};
 	refund: 'none' | 'full' | 'partial';
 	payerCheck: boolean;
-	/** Seconds the payer has to approve. */
+	/** Seconds that the payer has to approve. */
 	approvalWindowSeconds: number;
-	/** Seconds after the submit before which a status read makes no sense. */
+	/** Seconds after the submit before the first status read. */
 	minStatusDelaySeconds: number;
-	/** How long an operator may lag behind its own acceptance: only after it is `not_found` final. Default: 120. */
+	/** Seconds by which an operator may lag behind its own acceptance; `not_found` is final only after it. Default: 120. */
 	notFoundFinalSeconds?: number;
-	/** Sending the same reference again is recognised by the operator and never charges twice. */
+	/** True if the operator recognises a repeated reference and never charges twice. */
 	resubmitSameReferenceSafe: boolean;
 }
 
 export interface PaymentRequest {
-	/** UUID v4, minted once per payment and stored before the call. */
+	/** UUID v4, created once per payment and stored before the call. */
 	reference: string;
 	amountMinor: number;
 	currency: string;
 	/** E.164 */
 	payerPhone: string;
-	/** As the buyer chose it, e.g. `mtn_momo`, for operators that carry several networks; `mobile_money` leaves it to us. */
+	/** As the buyer chose it, e.g. `mtn_momo`, for operators with several networks; `mobile_money` leaves the choice open. */
 	paymentMethod: string;
 	description: string;
 	/** Unguessable, one per payment. */
 	callbackUrl: string;
-	/** Epoch milliseconds after which the payment shows as expired on our side. */
+	/** When the payment expires here, in ms since the epoch. */
 	expiresAt: number;
 }
 
@@ -71,16 +70,16 @@ export interface AttemptReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
-	/** What we asked for. */
+	/** The amount requested. */
 	amountMinor: number;
 	currency: string;
-	/** What an authentic callback claimed about it, for operators whose status read says less than their callback. */
+	/** Claim of an authentic callback, for operators whose status read contains less than their callback. */
 	claim: CallbackClaim | null;
 }
 
 export interface CallbackClaim {
 	claimed: 'succeeded' | 'failed';
-	/** The operator's reference that the callback named. */
+	/** The operator's reference in the callback. */
 	operatorReference: string | null;
 	providerReference: string | null;
 	amountMinor: number | null;
@@ -92,12 +91,12 @@ export interface RefundReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
-	/** What we asked to be sent back. */
+	/** The amount to refund. */
 	amountMinor: number;
 	currency: string;
-	/** What an authentic callback claimed about it. */
+	/** Claim of an authentic callback. */
 	claim: CallbackClaim | null;
-	/** That of the request, for operators that answer a status read later, at an address. */
+	/** The request's callback address, for operators that answer a status read by a callback. */
 	callbackUrl?: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
@@ -128,7 +127,7 @@ export type FailureReason =
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }
-	/** Certainly nothing was queued. `retryable`: the same request may be sent again later, at the earliest then. */
+	/** The operator queued nothing. `retryable`: the same request may be sent again, not before this time. */
 	| {
 			kind: 'refused';
 			reason: FailureReason;
@@ -137,7 +136,7 @@ export type SubmitOutcome =
 			retryAfterSeconds?: number;
 			raw: string;
 	  }
-	/** It may have been queued or not: only a status read can tell. */
+	/** The operator may have queued it: only a status read can tell. */
 	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
 
 export type StatusOutcome =
@@ -145,20 +144,20 @@ export type StatusOutcome =
 	| {
 			kind: 'succeeded';
 			providerReference: string | null;
-			/** What the operator took, where it says so. */
+			/** The amount taken, if the operator reports it. */
 			amountMinor: number | null;
 			currency: string | null;
-			/** Epoch milliseconds, where the operator says so. */
+			/** In ms since the epoch, if the operator reports it. */
 			at: number | null;
 			raw: string;
 	  }
 	| { kind: 'failed'; reason: FailureReason; message: string; raw: string }
 	| { kind: 'not_found'; raw: string }
-	/** The status read denies what an authentic callback claimed: a person must look. */
+	/** The status read contradicts an authentic callback: a person must decide. */
 	| { kind: 'contradiction'; message: string; raw: string }
-	/** The operator's reference was lost with its answer, so it cannot be asked; only a callback can tell. */
+	/** The operator's reference was lost with its answer, so no status read is possible; only a callback can tell. */
 	| { kind: 'unreadable'; cause: string }
-	/** Says nothing about the payment. */
+	/** Nothing is known about the payment. */
 	| { kind: 'unavailable'; cause: string; retryAfterSeconds: number | null };
 
 export interface RawCallback {
@@ -175,9 +174,9 @@ export interface RawCallback {
 
 export interface CallbackHint {
 	claimed: 'succeeded' | 'failed' | 'pending' | 'unknown';
-	/** `absent`: nothing in it proves the sender (and nothing has to). `invalid`: it changes nothing. */
+	/** `absent`: the operator does not authenticate callbacks. `invalid`: the callback is only kept as evidence. */
 	authentic: 'verified' | 'absent' | 'invalid';
-	/** Our reference, where the body names it; the address names it too when it is made per payment. */
+	/** Our reference, if the body names it. */
 	reference: string | null;
 	operatorReference: string | null;
 	providerReference: string | null;
@@ -185,16 +184,16 @@ export interface CallbackHint {
 	currency: string | null;
 }
 
-/** Names of the columns of an operator's list of settled payments (CSV), most usual first. */
+/** Column names of an operator's list of settled payments (CSV), most common first. */
 export interface StatementColumns {
-	/** Our reference of the payment, where the operator repeats it. */
+	/** Our reference of the payment, if the list contains it. */
 	reference: readonly string[];
-	/** The start of our reference that such a cell carries, where it has no room for all of it; null for others. */
+	/** Returns the beginning of our reference from a cell that is too short for all of it; null for others. */
 	referenceStart?(cell: string): string | null;
-	/** The operator's id of the settled transaction. */
+	/** The operator's transaction id. */
 	providerReference: readonly string[];
 	/** In major units. */
 	amount: readonly string[];
-	/** Says whether the row settled, where the list has others as well; with the values that mean that it did. */
+	/** The column that tells settled rows from others, with the values that mean settled. */
 	status: { names: readonly string[]; settled: readonly string[] } | null;
 }

@@ -1,32 +1,32 @@
-import { guessNetwork } from '#lib/checkout/payment-method-guess.ts';
+import { guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 
-/** The payment method that leaves the choice of the network to us. */
+/** The payment method that lets Airtill choose the network. */
 export const ANY_METHOD = 'mobile_money';
 
-/** Methods that name a network; a router lists those it accepts. */
+/** Methods that name a network; each router lists those it accepts. */
 export const NETWORK_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
 
 export const SANDBOX_METHOD = 'sandbox';
 
-/** The operators of this installation, and which payment method each one carries. */
+/** The operators of this installation and their payment methods. */
 export interface Operators {
 	/**
-	 * The adapter for a payment method, or null when none is configured for it.
-	 * @param phone E.164; for `mobile_money` the network is guessed from it
+	 * Finds the adapter for a payment method; null if none is configured for it.
+	 * @param phone E.164; for `mobile_money`, the network is guessed from it
 	 */
 	forMethod(method: string, phone?: string): OperatorAdapter | null;
-	/** The adapter that carried a stored payment. @throws Error when it is no longer configured */
+	/** Returns the adapter of a stored payment. @throws Error if it is no longer configured */
 	byId(id: string): OperatorAdapter;
 	all(): readonly OperatorAdapter[];
-	/** Published methods of a router that lists `stored` beside the ones every router accepts. */
+	/** Published methods of a router that lists `stored` besides those that every router accepts. */
 	methodsOf(stored: readonly string[]): string[];
 }
 
 /**
- * @param sandbox the sandbox operator, which carries what nobody else does, or null in live mode
- * @param configured the operators with settings; the first one that takes a method carries it
+ * @param sandbox the sandbox operator for all methods without another operator; null in live mode
+ * @param configured operators with settings; the first one that supports a method is used
  */
 export function createOperators(
 	sandbox: OperatorAdapter | null,
@@ -41,10 +41,10 @@ export function createOperators(
 
 	function forAnyMethod(phone: string | undefined): OperatorAdapter | null {
 		if (phone === undefined) return real[0]?.adapter ?? sandbox;
-		const guess = guessNetwork(phone);
+		const guess = guessPaymentMethod(phone);
 		const guessed = guess === null ? null : carrier(guess);
 		if (guessed?.takesNumber(phone)) return guessed;
-		// The guess does not know the number, or nobody carries its network: who takes such numbers at all?
+		// The network is unknown or has no operator: use any operator that accepts such numbers.
 		const taking = real.find(({ adapter }) => adapter.takesNumber(phone));
 		return taking?.adapter ?? sandbox ?? real[0]?.adapter ?? null;
 	}
@@ -62,7 +62,7 @@ export function createOperators(
 			return adapter;
 		},
 		all: () => adapters,
-		// Without an operator nothing can be paid, and nothing is offered.
+		// Without an operator no payment is possible, and nothing is offered.
 		methodsOf: (stored) =>
 			[ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
 	};

@@ -2,20 +2,20 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpOutcome } from './http.ts';
 
 /**
- * The access token of one credential, shared by everything that uses it: asked for once however many need it at the
- * same time (with some operators each new token ends the one before), and renewed before it ends.
+ * Caches the access token of one credential. Concurrent callers share one request, because with some operators a new
+ * token ends the previous one. The token is renewed before it expires.
  */
 export interface Tokens {
 	get(): Promise<TokenOutcome>;
-	/** Forgets a token that the operator refused; another one that was fetched meanwhile stays. */
+	/** Drops a token that the operator refused, unless it was replaced. */
 	drop(value: string): void;
 }
 
 export type TokenOutcome =
 	| { kind: 'token'; value: string }
-	/** The operator does not take the credentials. */
+	/** The operator refused the credentials. */
 	| { kind: 'refused'; status: number; text: string }
-	/** No token now; says nothing about the credentials. */
+	/** No token was available; the credentials may be right. */
 	| { kind: 'unavailable'; cause: string };
 
 export type FetchedToken = (TokenOutcome & { kind: 'refused' | 'unavailable' }) | Fetched;
@@ -26,12 +26,12 @@ interface Fetched {
 	expiresInSeconds: number;
 }
 
-/** Renewed this long before its end, or a fifth of its life when that is shorter (some live 180 seconds). */
+/** Time before expiry at which it is renewed, or a fifth of its life if that is shorter (some live 180 s). */
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 export function createTokens(clock: Clock, fetchToken: () => Promise<FetchedToken>): Tokens {
-	let held: { value: string; from: number; until: number } | null = null;
+	let held: { value: string; until: number } | null = null;
 	let fetching: Promise<TokenOutcome> | null = null;
 
 	async function renew(): Promise<TokenOutcome> {
@@ -39,15 +39,14 @@ export function createTokens(clock: Clock, fetchToken: () => Promise<FetchedToke
 		const fetched = await fetchToken();
 		if (fetched.kind !== 'token') return fetched;
 		const life = fetched.expiresInSeconds * 1000;
-		held = { value: fetched.value, from, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
+		held = { value: fetched.value, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
 		return { kind: 'token', value: fetched.value };
 	}
 
 	return {
 		async get() {
 			const now = clock.now();
-			// A clock that was set back would keep an old token for too long.
-			if (held && now >= held.from && now < held.until) return { kind: 'token', value: held.value };
+			if (held && now < held.until) return { kind: 'token', value: held.value };
 			fetching ??= renew().finally(() => (fetching = null));
 			return fetching;
 		},
@@ -60,8 +59,8 @@ export function createTokens(clock: Clock, fetchToken: () => Promise<FetchedToke
 export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
 
 /**
- * Sends a request with the token, once more with a new one when the operator says that the token is not valid (it
- * has then done nothing). `refused` and `unavailable` speak of the token: the request itself was not sent.
+ * Sends a request with the token, and once more with a new token if the operator calls it invalid (it did nothing
+ * then). `refused` and `unavailable` are about the token: the request was not sent.
  */
 export async function sendAuthorised(
 	tokens: Tokens,

@@ -1,16 +1,16 @@
 /**
- * Wakes whoever waits for a payment of this process to change. Only a hint: a change made by another process
- * is not announced here, so waiters also look by themselves now and then.
+ * Wakes requests that wait for a payment to change. Only a hint: changes made by other processes are not announced
+ * here, so waiters also read the payment from time to time.
  */
 export interface Changes {
 	announce(paymentId: number): void;
-	/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts; whichever comes first. */
+	/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
 	next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 	/** Number of waiters. */
 	readonly waiting: number;
-	/** Nobody may wait any more: the process is about to end. */
+	/** True when the process is stopping: nothing may wait any more. */
 	readonly stopped: boolean;
-	/** Lets all waiters go, now and from now on. */
+	/** Releases all waiters, now and from now on. */
 	stop(): void;
 }
 

@@ -12,7 +12,7 @@ import type { Secrets } from '#lib/server/platform/secrets.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Changes } from './changes.ts';
 
-/** What the parts of the payments noun share. */
+/** Dependencies of the functions of payments and refunds. */
 export interface PaymentsContext {
 	database: Database;
 	clock: Clock;
@@ -29,9 +29,9 @@ export interface PaymentsContext {
 	reviews: Reviews;
 }
 
-/** Sends the request to the operator (the outbox). */
+/** Sends a payment request to the operator (outbox). */
 export const SUBMIT_JOB = 'payment.submit';
-/** Asks the operator what became of it. */
+/** Asks the operator for the status of a payment. */
 export const RECONCILE_JOB = 'payment.reconcile';
-/** Sends money back; its subject is the refund. */
+/** Sends a refund; its subject is the refund. */
 export const REFUND_JOB = 'payment.refund';

@@ -22,36 +22,36 @@ import { refundUnprovisioned } from './settlement.ts';
 import { submitPayment } from './submission.ts';
 
 /**
- * Payments by mobile money: a row is committed first, then the operator is called from the outbox, then it is
- * asked until its answer is final. Starting, reading and callbacks are here; sending is in submission.ts,
- * asking in reconcile.ts, what follows from an answer in settlement.ts, money back in refunds.ts.
+ * Payments by mobile money. A row is committed first; the outbox then calls the operator (submission.ts); the
+ * reconciler asks for the status until it is final (reconcile.ts); settlement.ts applies the result; refunds.ts sends
+ * money back.
  */
 export interface Payments {
-	/** Starts a payment for the caller's own session. @throws AppError, see contract/routes.ts */
+	/** Starts a payment for the caller's own session. @throws AppError with a code of the API's reference */
 	start(caller: Caller, order: PaymentStartBody, remember?: RememberBody<PaymentBody>): Promise<PaymentBody>;
 	/**
-	 * The payment as it is, or as soon as it leaves `pending` within `wait.seconds`.
+	 * Returns the payment now, or as soon as it leaves `pending` within `wait.seconds`.
 	 * @throws AppError `payment_not_found`
 	 */
 	read(caller: Caller, id: number, wait?: { seconds: number; signal: AbortSignal }): Promise<PaymentBody>;
-	/** The newest payments that an account started, open ones first, with our references at the operator. */
+	/** Lists an account's newest payments, pending ones first, with our references at the operator. */
 	newest(accountId: number, limit: number): Promise<{ reference: string; payment: PaymentBody }[]>;
 	/**
-	 * Notes a callback and asks the operator. Changes nothing by itself.
-	 * @returns what the operator is answered; null when the address was not made by us
+	 * Stores a callback and makes the reconciler ask the operator. Changes nothing by itself.
+	 * @returns the body of the response; null if Airtill did not issue the address
 	 */
 	receiveCallback(callback: Callback): Promise<CallbackAnswer>;
-	/** The callback address that is entered in the portal of an operator which takes none with a request. */
+	/** The callback address to enter in the portal of an operator that takes none with a request. */
 	portalCallbackUrl(operator: string): string;
-	/** All that is known about a payment, for a person who must decide; null when there is none. */
+	/** Reads everything about a payment for a review; null if it does not exist. */
 	evidenceOf(id: number): Promise<Evidence | null>;
-	/** Carries out what a person decided about an open question. @throws DecisionRefused; nothing is changed then */
+	/** Carries out a person's decision about a review. @throws DecisionRefused; nothing is changed then */
 	decide(review: Review, order: DecisionOrder): Promise<void>;
-	/** Matches an operator's list of settled payments with ours. @throws StatementError, CsvFileError */
+	/** Compares an operator's list of settled payments with ours. @throws StatementError, CsvFileError */
 	checkStatement(file: StatementFile): Promise<StatementResult>;
-	/** Whether the operator of a payment can be asked to send its money back. */
+	/** True if the operator of a payment supports refunds. */
 	canGoBack(queries: Queries, id: number): Promise<boolean>;
-	/** No gateway let the buyer in: the payment bought nothing after all, and goes back. */
+	/** Refunds a payment whose session no gateway activated. */
 	refundUnprovisioned(trx: Tx, id: number): Promise<void>;
 	/** Handlers of the durable jobs. */
 	jobs: Record<string, JobHandler>;
@@ -59,16 +59,16 @@ export interface Payments {
 
 const MAX_START_ATTEMPTS = 5;
 const PROMPT_WINDOW_MS = 15 * 60 * 1000;
-/** Beyond this many held requests the next one is answered at once; its client polls. */
+/** Requests that wait at a time. The next one is answered at once, and its client polls. */
 const MAX_WAITING = 1_000;
-/** How often a waiter looks by itself, where another process may have made the change. */
+/** How often a waiter reads the payment if another process may change it. */
 const LOOK_SHARED_MS = 250;
 const LOOK_MS = 2_000;
 
 export function createPayments(context: PaymentsContext): Payments {
 	const { database, clock, config, jobs, sessions, routers, operators, changes } = context;
 
-	/** Rules that a session and its earlier payments set, in the order in which they are reported. */
+	/** Checks the session and its earlier payments, in the order in which problems are reported. */
 	async function checkPayable(trx: Tx, session: SessionRow, amountMinor: number | null): Promise<void> {
 		if (amountMinor !== session.amount_minor) {
 			const expected = toMajor(session.amount_minor, session.currency);
@@ -80,7 +80,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		const pending = earlier.find(({ status }) => status === 'pending');
 		if (pending && session.status === 'pending_payment') throw paymentInProgress(pending.id);
 		if (earlier.some(({ applied }) => applied === 1)) {
-			throw new AppError('session_already_paid', 'The session is paid; nothing is owed.');
+			throw new AppError('session_already_paid', 'The session is already paid.');
 		}
 		if (session.status !== 'pending_payment') {
 			throw new AppError('session_not_payable', `The session is ${session.status}. Create a new one.`, {
@@ -92,12 +92,12 @@ export function createPayments(context: PaymentsContext): Payments {
 		}
 	}
 
-	/** No money is asked for where nobody could be let in: an order may be older than the silence of its router. */
-	async function checkHeard(trx: Tx, { router_id: routerId }: SessionRow): Promise<void> {
+	/** Refuses to charge for a router that went offline after the order. */
+	async function checkOnline(trx: Tx, { router_id: routerId }: SessionRow): Promise<void> {
 		if (!isUnresponsive(await routers.known(trx, routerId))) return;
 		throw new AppError(
 			'router_unavailable',
-			'The router is not heard of any more: the order stands, and can be paid while it is open and the router is heard again.'
+			'The router is offline. The order stays open: pay when the router is online again.'
 		);
 	}
 
@@ -106,7 +106,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		if (prompts >= config.maxPayerPrompts) {
 			throw new AppError(
 				'payer_prompt_limit',
-				`This number was asked ${prompts} times in the last 15 minutes. Try again later.`
+				`This number got ${prompts} payment requests in the last 15 minutes. Try again later.`
 			);
 		}
 	}
@@ -115,7 +115,7 @@ export function createPayments(context: PaymentsContext): Payments {
 		const session = await sessions.ownCurrent(trx, caller, order.session_id);
 		if (!session) throw sessionNotFound();
 		await checkPayable(trx, session, toMinor(order.amount, session.currency));
-		await checkHeard(trx, session);
+		await checkOnline(trx, session);
 		const phone = mobileNumber(order.phone, config.defaultRegion);
 		const now = clock.now();
 		await checkPrompts(trx, phone, now);
@@ -178,7 +178,7 @@ export function createPayments(context: PaymentsContext): Payments {
 					jobs.nudge();
 					return answer;
 				} catch (error) {
-					// Two starts at once: the index let one through, and the rules say next time what became of it.
+					// Two starts at once: the index admitted one, and the checks of the next try report it.
 					if (!database.isUniqueViolation(error) || attempt === MAX_START_ATTEMPTS) throw error;
 				}
 			}
@@ -227,7 +227,7 @@ export function createPayments(context: PaymentsContext): Payments {
 }
 
 function paymentInProgress(paymentId: number): AppError {
-	return new AppError('payment_in_progress', 'Wait for the open payment of this session to end.', {
+	return new AppError('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
 		extensions: { payment_id: paymentId }
 	});
 }

@@ -1,6 +1,6 @@
 /**
- * When the operator is asked again, by the age of the request: seconds while the payer looks at the screen,
- * then minutes, then hours. Callbacks make most of these reads unnecessary.
+ * When to ask the operator again, by the age of the request: seconds while the payer looks at the screen, then minutes,
+ * then hours. Callbacks make most of these reads unnecessary.
  */
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -20,14 +20,14 @@ const STEPS: readonly { untilAge: number; delay: number }[] = [
 	{ untilAge: Infinity, delay: 6 * HOUR }
 ];
 
-/** While nobody knows whether the request arrived, the payer may have no prompt: ask often. */
+/** The operator may not have received the request, so the payer may have no prompt: ask often. */
 const UNCERTAIN_DELAY = 5 * SECOND;
 const UNCERTAIN_UNTIL_AGE = 2 * MINUTE;
 
-/** A payment that the operator refused or the payer declined is only watched for a change of mind. */
+/** A refused or declined payment is only watched for a late success. */
 const SETTLED_DELAY = 5 * MINUTE;
 
-/** Share by which longer delays are spread, so that payments of one moment do not ask in step for ever. */
+/** Share by which longer delays are spread, so that payments started together are not read together for ever. */
 const JITTER = 0.1;
 const JITTER_FROM = 20 * SECOND;
 

@@ -9,26 +9,26 @@ import * as store from './store.ts';
 import { resubmit } from './submission.ts';
 
 /**
- * Asks the operator what became of a payment until the answer is final: the only place where a payment's state
- * is decided. Callbacks merely bring the next look forward. It goes on after the payment has expired or failed
- * here, because an operator may still report success, and that payer is owed the time or the money.
+ * Asks the operator for a payment's status until it is final: the only place that decides a payment's state. Callbacks
+ * only bring the next read forward. Reads continue after the payment expired or failed here, because an operator may
+ * still report success, and that payer is owed the time or the money.
  */
 
-/** How long a failed payment is watched; an unanswered one is watched for config.reconcileMs. */
+/** How long a failed payment is watched. One without an answer is watched for config.reconcileMs. */
 export const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
-/** A process that died while sending: after this time the request counts as uncertain. */
+/** If a process dies while sending, the request counts as uncertain after this time. */
 const SUBMITTING_MAX_MS = 60_000;
-/** An operator that may lag behind its own acceptance gets this many chances, over this time. */
+/** "Not found" must be answered this often, over this time, by an operator that may lag behind its own acceptance. */
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
 
-/** Job RECONCILE_JOB. Returns when to ask again, or null when the end is known. */
+/** Handler of RECONCILE_JOB. @returns when to ask again, or null if the result is final */
 export async function reconcilePayment(context: PaymentsContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || !isOpen(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null) {
-		// Still in our outbox, never sent; a failed one never will be.
+		// Still in the outbox; a failed one will never be sent.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
 	}
 	if (
@@ -55,18 +55,18 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 		await context.reviews.open(database.db, about);
 	}
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
-		// A callback may still come; but nobody can ask, and the payer may have paid.
+		// A callback may still arrive, but no status read is possible, and the payer may have paid.
 		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause, once: true } as const;
 		await context.reviews.open(database.db, about);
 	}
 	return next(context, id, outcome);
 }
 
-/** The payer's money may still be taken, or may have been taken without our knowing. */
+/** The payer may still be charged, or may have been charged without our knowledge. */
 const isOpen = (payment: store.PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
-/** False: the operator refused the request, and nothing was queued. */
+/** False if the operator refused the request and queued nothing. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
 async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise<StatusOutcome> {
@@ -80,16 +80,16 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
 			claim: claimOf(payment)
 		});
 	} catch (error) {
-		// An adapter that throws is a bug of ours, and says nothing about the payment.
+		// An adapter that throws is a bug in Airtill and says nothing about the payment.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
 		return { kind: 'unavailable', cause: 'adapter error', retryAfterSeconds: null };
 	}
 }
 
 /**
- * The operator does not know the reference. Where sending it twice is harmless, it is sent again at once, as long as
- * the buyer waits; else only after the operator has had time to catch up is it taken for certain that the request never
- * arrived. (It is watched all the same: an operator may be slower than it says.)
+ * Handles a reference that the operator does not know. If sending twice is harmless, the request is sent again at once
+ * while the buyer waits. Otherwise it counts as never received only after the operator had time to catch up. It is
+ * watched in both cases: an operator may be slower than it says.
  */
 async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
 	const { database, clock, operators } = context;
@@ -127,11 +127,11 @@ async function next(context: PaymentsContext, id: number, outcome: StatusOutcome
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
 	const at = clock.now() + Math.max(wanted, delay(context, payment));
-	// The last look before the screen says "expired" is at that moment, not some time after.
+	// The last read before the page says "expired" happens at that moment.
 	return payment.status === 'pending' ? Math.max(clock.now(), Math.min(at, payment.expires_at)) : at;
 }
 
-/** The operator's answer is that nothing was paid, whatever the screen said before. */
+/** The operator says that nothing was paid, whatever the page said before. */
 const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
 	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
 

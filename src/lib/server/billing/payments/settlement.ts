@@ -10,24 +10,24 @@ import { failureMessage, type FailureCode } from './failures.ts';
 import * as store from './store.ts';
 
 /**
- * The arrows of the payment state machine that an operator's word or our time limit triggers. Each changes the
- * row only if it is still in a state where the arrow starts, and does everything that follows from it (time,
- * refund, event) in the same transaction. Success is sticky: nothing here leads back from it.
+ * Transitions of the payment state machine that an operator's answer or our time limit triggers. Each changes the row
+ * only if it is still in a state where the transition starts, and applies its consequences (time, refund, event) in
+ * the same transaction. Success is final: nothing here leaves it.
  */
 
 export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
 export type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
 
-/** States in which nobody has taken the payer's money yet, as far as we know. */
+/** States in which the payer has not been charged, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
 
-/** Who decided, and why: for the audit log. */
+/** Actor and reason, for the audit log. */
 export interface Decider {
 	actor: string;
 	reason: string;
 }
 
-/** What of a payment the audit log keeps. */
+/** The fields of a payment that the audit log keeps. */
 const facts = (row: store.PaymentRow) => ({
 	status: row.status,
 	applied: row.applied,
@@ -59,8 +59,8 @@ function announce(context: PaymentsContext, paymentId: number): void {
 }
 
 /**
- * The operator took the money: the payment succeeds, and either buys its session's time or goes back.
- * @returns false when the payment had already succeeded
+ * Settles a successful payment: it buys its session's time, or is refunded.
+ * @returns false if it was already settled
  */
 export async function settleSuccess(
 	context: PaymentsContext,
@@ -77,7 +77,7 @@ export async function settleSuccess(
 			{ id, status: UNPAID },
 			{
 				status: 'success',
-				// An operator's clock may be wrong; the payment happened between its start and now.
+				// The operator's clock may be wrong; the payment happened between its start and now.
 				paid_at: Math.min(now, Math.max(before.created_at, outcome.at ?? now)),
 				provider_reference: outcome.providerReference,
 				settled_minor: outcome.amountMinor,
@@ -116,13 +116,13 @@ export async function settleSuccess(
 }
 
 /**
- * What the status read left open and a callback has told: the receipt, and what was taken. The claim is taken from
- * the changed row, which holds what was stored up to that moment.
+ * Adds what only a callback reported: the receipt and the amount taken. The claim is read from the changed row, which
+ * holds the newest stored claim.
  */
 async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
-	// Stored before the operator's answer was, and about another request.
+	// Stored before the operator's answer, and about another request.
 	const { operator_reference: own } = payment;
 	if (own !== null && claim.operatorReference !== null && claim.operatorReference !== own) return payment;
 	const told = {
@@ -138,7 +138,7 @@ function differsFromAsked(payment: store.PaymentRow): boolean {
 	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
 }
 
-/** Money that bought nothing goes back; a person is told when the amount was not what we asked for. */
+/** Refunds money that bought nothing. Opens a review if the amount differs from the one requested. */
 export async function startRefund(
 	context: PaymentsContext,
 	trx: Tx,
@@ -150,7 +150,7 @@ export async function startRefund(
 	const refund = await store.insertRefund(trx, {
 		payment_id: payment.id,
 		reference: operatorReference(),
-		// What was taken goes back, even when that is not what was asked for.
+		// The amount taken is refunded, even if it is not the amount requested.
 		amount_minor: payment.settled_minor ?? payment.amount_minor,
 		currency: payment.settled_currency ?? payment.currency,
 		reason,
@@ -173,7 +173,7 @@ export async function startRefund(
 	return refund;
 }
 
-/** The session that it had bought was cancelled, because no gateway let its buyer in. */
+/** Refunds a payment whose session was cancelled because no gateway let the buyer in. */
 export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
@@ -190,9 +190,9 @@ export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id:
 }
 
 /**
- * The operator said no: a pending payment fails. One that has expired here stays expired (it was reported as
- * such), and only learns why.
- * @returns false when nothing changed
+ * Fails a pending payment that the operator refused. An expired one stays expired (it was reported as such) and only
+ * gets the reason.
+ * @returns false if nothing changed
  */
 export async function settleFailure(
 	context: PaymentsContext,
@@ -210,7 +210,7 @@ export async function settleFailure(
 	return expired !== null;
 }
 
-/** Nobody has said anything in time: the screen says so, and the operator is still asked. */
+/** Expires a payment without an answer in time. The operator is still asked. */
 export async function settleExpired(context: PaymentsContext, id: number): Promise<boolean> {
 	return settleUnpaid(context, id, 'expired', 'payer_timeout', {
 		actor: 'reconciler',

@@ -39,7 +39,7 @@ export async function ofSession(queries: Queries, sessionId: number): Promise<Pa
 		.execute();
 }
 
-/** The newest payments of an account, of one status or of all. */
+/** Lists the newest payments of an account, of one status or of all. */
 export async function newestOfAccount(
 	queries: Queries,
 	accountId: number,
@@ -66,8 +66,8 @@ export async function countPromptsSince(queries: Queries, phone: string, since: 
 }
 
 /**
- * Moves a payment on if its status is still one that the change starts from.
- * @returns the changed row, or null when another change was faster
+ * Changes a payment if its status is one of those given.
+ * @returns the changed row, or null if another change was faster
  */
 export async function change(
 	queries: Queries,
@@ -85,8 +85,8 @@ export async function change(
 }
 
 /**
- * Moves the request to the operator on, whatever the payment's status.
- * @returns false when it is no longer in one of the given states
+ * Changes the state of the request to the operator, whatever the payment's status.
+ * @returns false if it is no longer in one of the given states
  */
 export async function changeSubmit(
 	queries: Queries,
@@ -107,7 +107,7 @@ export async function setNotFoundCount(queries: Queries, id: number, count: numb
 }
 
 /**
- * Notes what a callback claimed. A claimed success stays: what came late or out of order does not wipe it out.
+ * Stores a callback's claim. A claimed success stays: late or unordered callbacks do not overwrite it.
  * @param claim CallbackClaim as JSON
  */
 export async function setClaim(
@@ -130,7 +130,7 @@ export async function setClaim(
 
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
-/** Adds the operator's id of the transaction where there is none. */
+/** Adds the operator's transaction id if there is none. */
 export async function noteReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
 	await queries
 		.updateTable('payments')
@@ -140,7 +140,7 @@ export async function noteReceipt(queries: Queries, id: number, transaction: str
 		.execute();
 }
 
-/** A payment by the operator's reference of the request, or by the beginning of ours; null unless it is one only. */
+/** Finds a payment by the operator's reference or the beginning of ours; null unless exactly one matches. */
 export async function findLikeStatement(
 	queries: Queries,
 	operator: string,
@@ -176,7 +176,7 @@ export async function findByTransaction(
 		.execute();
 }
 
-/** Payments of an operator that were paid in a span and never found in a statement. */
+/** Payments of an operator in a span that no statement contained. */
 export async function notInStatement(
 	queries: Queries,
 	operator: string,
@@ -259,7 +259,7 @@ export async function insertMessage(
 	await queries.insertInto('operator_messages').values(message).execute();
 }
 
-/** Notes a message only while the payment has fewer than `most` of its kind. */
+/** Inserts a message if the payment has fewer than `most` of its kind. */
 export async function insertMessageBelow(
 	queries: Queries,
 	message: Insertable<OperatorMessagesTable>,
@@ -274,7 +274,7 @@ export async function insertMessageBelow(
 	if (row.count < most) await insertMessage(queries, message);
 }
 
-/** The newest message of a kind, to see whether anything changed. */
+/** The newest message of a kind. */
 export async function lastOutcome(
 	queries: Queries,
 	paymentId: number,

@@ -9,10 +9,10 @@ import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';
 
 /**
- * Sends a payment to the operator, from the outbox, with the reference that was stored before. What matters:
- * the request is never sent while it may already be with the operator (a process that died while sending
- * leaves `submitting` behind; only a status read can tell what happened), and never after the time in which the
- * buyer waits for it.
+ * Sends a payment from the outbox to the operator, with the reference that was stored before.
+ *
+ * Guarantees: a request is never sent while the operator may already have it (if a process dies while sending, the row
+ * stays `submitting`, and only a status read tells what happened), and never after the buyer's waiting time.
  */
 
 const RETRY_MS = 5_000;
@@ -30,7 +30,7 @@ function requestFor(context: PaymentsContext, payment: store.PaymentRow, duratio
 	};
 }
 
-/** Job SUBMIT_JOB. Returns when to try again, or null when there is nothing more to send. */
+/** Handler of SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
 export async function submitPayment(context: PaymentsContext, id: number): Promise<number | null> {
 	const { database, clock, sessions, operators } = context;
 	const payment = await store.find(database.db, id);
@@ -41,9 +41,9 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	const session = await sessions.known(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';
 	if (!wanted || payment.expires_at <= clock.now()) {
-		// A prompt now would only surprise the payer. What was sent before may have arrived all the same.
+		// A prompt would surprise the payer now. An earlier request may still have arrived.
 		if (payment.submitted_at !== null) return uncertain(context, id);
-		// Nothing was ever sent, so nothing can have been taken.
+		// Nothing was sent, so the payer was not charged.
 		await settleFailure(context, id, wanted ? 'provider_unavailable' : 'payer_rejected');
 		return null;
 	}
@@ -84,14 +84,14 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 		try {
 			return await adapter.submit(requestFor(context, row, duration));
 		} catch (error) {
-			// An adapter that throws is a bug of ours, and says nothing about what the operator has.
+			// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
 			log.error({ err: error, payment: row.id }, 'operator adapter failed at submit');
 			return { kind: 'uncertain', cause: 'network', raw: 'adapter error' };
 		}
 	}
 }
 
-/** It may be with the operator: the status read decides, soon. */
+/** The operator may have the request: a status read decides soon. */
 async function uncertain(context: PaymentsContext, id: number): Promise<null> {
 	await store.changeSubmit(
 		context.database.db,
@@ -103,14 +103,14 @@ async function uncertain(context: PaymentsContext, id: number): Promise<null> {
 	return null;
 }
 
-/** Certainly nothing was queued: the same request may go again later, or the payment has failed. */
+/** The operator queued nothing: the same request is sent again later, or the payment fails. */
 async function refused(
 	context: PaymentsContext,
 	{ id, submitted_at }: store.PaymentRow,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	const { database, clock } = context;
-	// It was sent before without an answer: this refusal says nothing about that first time.
+	// An earlier request got no answer, and this refusal says nothing about it.
 	if (submitted_at !== null && !outcome.retryable) return uncertain(context, id);
 	if (outcome.retryable) {
 		await store.changeSubmit(
@@ -125,7 +125,7 @@ async function refused(
 	return null;
 }
 
-/** Puts a request that never reached the operator back into the outbox, with the same reference. */
+/** Returns a request that never reached the operator to the outbox, with the same reference. */
 export async function resubmit(context: PaymentsContext, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {

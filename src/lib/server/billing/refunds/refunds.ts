@@ -14,14 +14,14 @@ import { note } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * Sends money back. The same care as on the way in: the refund has its own reference, stored before the call;
- * an answer that is lost is resolved by a status read; only the operator's word ends it.
+ * Sends refunds, with the same guarantees as payments: a reference of their own is stored before the call, a lost
+ * answer is resolved by a status read, and only the operator's answer ends a refund.
  */
 
 const RETRY_MS = 5_000;
-/** When it cannot even be asked for during this time, a person learns of it; it is still tried. */
+/** A refund that no operator accepts for this long opens a review; it is still retried. */
 const WAITING_MS = 60 * 60 * 1000;
-/** An operator that does not know a refund after this time never got it. */
+/** An operator that does not know a refund after this time never received it. */
 const NOT_FOUND_MS = 2 * 60 * 1000;
 const SUBMITTING_MAX_MS = 60_000;
 
@@ -31,7 +31,7 @@ interface Subject {
 	adapter: OperatorAdapter;
 }
 
-/** Job REFUND_JOB; its subject is the refund. Returns when to look again, or null when it is over. */
+/** Handler of REFUND_JOB. @returns when to look again, or null if the refund is over */
 export async function refundPayment(context: PaymentsContext, refundId: number): Promise<number | null> {
 	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
@@ -48,7 +48,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	return refund.submit_state === 'created' ? submit(context, subject) : read(context, subject);
 }
 
-/** The operator was taken out of the settings while its money was on the way. */
+/** The operator was removed from the settings while a refund was pending. */
 async function unreachable({ reviews, database, clock }: PaymentsContext, payment: store.PaymentRow) {
 	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
 	await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', detail });
@@ -76,7 +76,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
 	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
-	// Somebody else sends it, or a person has ended it: both must not happen twice.
+	// Another process sends it, or a person has ended it.
 	if (!(await setSubmit(context, refund, sending, ['created']))) return clock.now() + RETRY_MS;
 	const { reference, amountMinor, currency, payment: of } = referenceOf(context, subject);
 	const outcome = await attempt<SubmitOutcome>(
@@ -113,7 +113,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
 }
 
-/** It was sent before without an answer, and the refusal of the second time says nothing about the first. */
+/** An earlier request got no answer, and this refusal says nothing about it. */
 async function neverArrived(context: PaymentsContext, subject: Subject): Promise<boolean> {
 	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
 	return isOld && (await ask(context, subject)).kind === 'not_found';
@@ -147,7 +147,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 		return null;
 	}
 	if (outcome.kind === 'unreadable') {
-		// Nobody can ask what became of it, and sending it again could send the money twice.
+		// No status read is possible, and sending it again could refund twice.
 		const about = { paymentId: payment.id, reason: 'refund_no_final_answer', detail: outcome.cause } as const;
 		await context.reviews.open(context.database.db, about);
 	}
@@ -159,7 +159,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	return later(context, subject);
 }
 
-/** Asks again, more and more rarely; a person learns of it when it takes too long. */
+/** Asks again, less and less often; opens a review if it takes too long. */
 async function later(
 	context: PaymentsContext,
 	{ refund, payment }: Subject,
@@ -197,7 +197,7 @@ async function setSubmit(
 	return store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
 }
 
-/** The operator's last word on a refund, on the refund and its payment at once. */
+/** Records the final result on the refund and its payment. */
 async function finish(
 	context: PaymentsContext,
 	{ refund }: Subject,

@@ -11,26 +11,26 @@ import {
 import * as store from '../payments/store.ts';
 
 /**
- * What a person decides about a question, after having looked at the operator's own books. The state machine is the
- * same as for the reconciler: a decision can do nothing that an operator's word could not.
+ * Decisions of a person about a review, made after reading the operator's own records. They use the same transitions as
+ * the reconciler: a decision can do nothing that an operator's answer could not.
  */
 export const DECISIONS = ['paid', 'unpaid', 'retry-refund', 'refunded', 'dismiss'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** The message says why, for whoever decided. */
+/** The message gives the reason to the person who decided. */
 export class DecisionRefused extends Error {}
 
 export interface DecisionOrder {
 	decision: Decision;
-	/** Who decides. */
+	/** Name of the person. */
 	by: string;
-	/** Why: what was seen where. */
+	/** The reason: what was seen where. */
 	note: string;
-	/** The operator's id of the transaction, for `paid` and `refunded`. */
+	/** The operator's transaction id, for `paid` and `refunded`. */
 	transaction: string | null;
 }
 
-/** All that is known about a payment. */
+/** Everything about a payment. */
 export interface Evidence {
 	payment: store.PaymentRow;
 	refunds: store.RefundRow[];
@@ -51,8 +51,8 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number): P
 }
 
 /**
- * Carries a decision out and closes the question.
- * @throws DecisionRefused when the payment is not in a state in which the decision makes sense; nothing is changed then
+ * Carries out a decision and resolves the review.
+ * @throws DecisionRefused if the payment's state does not allow the decision; nothing is changed then
  */
 export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
@@ -68,7 +68,7 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 		});
 	};
 	if (order.decision === 'dismiss') return context.database.transact(close);
-	if (review.payment_id === null) throw refusal('no payment belongs to it; only "dismiss" ends it');
+	if (review.payment_id === null) throw refusal('the review has no payment; only "dismiss" resolves it');
 	await carryOut(context, review.payment_id, order, {
 		...by,
 		close,
@@ -76,12 +76,12 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 	});
 }
 
-/** Who decides, and what ends the question: in the transaction of its effect, so that a new one can be asked after it. */
+/** The person, and the function that resolves the review in the transaction of the effect. */
 interface Decider {
 	actor: string;
 	reason: string;
 	close: (trx: Tx) => Promise<void>;
-	/** The question is what became of a refund: then the answer may be that it is over. */
+	/** The review is about a refund, so the decision may be that the refund is over. */
 	isRefundLost: boolean;
 }
 
@@ -120,7 +120,7 @@ async function carryOut(
 	}
 }
 
-/** refund_failed -> refund_pending: the operator is asked once more, with a new reference. */
+/** refund_failed -> refund_pending: sends the refund once more, with a new reference. */
 async function again(
 	context: PaymentsContext,
 	payment: store.PaymentRow,
@@ -142,7 +142,7 @@ async function again(
 	context.jobs.nudge();
 }
 
-/** A person has sent the money back in another way. */
+/** Records a refund that a person sent in another way. */
 async function sentByHand(
 	context: PaymentsContext,
 	payment: store.PaymentRow,
@@ -173,9 +173,9 @@ async function sentByHand(
 }
 
 /**
- * The payment whose refund is over without success. One of which nobody knows what became of it is over when a person
- * says so, who has looked; not while it is being sent.
- * @param by null: the question was another one
+ * Returns a payment whose refund ended without success. A person may end a refund whose result is unknown, but not
+ * while it is being sent.
+ * @param by null if the review is about something else
  */
 async function failedRefund(
 	context: PaymentsContext,
@@ -189,7 +189,7 @@ async function failedRefund(
 		throw refusal(`it is ${current?.status ?? 'gone'}`);
 	const now = context.clock.now();
 	const open = (await store.refundsOf(trx, paymentId)).find(({ status }) => status === 'pending');
-	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent just now');
+	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent now');
 	const isEnded = await store.changeRefund(
 		trx,
 		{ id: open.id, status: 'pending', submitState: [open.submit_state] },

@@ -4,38 +4,38 @@ import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 
 /**
- * Questions about money that only a person can answer. Whoever meets one opens it, in the transaction of what was
- * found; it stays open, once, until a person has decided (payments/decisions.ts).
+ * Reviews: questions about money that a person must decide. They are opened in the transaction that found the problem,
+ * once, and stay open until a decision (decisions.ts).
  */
 export type Review = store.ReviewRow;
 
 export type ReviewReason =
-	/** The operator took another amount than was asked for; it is being sent back. */
+	/** The operator took another amount than requested; it is being refunded. */
 	| 'amount_mismatch'
-	/** A callback and the status read, or two answers, deny each other. */
+	/** A callback and a status read, or two status reads, contradict each other. */
 	| 'contradiction'
-	/** The operator's reference was lost with its answer, and no callback has come. */
+	/** The operator's reference was lost with its answer, and no callback has arrived. */
 	| 'no_reference'
-	/** Nothing final within RECONCILE_HOURS. */
+	/** No final answer within RECONCILE_HOURS. */
 	| 'no_final_answer'
-	/** The operator cannot, would not, or did not send the money back, or does not say whether it did. */
+	/** The operator cannot refund, refuses to, failed to, or does not say whether it did. */
 	| 'refund_not_supported'
 	| 'refund_refused'
 	| 'refund_failed'
 	| 'refund_no_final_answer'
-	/** The operator's statement has the payment and we do not count it as paid, or the other way round. */
+	/** The operator's statement contains a payment that is not paid here, or lacks one that is. */
 	| 'statement_unknown'
 	| 'statement_paid'
 	| 'statement_missing'
 	| 'statement_amount';
 
 export interface Reviews {
-	/** Opens a question about a payment unless the same one is open; with `once`, unless it ever was. */
+	/** Opens a review of a payment unless the same one is open; with `once`, unless it was ever opened. */
 	open(
 		queries: Queries,
 		about: { paymentId: number; reason: ReviewReason; detail?: string; once?: boolean }
 	): Promise<void>;
-	/** The same about something that no payment belongs to. */
+	/** Opens a review of a transaction that matches no payment. */
 	openOther(
 		queries: Queries,
 		about: { subject: string; reason: ReviewReason; detail: string }
@@ -44,7 +44,7 @@ export interface Reviews {
 	/** Oldest first. */
 	list(which: 'open' | 'resolved'): Promise<Review[]>;
 	countOpen(): Promise<{ count: number; oldest: number | null }>;
-	/** Ends a question. @returns false when somebody else has */
+	/** Resolves a review. @returns false if it was resolved before */
 	close(trx: Tx, id: number, answer: { by: string; decision: string; note: string }): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export function createReviews(database: Database, clock: Clock, log: Log): Revie
 		review: { payment_id: number | null; subject: string; reason: ReviewReason; detail: string | null }
 	): Promise<void> {
 		if (!(await store.insert(queries, { ...review, opened_at: clock.now() }))) return;
-		log.warn({ subject: review.subject, reason: review.reason }, 'a person must look at this');
+		log.warn({ subject: review.subject, reason: review.reason }, 'review opened: a person must decide');
 	}
 	return {
 		async open(queries, { paymentId, reason, detail, once = false }) {

@@ -4,7 +4,7 @@ import type { ReviewsTable } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
 
-/** Adds a question; one that is open already stays as it is. */
+/** Inserts a review; an open one with the same subject and reason stays as it is. */
 export async function insert(queries: Queries, review: Insertable<ReviewsTable>): Promise<boolean> {
 	const result = await queries
 		.insertInto('reviews')
@@ -53,7 +53,7 @@ export async function countOpen(queries: Queries): Promise<{ count: number; olde
 		.executeTakeFirstOrThrow();
 }
 
-/** @returns false when it was closed before */
+/** @returns false if it was resolved before */
 export async function close(
 	queries: Queries,
 	id: number,

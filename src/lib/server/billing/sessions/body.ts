@@ -7,11 +7,11 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
 
-/** What lets a buyer in, for the one who bought it. */
+/** The secrets that a buyer is shown. */
 export interface Revealed {
 	password: string;
 	security: WifiSecurity;
-	/** The network's own password; null where it has none, or it is not known. */
+	/** The network's own password; null where it has none, or it is unknown. */
 	networkPassword: string | null;
 }
 
@@ -38,7 +38,7 @@ export function sessionBody(row: SessionRow, now: number, revealed: Revealed | n
 		ended_at: isoTime(row.ended_at),
 		remaining_seconds: remainingSeconds(row, now),
 		extends_session_id: row.extends_session_id,
-		pass_id: row.pass_id,
+		pass_id: row.pass_id ?? row.id,
 		created_at: isoTime(row.created_at),
 		updated_at: isoTime(row.updated_at)
 	};
@@ -50,7 +50,7 @@ function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['ac
 	const isLogin = kind === 'portal_login';
 	return {
 		kind,
-		username: revealed && asksUserName(kind) ? loginUser(row.pass_id) : null,
+		username: revealed && asksUserName(kind) ? loginUser(row.pass_id ?? row.id) : null,
 		network_password: revealed && isLogin ? revealed.networkPassword : null,
 		qr,
 		qr_joins: qr === null ? null : isLogin ? 'network' : 'access',
@@ -59,7 +59,7 @@ function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['ac
 	};
 }
 
-/** Text of a Wi-Fi QR code; null where none is of use: cameras set up no enterprise network. */
+/** Text of a Wi-Fi QR code; null for enterprise networks, which phone cameras cannot set up. */
 function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
 	const { security, password, networkPassword } = revealed;
 	if (access_kind === 'wpa_enterprise') return null;
@@ -68,7 +68,7 @@ function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string |
 	return wifiQrText({ ssid, security, password: joining });
 }
 
-/** A session as the router's owner sees it, right at this moment even if no job has run yet. */
+/** A session as the router's owner sees it, correct at this moment even before its job has run. */
 export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
 	const over = row.status === 'active' && row.expires_at <= now;
 	const status = over ? 'expired' : row.status;
@@ -89,7 +89,7 @@ export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
 	};
 }
 
-/** Seconds left of the bought time: null before it was paid, 0 when it is over; all of it before its turn comes. */
+/** Seconds left of the session's own time: null before it is paid, all of it before its start, 0 when it is over. */
 function remainingSeconds(row: SessionRow, now: number): number | null {
 	if (row.expires_at === null) return null;
 	if (row.status !== 'active') return 0;

@@ -4,7 +4,7 @@ import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 
-/** Business rules of an order, in the order in which they are reported. @returns the payer's number in E.164 */
+/** Checks an order, in the order in which errors are reported. Returns the payer's number in E.164. @throws AppError */
 export function checkOrder(
 	order: SessionCreationBody,
 	router: RouterRow,

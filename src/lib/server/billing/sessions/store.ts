@@ -5,71 +5,56 @@ import type { SessionsTable } from '#lib/server/db/schema.ts';
 export type SessionRow = Selectable<SessionsTable>;
 export type SessionStatus = SessionRow['status'];
 
-/** Inserts a session; one that extends none is the first of its pass. */
-export async function insert(queries: Queries, session: Insertable<SessionsTable>): Promise<SessionRow> {
-	const row = await queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
-	if (session.pass_id !== undefined) return row;
-	return queries
-		.updateTable('sessions')
-		.set({ pass_id: row.id, line_id: row.id })
-		.where('id', '=', row.id)
-		.returningAll()
-		.executeTakeFirstOrThrow();
-}
+export const insert = (queries: Queries, session: Insertable<SessionsTable>): Promise<SessionRow> =>
+	queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
 
-/** The session at the end of the pass that a line of orders has now; null when none of them is active. */
-export async function lastOfLine(queries: Queries, lineId: number, now: number): Promise<SessionRow | null> {
-	const row = await queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('line_id', '=', lineId)
-		.where('status', '=', 'active')
-		.where('expires_at', '>', now)
-		.orderBy('expires_at', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	return row ?? null;
-}
-
-/** The session of a line of orders that is paid and waits for a gateway, with which its pass will begin. */
-export async function waitingOfLine(queries: Queries, lineId: number): Promise<SessionRow | null> {
-	const row = await queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('line_id', '=', lineId)
-		.where('status', '=', 'activating')
-		.whereRef('pass_id', '=', 'id')
-		.orderBy('id')
-		.limit(1)
-		.executeTakeFirst();
-	return row ?? null;
-}
-
-/** Sessions of a pass that wait for a gateway: the one that it begins with, then those that will follow. */
-export const waitingInPass = (queries: Queries, passId: number): Promise<SessionRow[]> =>
+/** Sessions of a pass that are paid and whose time has not started: the one that began the pass first. */
+export const activatingOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
 	queries
 		.selectFrom('sessions')
 		.selectAll()
 		.where('pass_id', '=', passId)
 		.where('status', '=', 'activating')
-		.orderBy((row) => row.case().when('id', '=', passId).then(0).else(1).end())
+		.orderBy((session) => session.case().when('id', '=', passId).then(0).else(1).end())
 		.orderBy('id')
 		.execute();
 
-/** Active sessions that follow one in its pass, in their order. */
-export async function laterInPass(
+/** Active sessions that follow one in its pass, in order. */
+export const laterInPass = (
 	queries: Queries,
-	{ id, line_id, pass_id, expires_at }: SessionRow
-): Promise<SessionRow[]> {
-	return queries
+	{ id, pass_id: passId, expires_at: expiresAt }: SessionRow
+): Promise<SessionRow[]> =>
+	queries
 		.selectFrom('sessions')
 		.selectAll()
-		.where('line_id', '=', line_id)
-		.where('pass_id', '=', pass_id)
+		.where('pass_id', '=', passId)
 		.where('status', '=', 'active')
 		.where('id', '<>', id)
-		.where('starts_at', '>=', expires_at)
+		.where('starts_at', '>=', expiresAt)
 		.orderBy('starts_at')
+		.execute();
+
+/** Puts a paid session into its new pass, with other orders that were not paid before the old pass was over. */
+export async function joinPass(
+	queries: Queries,
+	{ passId, sessionId, replacesPassId }: { passId: number; sessionId: number; replacesPassId: number | null }
+): Promise<void> {
+	await queries
+		.updateTable('sessions')
+		.set({ pass_id: passId })
+		.where((session) =>
+			session.or([
+				session('id', '=', sessionId),
+				session.and([
+					session('pass_id', '=', replacesPassId),
+					session('starts_at', 'is', null),
+					session.or([
+						session('status', '=', 'pending_payment'),
+						session('status_reason', '=', 'payment_timeout')
+					])
+				])
+			])
+		)
 		.execute();
 }
 
@@ -79,10 +64,7 @@ export async function find(queries: Queries, id: number): Promise<SessionRow | n
 	return row ?? null;
 }
 
-/**
- * Moves a session on if it is still in the state that the change was decided for.
- * @returns the changed row, or null when another change was faster
- */
+/** Changes a session if it is still in the state that the change was decided for. Returns null otherwise. */
 export async function change(
 	queries: Queries,
 	from: { id: number; status: SessionStatus; statusReason?: string },
@@ -97,7 +79,7 @@ export async function change(
 	return (await query.returningAll().executeTakeFirst()) ?? null;
 }
 
-/** Until when the session's payments that nobody refused could have been expected; null when there is none. */
+/** The last instant at which a payment of the session that nobody refused could have come; null without one. */
 export async function lastPaymentExpiry(queries: Queries, id: number): Promise<number | null> {
 	const row = await queries
 		.selectFrom('payments')
@@ -118,45 +100,7 @@ export async function hasPendingPayment(queries: Queries, id: number): Promise<b
 	return row !== undefined;
 }
 
-/** Paid sessions of a router whose time is not over, and whose password is the owner's own. */
-export async function sharingOf(queries: Queries, routerId: number): Promise<number[]> {
-	const rows = await queries
-		.selectFrom('sessions')
-		.select('id')
-		.where('router_id', '=', routerId)
-		.where('access_kind', '=', 'shared_password')
-		.where('status', 'in', ['activating', 'active'])
-		.orderBy('id')
-		.execute();
-	return rows.map(({ id }) => id);
-}
-
-/** Another password for a session that has one. */
-export async function reseal(
-	queries: Queries,
-	id: number,
-	to: { password_sealed: string; updated_at: number }
-): Promise<void> {
-	await queries
-		.updateTable('sessions')
-		.set(to)
-		.where('id', '=', id)
-		.where('password_sealed', 'is not', null)
-		.execute();
-}
-
-export async function newestActive(queries: Queries): Promise<SessionRow | null> {
-	const row = await queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('status', '=', 'active')
-		.orderBy('id', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	return row ?? null;
-}
-
-/** A session that has begun, with the name of its router. */
+/** A session whose time has started, with the name of its router. */
 export type OwnerRow = Pick<
 	SessionRow,
 	'id' | 'router_id' | 'status' | 'phone' | 'duration' | 'amount_minor' | 'currency' | 'ended_at'
@@ -168,8 +112,8 @@ interface Owner {
 }
 
 /**
- * Sessions that have begun on an owner's routers. Added time is one when its turn comes: until then its buyer is
- * there already, with the session before it.
+ * Sessions on an owner's routers whose time has started. Added time counts from its own start: until then the buyer is
+ * listed with the session before it.
  */
 const begun = (queries: Queries, owner: Owner) =>
 	queries
@@ -179,7 +123,7 @@ const begun = (queries: Queries, owner: Owner) =>
 		.where('sessions.status', 'in', ['active', 'expired', 'ended'])
 		.where(sql<boolean>`not (sessions.status = 'active' and sessions.starts_at > ${owner.now})`);
 
-/** What runs now; a session whose time is over does not, even if no job has noted it yet. */
+/** Running sessions; one whose time is over is none, even before its job has run. */
 const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;
 
 /** Newest first, then by id. */

@@ -6,20 +6,20 @@ import { RECONCILE_JOB } from '../payments/context.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * Matches an operator's list of settled payments with ours, both ways. Nothing is settled by it: a difference opens a
- * question for a person, and a payment that the list has and we do not count as paid is asked for at once.
+ * Compares an operator's list of settled payments with ours, both ways. It settles nothing: a difference opens a
+ * review, and a payment that is in the list but not paid here is read from the operator at once.
  */
 export interface StatementResult {
-	/** Rows that settled something. */
+	/** Rows of settled payments. */
 	rows: number;
 	matched: number;
-	/** In the list, but no payment of ours. */
+	/** In the list, but not known here. */
 	unknown: number;
 	/** In the list, but not paid here. */
 	notPaid: number;
-	/** Another amount than we asked for and know of. */
+	/** With an amount that differs from the one requested and known. */
 	amount: number;
-	/** Paid here, but in no list. */
+	/** Paid here, but not in the list. */
 	missing: number;
 }
 
@@ -27,30 +27,30 @@ export interface StatementFile {
 	operator: string;
 	columns: StatementColumns;
 	bytes: Buffer;
-	/** The time that the list covers, epoch milliseconds. */
+	/** The time that the list covers, in ms since the epoch. */
 	from: number;
 	to: number;
 }
 
-/** The list cannot be read; the message says why. */
+/** The list cannot be read; the message gives the reason. */
 export class StatementError extends Error {}
 
 /**
- * An operator's clock and ours differ, and a payment at midnight may be in the list of either day: only payments whose
- * whole surroundings were covered can be missing.
+ * The operator's clock may differ, and a payment at midnight may be in the list of either day: only payments at least
+ * this far inside the covered time count as missing.
  */
 const EDGE_MS = 60 * 60 * 1000;
 
 interface StatementRow {
 	reference: string | null;
-	/** First characters of our reference, where the list has no room for all of it. */
+	/** Length of the beginning of our reference that a list must contain. */
 	start: string | null;
 	transaction: string;
 	amountMinor: number | null;
 	line: number;
 }
 
-/** @throws StatementError, CsvFileError: nothing is changed then */
+/** @throws StatementError or CsvFileError; nothing is changed then */
 export async function checkStatement(
 	context: PaymentsContext,
 	file: StatementFile
@@ -72,7 +72,7 @@ export async function checkStatement(
 	return result;
 }
 
-/** @param seen the transactions of payments that earlier rows were about; this one is added */
+/** @param seen transactions by payment of earlier rows; this row is added */
 async function match(
 	context: PaymentsContext,
 	operator: string,
@@ -129,7 +129,7 @@ async function paymentOf(
 	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 
-/** The rows that settled something. */
+/** The rows of settled payments. */
 function readRows({ bytes, columns }: StatementFile, currency: string): StatementRow[] {
 	const rows: StatementRow[] = [];
 	let header: string[] = [];
@@ -159,7 +159,7 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
 			if (paysNothingIn(cells[places.amount] ?? '')) return;
 			const transaction = (cells[places.transaction] ?? '').trim();
-			if (transaction === '') throw new StatementError(`Line ${line} names no transaction.`);
+			if (transaction === '') throw new StatementError(`Line ${line} has no transaction id.`);
 			const reference = (cells[places.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({
@@ -177,7 +177,7 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 	return rows;
 }
 
-/** Money that went out (a refund, a withdrawal, a charge) is in many lists as well; this one is about payments. */
+/** Skips outgoing money (refunds, withdrawals, charges), which many lists also contain. */
 const paysNothingIn = (text: string) => /^([A-Z]{3})?\s*(-.*|0*([.,]0*)?)$/.test(text.trim());
 
 function amountOf(text: string, line: number, currency: string): number {

@@ -17,12 +17,12 @@ export interface ApiKeysTable {
 	hash: string;
 	hint: string;
 	role: 'app' | 'owner' | 'admin';
-	/** JSON array of scopes; empty means all of the role. */
+	/** JSON array of scopes; empty for all scopes of the role. */
 	scopes: string;
 	created_at: number;
 	expires_at: number | null;
 	last_used_at: number | null;
 	revoked_at: number | null;
-	/** Names the form that made it; null for keys made in other ways. */
+	/** Token of the form that created it; null for keys created in other ways. */
 	form_token: string | null;
 }

@@ -20,7 +20,7 @@ export interface RequestLogTable {
 	key_id: number;
 	at: number;
 	method: string;
-	/** Without the query; what could be a secret is left out of it (request-log/path.ts). */
+	/** Without the query and possible secrets (request-log/path.ts). */
 	path: string;
 	status: number;
 	duration_ms: number;

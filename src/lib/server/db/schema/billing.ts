@@ -14,21 +14,15 @@ export interface SessionsTable {
 	amount_minor: number;
 	currency: string;
 	ssid: string;
-	/** The payment that bought the time; before that, the newest one that was started for it. */
+	/** The payment that bought the time; until then, the newest one. */
 	payment_id: number | null;
-	/** Sealed with AES-256-GCM; present only while the session is active. */
-	password_sealed: string | null;
 	/** The session whose pass this one was ordered to lengthen; null for a pass of its own. */
 	extends_session_id: Generated<number | null>;
-	/** First session of the pass: those of one pass follow each other under one password. */
-	pass_id: Generated<number>;
-	/** First session of all that were ordered one upon the other, whether or not they became one pass. */
-	line_id: Generated<number>;
+	/** The pass whose time it buys; null until it begins a pass of its own. */
+	pass_id: Generated<number | null>;
 	/** As the router had it when the time was ordered. */
 	access_kind: Generated<AccessKind>;
 	max_devices: Generated<number>;
-	/** While `activating`: until when a gateway must have let it in. */
-	activating_until: Generated<number | null>;
 	payment_due_at: number;
 	starts_at: number | null;
 	expires_at: number | null;
@@ -41,34 +35,34 @@ export interface PaymentsTable {
 	id: Generated<number>;
 	session_id: number;
 	account_id: number;
-	/** Adapter that carries the payment, e.g. `sandbox`. */
+	/** Name of the operator's adapter, e.g. `sandbox`. */
 	operator: string;
 	payment_method: string;
-	/** UUID v4, our reference at the operator: stored before the operator is called. */
+	/** UUID v4: our reference at the operator, stored before the call. */
 	reference: string;
-	/** The operator's own reference of the request, where it has one. */
+	/** The operator's own reference of the request, if it has one. */
 	operator_reference: string | null;
 	amount_minor: number;
 	currency: string;
 	phone: string;
 	status: 'pending' | 'success' | 'failed' | 'expired' | 'refund_pending' | 'refunded' | 'refund_failed';
-	/** How far the request to the operator got; decides whether it may be sent (again). */
+	/** State of the request to the operator; decides whether it may be sent again. */
 	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';
 	submitted_at: number | null;
-	/** Status reads in a row that did not know the reference. */
+	/** Consecutive status reads that did not know the reference. */
 	not_found_count: Generated<number>;
 	applied: Generated<number>;
 	failure_code: string | null;
 	failure_message: string | null;
-	/** The operator's id of the settled transaction. */
+	/** The operator's transaction id. */
 	provider_reference: string | null;
-	/** What the operator says it took, when it says so. */
+	/** The amount that the operator reports as taken, if it does. */
 	settled_minor: number | null;
 	settled_currency: string | null;
 	commission_basis_points: number;
-	/** What an authentic callback claimed (CallbackClaim as JSON). */
+	/** Claim of an authentic callback (CallbackClaim as JSON). */
 	claim: string | null;
-	/** When it was found in the operator's list of settled payments. */
+	/** When a statement of the operator contained it. */
 	statement_at: number | null;
 	expires_at: number;
 	paid_at: number | null;
@@ -88,7 +82,7 @@ export interface RefundsTable {
 	status: 'pending' | 'succeeded' | 'failed';
 	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';
 	operator_reference: string | null;
-	/** What an authentic callback claimed (CallbackClaim as JSON). */
+	/** Claim of an authentic callback (CallbackClaim as JSON). */
 	claim: string | null;
 	submitted_at: number | null;
 	created_at: number;
@@ -101,15 +95,15 @@ export interface OperatorMessagesTable {
 	kind: 'submit' | 'status' | 'callback' | 'refund';
 	/** Short result, e.g. `accepted`, `pending`, `succeeded`. */
 	outcome: string;
-	/** What the operator sent, redacted and cut. */
+	/** The operator's message, redacted and truncated. */
 	raw: string | null;
 	received_at: number;
 }
 
-/** What a person must decide. */
+/** Questions about money that a person must decide. */
 export interface ReviewsTable {
 	id: Generated<number>;
-	/** null: about a transaction of a statement that no payment belongs to. */
+	/** null for a transaction of a statement that matches no payment. */
 	payment_id: number | null;
 	/** `payment 12`, or `mtn transaction 334455`. */
 	subject: string;
@@ -122,11 +116,11 @@ export interface ReviewsTable {
 	note: string | null;
 }
 
-/** Every decision that moved money or ended a question about it. */
+/** Decisions that moved money or resolved a review. */
 export interface AuditLogTable {
 	id: Generated<number>;
 	at: number;
-	/** Who: `reconciler`, `refunds`, or a person's name from the command line. */
+	/** `reconciler`, `refunds`, or a person's name from the command line. */
 	actor: string;
 	action: string;
 	payment_id: number | null;

@@ -7,21 +7,21 @@ export interface PurchasesTable {
 	duration: string;
 	payment_method: string;
 	phone: string;
-	/** What the buyer saw and agreed to. */
+	/** The price that the buyer saw and accepted. */
 	amount_minor: number;
 	currency: string;
 	session_id: number | null;
-	/** The unpaid session in whose place this purchase was made. */
+	/** The unpaid session that this purchase replaced. */
 	replaces_session_id: number | null;
-	/** JSON array of the payments that were started for it, oldest first. */
+	/** JSON array of payment ids, oldest first. */
 	payment_ids: Generated<string>;
-	/** Keyed hash of the short code that opens it; null until it is next opened, and for added time. */
+	/** Keyed hash of the resume code; null for added time, and for old purchases until they are next opened. */
 	code_hash: Generated<string | null>;
-	/** The token, sealed, for who has the code. */
+	/** The token, sealed; the resume code opens it. */
 	token_sealed: Generated<string | null>;
-	/** The purchase whose page shows this one: added time. */
+	/** For added time: the purchase whose page shows it. */
 	extends_purchase_id: Generated<number | null>;
-	/** The session that the added time is ordered for. */
+	/** For added time: the session to extend. */
 	extends_session_id: Generated<number | null>;
 	created_at: number;
 	updated_at: number;

@@ -8,7 +8,7 @@ export interface EventsTable {
 	router_id: number;
 	session_id: number;
 	payment_id: number | null;
-	/** The API object at the time of the event, without the password; JSON. `{}` once it is forgotten. */
+	/** The API object at the time of the event, without the password; JSON. `{}` after it is deleted. */
 	data: string;
 	created_at: number;
 }
@@ -17,9 +17,11 @@ export interface JobsTable {
 	id: Generated<number>;
 	kind: string;
 	subject_id: number;
+	/** Shares a concurrency limit with other jobs (jobs/groups.ts); null for most kinds. */
+	group_id: Generated<number | null>;
 	run_at: number;
 	attempts: Generated<number>;
-	/** Counts wake-ups, so that one that comes while the job runs is not lost. */
+	/** Counts how often the job was scheduled, so that a wake-up while it runs is not lost. */
 	wakes: Generated<number>;
 	lease_owner: string | null;
 	lease_until: number | null;

@@ -4,7 +4,7 @@ import type { AccessKind } from '#lib/domain/access-kind.ts';
 export interface RoutersTable {
 	id: Generated<number>;
 	owner_account_id: number;
-	/** The owner's own id of the router (from an import); unique for that owner. */
+	/** The owner's id of the router (from an import); unique per owner. */
 	external_id: string | null;
 	name: string;
 	address: string | null;
@@ -15,15 +15,15 @@ export interface RoutersTable {
 	price_minor: number;
 	currency: string;
 	status: 'online' | 'offline';
-	/** JSON array of slugs beside `mobile_money`, which every router accepts. */
+	/** JSON array of slugs besides `mobile_money`, which every router accepts. */
 	payment_methods: string;
 	min_duration: string;
 	max_duration: string;
-	/** How the bought password works there. */
+	/** How buyers use their password at the router. */
 	access_kind: Generated<AccessKind>;
-	/** The network's own password, where that is not what is bought: shared by all, or the owner's own. Sealed. */
+	/** The Wi-Fi network's own password, if buyers get another one; sealed. */
 	network_password_sealed: Generated<string | null>;
-	/** Devices that one pass lets online at a time. */
+	/** Devices of one pass that may be online at a time. */
 	max_devices: Generated<number>;
 	/** Since when none of its gateways has been heard of; null while they are, or where none is expected to be. */
 	unresponsive_since: Generated<number | null>;
@@ -39,27 +39,27 @@ export interface PriceChangesTable {
 	new_price_minor: number;
 	currency: string;
 	account_id: number;
-	/** null: changed on a page, by somebody who was signed in. */
+	/** null if a signed-in person changed it on a page. */
 	api_key_id: number | null;
 	changed_at: number;
 }
 
-/** What an owner shows to buyers; a router's own fields go before those of its owner's account. */
+/** Branding of an owner's account or of one router. A router's fields override those of the account. */
 export interface BrandsTable {
 	/** `account 5`, or `router 12`. */
 	subject: string;
 	/** The owner. */
 	account_id: number;
-	/** null: for all routers of the account. */
+	/** null for all routers of the account. */
 	router_id: number | null;
 	name: string | null;
-	/** `#0a6b4b`, as it was chosen. */
+	/** For example `#0a6b4b`. */
 	accent: string | null;
-	/** Hash of the bytes with `.svg` or `.png`. */
+	/** Hash of the bytes, with `.svg` or `.png`. */
 	logo_file: string | null;
 	/** base64 */
 	logo_data: string | null;
-	/** Pixels, or units of the drawing: only their ratio counts. */
+	/** In pixels or SVG units; only the ratio is used. */
 	logo_width: number | null;
 	logo_height: number | null;
 	updated_at: number;

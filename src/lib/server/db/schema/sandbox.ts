@@ -6,7 +6,7 @@ export interface SandboxChargesTable {
 	callback_url: string;
 	payment_expires_at: number;
 	first_seen_at: number;
-	/** null while the operator only noticed the attempt during its outage. */
+	/** null if the charge arrived during an outage and is not queued yet. */
 	queued_at: number | null;
 }
 

@@ -3,26 +3,26 @@ import type { Generated } from 'kysely';
 export interface WebhookEndpointsTable {
 	id: Generated<number>;
 	account_id: number;
-	/** As it was registered. */
+	/** As registered. */
 	url: string;
-	/** The same, normalised: where deliveries go, and unique for the account. */
+	/** The URL, normalised: deliveries go there. Unique per account. */
 	address: string;
 	/** JSON array of event names, as JSON.stringify writes it. */
 	events: string;
 	status: 'active' | 'disabled';
-	/** `gone`: it answered 410; `failing`: five days without a success; `manual`: its account did it. */
+	/** `gone`: it answered 410; `failing`: five days without a success; `manual`: the account disabled it. */
 	disabled_reason: 'gone' | 'failing' | 'manual' | null;
 	secret_sealed: string;
-	/** The secret before the last rotation, and until when it signs too. */
+	/** The secret before the last rotation; it also signs until `old_secret_until`. */
 	old_secret_sealed: string | null;
 	old_secret_until: number | null;
-	/** Exact to a minute. */
+	/** Precise to a minute. */
 	last_success_at: number | null;
 	/** First failed attempt since the last success. */
 	failing_since: number | null;
-	/** 1: its account was told that it fails. */
+	/** 1 if the account was notified of the failures. */
 	failing_noticed: Generated<number>;
-	/** What its account is still to be told. */
+	/** The notification that is still to be sent to the account. */
 	notice: 'failing' | 'disabled' | null;
 	notice_lease_until: number | null;
 	created_at: number;
@@ -32,19 +32,17 @@ export interface WebhookEndpointsTable {
 export interface WebhookDeliveriesTable {
 	id: Generated<number>;
 	endpoint_id: number;
-	/** `evt_<ULID>`; the event itself has no row when it is a test. */
+	/** `evt_<ULID>`; a test has no row in `events`. */
 	event_id: string;
 	type: string;
-	/** The bytes to send, sealed: there may be a phone number in them. */
+	/** The bytes to send, sealed because they may contain a phone number. */
 	body_sealed: string;
 	status: 'pending' | 'delivered' | 'failed';
 	/** All attempts so far. */
 	attempts: Generated<number>;
-	/** Attempts since it was made or last replayed: they decide how long the next one waits. */
+	/** Attempts since it was created or last replayed; they decide the delay of the next one. */
 	tries: Generated<number>;
 	next_attempt_at: number | null;
-	lease_owner: string | null;
-	lease_until: number | null;
 	last_status_code: number | null;
 	last_failure: string | null;
 	last_attempt_at: number | null;
@@ -58,8 +56,8 @@ export interface WebhookAttemptsTable {
 	started_at: number;
 	duration_ms: number;
 	status_code: number | null;
-	/** Why there is no status. */
+	/** Reason why there is no status. */
 	failure: string | null;
-	/** Beginning of the answer's body, redacted. */
+	/** Beginning of the response body, redacted. */
 	response: string | null;
 }

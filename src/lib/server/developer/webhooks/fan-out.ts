@@ -3,19 +3,20 @@ import { maskPhone } from '#lib/domain/phone.ts';
 import { API_VERSION } from '#lib/server/api/contract/events.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { RecordedEvent } from '#lib/server/events/events.ts';
+import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 /**
- * From an event to its deliveries, in the transaction of the state change: no event is lost, and none is made up.
- * Bodies are written once, here; what is stored is what is signed and sent, every time.
+ * Creates the deliveries of an event in the transaction of its state change, so that no event is lost or invented.
+ * The body is stored once, and every attempt signs and sends those bytes.
  */
 export interface FanOut {
-	/** Nothing but one look at an index when nobody wants to hear of the event. */
+	/** Reads one index if no endpoint wants the event. */
 	publish(trx: Tx, event: RecordedEvent): Promise<void>;
 }
 
-/** What a stored body is sealed for. */
+/** The context that a stored body is sealed for. */
 export const bodyContext = (endpointId: number, eventId: string) => `webhook-body:${endpointId}:${eventId}`;
 
 export interface Envelope {
@@ -29,37 +30,35 @@ export interface Envelope {
 export const eventBody = ({ id, type, createdAt, data }: Envelope): string =>
 	JSON.stringify({ id, type, timestamp: isoTime(createdAt), api_version: API_VERSION, data });
 
-export function createFanOut(secrets: Secrets): FanOut {
+export function createFanOut(secrets: Secrets, jobs: Jobs): FanOut {
 	return {
 		async publish(trx, event) {
 			const endpoints = await store.recipients(trx, event);
 			if (endpoints.length === 0) return;
 			const whole = eventBody(event);
 			const masked = eventBody({ ...event, data: withMaskedPhone(event.data) });
-			await store.insertDeliveries(
-				trx,
-				endpoints.map(({ id, account_id, status }) => {
-					const body = account_id === event.accountId ? whole : masked;
-					return deliveryRow({ endpointId: id, status, event, body }, secrets);
-				})
-			);
+			for (const { id, account_id, status } of endpoints) {
+				const body = account_id === event.accountId ? whole : masked;
+				await insertDelivery(trx, { endpointId: id, status, event, body }, { secrets, jobs });
+			}
 		}
 	};
 }
 
-/** A new delivery. What happens while an endpoint is disabled is kept for it, and not sent. */
-export function deliveryRow(
+/** Inserts a delivery and its job. A disabled endpoint keeps its events, but nothing is sent. @returns its id */
+export async function insertDelivery(
+	trx: Tx,
 	delivery: {
 		endpointId: number;
 		status: store.EndpointRow['status'];
 		event: Pick<Envelope, 'id' | 'type' | 'createdAt'>;
 		body: string;
 	},
-	secrets: Secrets
-) {
+	{ secrets, jobs }: { secrets: Secrets; jobs: Jobs }
+): Promise<number> {
 	const { endpointId, status, event, body } = delivery;
 	const isActive = status === 'active';
-	return {
+	const id = await store.insertDelivery(trx, {
 		endpoint_id: endpointId,
 		event_id: event.id,
 		type: event.type,
@@ -69,10 +68,12 @@ export function deliveryRow(
 		last_failure: isActive ? null : store.ENDPOINT_DISABLED,
 		created_at: event.createdAt,
 		updated_at: event.createdAt
-	} as const;
+	});
+	if (isActive) await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpointId, [id], event.createdAt);
+	return id;
 }
 
-/** The router's owner learns of what happened on the router, not who it was. */
+/** The router's owner learns what happened, not to whom. */
 function withMaskedPhone(data: object): object {
 	return Object.fromEntries(
 		Object.entries(data).map(([name, value]: [string, unknown]) =>

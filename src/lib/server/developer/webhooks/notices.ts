@@ -3,7 +3,7 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { Mail, Mailer } from '#lib/server/platform/mail.ts';
 import type { Notify, WebhookNotice } from './upkeep.ts';
 
-/** Mails an account that its endpoint fails, or is disabled. Without a mail server nobody is told: the log is all. */
+/** E-mails an account that its endpoint fails or is disabled. Without a mail server only the log has the notice. */
 export const mailNotices =
 	({ accounts, mailer, origin }: { accounts: Accounts; mailer: Mailer; origin: string | null }): Notify =>
 	async (accountId, notice) => {
@@ -12,7 +12,7 @@ export const mailNotices =
 		await mailer.send(noticeMail(notice, { email: account.email, origin }));
 	};
 
-/** The mail about a webhook that does not work. @param origin where the developer area is, if that is known */
+/** Writes the e-mail about a failing webhook. @param origin address of the developer area, if known */
 export function noticeMail(notice: WebhookNotice, to: { email: string; origin: string | null }): Mail {
 	const { host } = new URL(notice.url);
 	const where =
@@ -24,7 +24,7 @@ export function noticeMail(notice: WebhookNotice, to: { email: string; origin: s
 		text: [
 			`Your webhook number ${notice.endpointId} does not take our events:`,
 			'',
-			// The whole address may have a secret of the receiver in it, which a mail would spread.
+			// The whole address may contain a secret of the receiver.
 			`${host}${notice.url === new URL(notice.url).origin ? '' : '/…'}`,
 			'',
 			...(notice.reason === 'gone' ? ['It answered 410 Gone, so we have stopped.'] : []),

@@ -1,17 +1,17 @@
 import { maskPhone } from '#lib/domain/phone.ts';
 import { redact, redactCut, redactKnown } from '#lib/server/platform/redact.ts';
-import { KEPT_RESPONSE_BYTES } from './transport.ts';
+import { KEPT_RESPONSE_BYTES } from './transport/transport.ts';
 
-/** The delivery log shows what was sent and answered, without what must not stand in any log. */
+/** Redaction for the delivery log. */
 
-/** A byte order mark is read away, so a text that was cut may be a little shorter. */
+/** Decoding drops a byte order mark, so a truncated text may be a little shorter. */
 const CUT_FROM_BYTES = KEPT_RESPONSE_BYTES - 3;
-/** As much of the beginning of a secret tells something about it. */
+/** Length from which the beginning of a secret counts as a leak. */
 const LEAST_BEGUN = 6;
 
 /**
- * An answer as it is kept: a receiver may well send back what it got. NUL is nothing that PostgreSQL stores.
- * @param secrets what signed the request; taken out also where nothing says that it is a secret
+ * Redacts a response before it is stored: a receiver may echo the request. Removes NUL, which PostgreSQL cannot store.
+ * @param secrets signing secrets of the request; removed wherever they appear
  */
 export function redactResponse(text: string, secrets: readonly string[] = []): string {
 	const isCut = Buffer.byteLength(text) >= CUT_FROM_BYTES;
@@ -29,6 +29,6 @@ function without(text: string, secret: string, isCut: boolean): string {
 	return rest;
 }
 
-/** A body of ours as it is shown: the phone number masked, all else as it was sent. */
+/** Masks the phone number in a request body. */
 export const redactBody = (body: string): string =>
 	body.replace(/"phone":"(\+\d+)"/g, (_, phone: string) => `"phone":"${maskPhone(phone)}"`);

@@ -1,10 +1,10 @@
-/** When a delivery that failed is tried again: the table of Standard Webhooks. */
+/** Retry schedule of failed deliveries: the table of Standard Webhooks. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** From each failed attempt to the next; after the tenth there is none. */
+/** Delays after each failed attempt. The tenth attempt is the last. */
 export const RETRY_DELAYS_MS: readonly number[] = [
 	5 * SECOND,
 	5 * MINUTE,
@@ -18,21 +18,21 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 
 export const JITTER = 0.1;
-/** A receiver may ask for later, but not for never. */
+/** Longest Retry-After that is respected. */
 export const MAX_RETRY_AFTER_MS = HOUR;
 const HEEDED_STATUSES = [429, 503];
 
 export interface FailedAttempt {
-	/** Attempts so far, this one included. */
+	/** Attempts so far, including this one. */
 	tries: number;
 	/** When it ended. */
 	now: number;
 	statusCode: number | null;
-	/** Header `Retry-After` as it came. */
+	/** Header `Retry-After` as received. */
 	retryAfter: string | null;
 }
 
-/** @returns when to try again, or null when that was the last time. @param random from 0 to below 1 */
+/** @returns when to try again, or null after the last attempt. @param random from 0 to below 1 */
 export function nextAttemptAt(
 	{ tries, now, statusCode, retryAfter }: FailedAttempt,
 	random: number

@@ -13,11 +13,11 @@ export interface Signed {
 	id: string;
 	/** `webhook-timestamp`: seconds since the epoch. */
 	timestamp: number;
-	/** The body, as it goes over the wire. */
+	/** The body as sent. */
 	body: string;
 }
 
-/** Value of `webhook-signature`: one signature for each secret, in their order. */
+/** Returns the value of `webhook-signature`: one signature per secret, in their order. */
 export function signatures({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
 	return secrets
 		.map((secret) => {

@@ -6,7 +6,7 @@ import type {
 	WebhookEndpointsTable
 } from '#lib/server/db/schema.ts';
 
-/** Endpoints and the delivery log, as their account reads and changes them. Sending has queries of its own: queue.ts. */
+/** Endpoints, deliveries and the log of attempts. */
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
@@ -14,10 +14,13 @@ export type AttemptRow = Selectable<WebhookAttemptsTable>;
 export type DeliveryStatus = DeliveryRow['status'];
 export type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
 
-/** `last_failure` of what was not, or no longer, sent because its endpoint is disabled. */
+/** Kind of job that sends a delivery: its subject is the delivery, its group the endpoint. */
+export const DELIVERY_JOB = 'webhooks.deliver';
+
+/** `last_failure` of deliveries that were not sent because their endpoint is disabled. */
 export const ENDPOINT_DISABLED = 'endpoint_disabled';
 
-const named = (id: number) => Number.isSafeInteger(id);
+const isRowId = (id: number) => Number.isSafeInteger(id);
 
 export async function findByAddress(
 	queries: Queries,
@@ -34,7 +37,7 @@ export async function findByAddress(
 }
 
 export async function find(queries: Queries, accountId: number, id: number): Promise<EndpointRow | null> {
-	if (!named(id)) return null;
+	if (!isRowId(id)) return null;
 	const row = await queries
 		.selectFrom('webhook_endpoints')
 		.selectAll()
@@ -70,14 +73,14 @@ export async function insert(
 	return queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
 }
 
-/** @returns the changed row, or null when it is not there */
+/** @returns the changed row, or null if it does not exist */
 export async function change(
 	queries: Queries,
 	accountId: number,
 	id: number,
 	to: Updateable<WebhookEndpointsTable>
 ): Promise<EndpointRow | null> {
-	if (!named(id)) return null;
+	if (!isRowId(id)) return null;
 	const row = await queries
 		.updateTable('webhook_endpoints')
 		.set(to)
@@ -90,7 +93,7 @@ export async function change(
 
 /** Removes an endpoint with its deliveries and their attempts. */
 export async function remove(queries: Queries, accountId: number, id: number): Promise<boolean> {
-	if (!named(id)) return false;
+	if (!isRowId(id)) return false;
 	const result = await queries
 		.deleteFrom('webhook_endpoints')
 		.where('id', '=', id)
@@ -99,7 +102,7 @@ export async function remove(queries: Queries, accountId: number, id: number): P
 	return result.numDeletedRows > 0n;
 }
 
-/** Gives up what is still to be sent to an endpoint; it stays in the log and may be replayed. */
+/** Gives up pending deliveries of an endpoint. They stay in the log and can be replayed; their jobs find nothing to send. */
 export async function failPending(queries: Queries, endpointId: number): Promise<void> {
 	await queries
 		.updateTable('webhook_deliveries')
@@ -109,15 +112,20 @@ export async function failPending(queries: Queries, endpointId: number): Promise
 		.execute();
 }
 
-export async function insertDeliveries(
+/** @returns its id */
+export async function insertDelivery(
 	queries: Queries,
-	deliveries: Insertable<WebhookDeliveriesTable>[]
-): Promise<number[]> {
-	const rows = await queries.insertInto('webhook_deliveries').values(deliveries).returning('id').execute();
-	return rows.map(({ id }) => id);
+	delivery: Insertable<WebhookDeliveriesTable>
+): Promise<number> {
+	const { id } = await queries
+		.insertInto('webhook_deliveries')
+		.values(delivery)
+		.returning('id')
+		.executeTakeFirstOrThrow();
+	return id;
 }
 
-/** Endpoints that an event goes to: of the account that made it happen, and of the one that owns the router. */
+/** Endpoints that receive an event: those of the account that caused it and of the router's owner. */
 export async function recipients(
 	queries: Queries,
 	event: { type: string; accountId: number; routerId: number }
@@ -136,14 +144,14 @@ export async function recipients(
 					)
 				])
 			)
-			// Names stand in quotes in the JSON, and none has a character that LIKE knows.
+			// Event names are quoted in the JSON and contain no wildcard of LIKE.
 			.where('events', 'like', `%"${event.type}"%`)
 			.orderBy('id')
 			.execute()
 	);
 }
 
-/** A page of an endpoint's deliveries, newest first. */
+/** Lists a page of an endpoint's deliveries, newest first. */
 export async function deliveries(
 	queries: Queries,
 	endpointId: number,
@@ -160,7 +168,7 @@ export async function findDelivery(
 	accountId: number,
 	id: number
 ): Promise<DeliveryRow | null> {
-	if (!named(id)) return null;
+	if (!isRowId(id)) return null;
 	const row = await queries
 		.selectFrom('webhook_deliveries')
 		.innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
@@ -169,6 +177,37 @@ export async function findDelivery(
 		.where('webhook_endpoints.account_id', '=', accountId)
 		.executeTakeFirst();
 	return row ?? null;
+}
+
+/** For the job's handler: finds deliveries of every account. */
+export async function deliveryById(queries: Queries, id: number): Promise<DeliveryRow | null> {
+	const row = await queries
+		.selectFrom('webhook_deliveries')
+		.selectAll()
+		.where('id', '=', id)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+export async function endpointById(queries: Queries, id: number): Promise<EndpointRow | null> {
+	const row = await queries
+		.selectFrom('webhook_endpoints')
+		.selectAll()
+		.where('id', '=', id)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+const SLOW_AFTER_MS = 60_000;
+
+/** Endpoints that have failed for a minute: deliveries are tried one at a time. */
+export async function failingEndpoints(queries: Queries, now: number): Promise<ReadonlySet<number>> {
+	const rows = await queries
+		.selectFrom('webhook_endpoints')
+		.select('id')
+		.where('failing_since', '<', now - SLOW_AFTER_MS)
+		.execute();
+	return new Set(rows.map(({ id }) => id));
 }
 
 /** Oldest first. */
@@ -182,29 +221,28 @@ export async function attempts(queries: Queries, deliveryId: number): Promise<At
 		.execute();
 }
 
-/** Makes a delivery due now, whatever has become of it; one that is being sent is left to that. */
+/** Makes a delivery due now, whatever its state. */
 export async function replay(queries: Queries, id: number, now: number): Promise<void> {
 	await queries
 		.updateTable('webhook_deliveries')
 		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
 		.where('id', '=', id)
-		.where('lease_until', 'is', null)
 		.execute();
 }
 
-/** The same for all that failed and were made since a moment. @returns how many */
+/** Makes all failed deliveries that were created since a moment due now. @returns their ids */
 export async function replayFailed(
 	queries: Queries,
 	endpointId: number,
 	{ since, now }: { since: number; now: number }
-): Promise<number> {
-	const result = await queries
+): Promise<number[]> {
+	const rows = await queries
 		.updateTable('webhook_deliveries')
 		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
 		.where('endpoint_id', '=', endpointId)
 		.where('status', '=', 'failed')
 		.where('created_at', '>=', since)
-		.where('lease_until', 'is', null)
-		.executeTakeFirst();
-	return Number(result.numUpdatedRows);
+		.returning('id')
+		.execute();
+	return rows.map(({ id }) => id);
 }

@@ -5,35 +5,38 @@ import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 
 /**
- * What happens to webhooks by time alone: endpoints that keep failing are disabled, their accounts are told, and
- * what is older than a month is forgotten. Every statement may run in several processes at once.
+ * Maintenance of webhooks: disables endpoints that keep failing, notifies their accounts, and deletes deliveries older
+ * than a month.
  */
+
+/** Kind of the job; migration 0022 created its row. */
+export const UPKEEP_JOB = 'webhooks.upkeep';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const EVERY_MS = MINUTE_MS;
 export const TELL_AFTER_MS = 3 * DAY_MS;
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
-/** Fewer failures than this in five days say little. */
+/** An endpoint with fewer failures in five days is not disabled. */
 export const LEAST_FAILURES = 10;
 export const KEEP_MS = 30 * DAY_MS;
-/** Rows that one round forgets: a short transaction. */
+/** Rows deleted in one statement, so that it stays short. */
 const BATCH = 2_000;
 const NOTICE_LEASE_MS = 5 * MINUTE_MS;
 
-/** What the account of an endpoint is told. */
+/** A notification to the account of an endpoint. */
 export interface WebhookNotice {
-	/** `failing`: for three days now; `disabled`: and nothing is sent any more. */
+	/** `failing`: for three days; `disabled`: nothing is sent any more. */
 	kind: 'failing' | 'disabled';
 	endpointId: number;
 	url: string;
-	/** First failure since the last success; null when it was disabled by its own 410. */
+	/** First failure since the last success; null if its 410 disabled it. */
 	failingSince: number | null;
-	/** Why it is disabled; null while it is not. */
+	/** Reason why it is disabled; null if it is not. */
 	reason: store.DisabledReason | null;
 }
 
-/** Tells an account; may fail, and is then called again. */
+/** Notifies an account. If it fails, it is called again. */
 export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
 
 export interface UpkeepDependencies {
@@ -43,10 +46,9 @@ export interface UpkeepDependencies {
 	notify: Notify;
 }
 
-/** @returns the sweep: does its work once a minute, whenever it is called */
-export function createUpkeep({ database, clock, log, notify }: UpkeepDependencies): () => Promise<void> {
+/** Creates the job's handler, which returns when to run again. */
+export function createUpkeep({ database, clock, log, notify }: UpkeepDependencies): () => Promise<number> {
 	const { db } = database;
-	let sweptAt = -Infinity;
 
 	async function disableFailing(now: number): Promise<void> {
 		await db
@@ -62,14 +64,14 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 					limit ${LEAST_FAILURES}) as failures) >= ${LEAST_FAILURES}`
 			)
 			.execute();
-		// Also of those that were disabled while an event was on its way to them.
+		// Includes endpoints that were disabled while an event was being sent to them.
 		await db
 			.updateTable('webhook_deliveries')
 			.set({ status: 'failed', next_attempt_at: null, last_failure: store.ENDPOINT_DISABLED })
 			.where('endpoint_id', 'in', (from) =>
 				from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
 			)
-			.where(sql<boolean>`status = 'pending' and lease_until is null`)
+			.where(sql<boolean>`status = 'pending'`)
 			.execute();
 		await db
 			.updateTable('webhook_endpoints')
@@ -80,7 +82,7 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 			.execute();
 	}
 
-	/** Takes each notice for a while, so that one process sends it, and crosses it off when it is sent. */
+	/** Leases each notification, so that one process sends it, and clears it when it is sent. */
 	async function tell(now: number): Promise<void> {
 		const due = await db
 			.updateTable('webhook_endpoints')
@@ -97,7 +99,7 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 			try {
 				const about = { kind: notice, endpointId: id, url, failingSince: failing_since };
 				await notify(account_id, { ...about, reason: disabled_reason });
-				log.warn({ endpoint: id, account: account_id, notice }, 'a webhook does not work');
+				log.warn({ endpoint: id, account: account_id, notice }, 'webhook fails');
 				await db
 					.updateTable('webhook_endpoints')
 					.set({ notice: null, notice_lease_until: null })
@@ -127,11 +129,9 @@ export function createUpkeep({ database, clock, log, notify }: UpkeepDependencie
 
 	return async () => {
 		const now = clock.now();
-		// Also when the clock was set back.
-		if (Math.abs(now - sweptAt) < EVERY_MS) return;
-		sweptAt = now;
 		await disableFailing(now);
 		await tell(now);
 		await forget(now);
+		return now + EVERY_MS;
 	};
 }

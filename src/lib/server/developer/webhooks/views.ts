@@ -2,7 +2,7 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { WebhookBody } from '#lib/server/api/contract/schemas.ts';
 import type * as store from './store.ts';
 
-/** Webhooks as they are shown: in the API, and to their account. Times are milliseconds since the epoch. */
+/** Webhooks as the API and the developer area show them. Times are in ms since the epoch. */
 
 export interface WebhookEndpoint {
 	id: number;
@@ -13,11 +13,11 @@ export interface WebhookEndpoint {
 	disabledReason: store.DisabledReason | null;
 	createdAt: number;
 	updatedAt: number;
-	/** Exact to a minute. */
+	/** Precise to a minute. */
 	lastSuccessAt: number | null;
 	/** First failure since the last success. */
 	failingSince: number | null;
-	/** Until when the secret before the last rotation signs too; null when it does not. */
+	/** Until when the previous secret also signs; null if it does not. */
 	hasOldSecretUntil: number | null;
 }
 
@@ -36,16 +36,16 @@ export interface Delivery {
 	status: store.DeliveryStatus;
 	attempts: number;
 	createdAt: number;
-	/** null when no attempt is due. */
+	/** null if no attempt is due. */
 	nextAttemptAt: number | null;
 	lastAttemptAt: number | null;
 	lastStatusCode: number | null;
-	/** See Failure in transport.ts, or `endpoint_disabled`; null when there was a status. */
+	/** See Failure in transport.ts, or `endpoint_disabled`; null if there was a status. */
 	lastFailure: string | null;
 }
 
 export interface DeliveryDetail extends Delivery {
-	/** As it was last sent, or will be; phone numbers are masked, the signature is left out. */
+	/** The last or next request; phone numbers are masked, the signature is left out. */
 	request: { url: string; headers: Record<string, string>; body: string };
 	/** Oldest first. */
 	log: DeliveryAttempt[];
@@ -55,9 +55,9 @@ export interface DeliveryAttempt {
 	startedAt: number;
 	durationMs: number;
 	statusCode: number | null;
-	/** Why there is no status. */
+	/** Reason why there is no status. */
 	failure: string | null;
-	/** The first kilobyte, redacted; null when nothing was answered. */
+	/** The first kilobyte, redacted; null without a response. */
 	response: string | null;
 }
 

@@ -5,13 +5,14 @@ import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contr
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
+import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { headersOf, secretContext } from './delivery.ts';
-import { bodyContext, deliveryRow, eventBody } from './fan-out.ts';
+import { bodyContext, eventBody, insertDelivery } from './fan-out.ts';
 import { redactBody } from './redact.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
-import { urlRefusal, type UrlRules } from './url-rules.ts';
+import { urlRefusal, type UrlRules } from './transport/url-rules.ts';
 import {
 	attemptView,
 	deliveryView,
@@ -26,16 +27,16 @@ import {
 export type { Delivery, DeliveryAttempt, DeliveryDetail, DeliveryPage, WebhookEndpoint } from './views.ts';
 
 /**
- * Webhooks as their account manages them (Standard Webhooks 1.0): registration, secrets, the delivery log, replay.
- * What an event sets off is in fan-out.ts, sending in delivery.ts, its order in queue.ts, what time does in upkeep.ts.
- * Every function looks for the account's own endpoints only; another's are as if they were not there.
+ * Management of webhooks by their account (Standard Webhooks 1.0): registration, secrets, delivery log, replay.
+ * fan-out.ts creates deliveries, delivery.ts sends them, upkeep.ts maintains endpoints. Every function finds only the
+ * account's own endpoints.
  */
 export interface Webhooks {
 	/**
-	 * Registers a URL; nothing is sent to it. One that the account has registered before gets the new events and is
+	 * Registers a URL; nothing is sent to it. A URL that the account has registered before gets the new events and is
 	 * enabled again; its secret stays and is not shown.
-	 * @param ownHost the host under which this call came in
-	 * @param remember stores the answer in the transaction of the effect
+	 * @param ownHost the host of this request
+	 * @param remember stores the response in the transaction of the effect
 	 * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
 	 */
 	register(
@@ -47,20 +48,20 @@ export interface Webhooks {
 	/** Newest first. */
 	list(accountId: number): Promise<WebhookEndpoint[]>;
 	find(accountId: number, id: number): Promise<WebhookEndpoint | null>;
-	/** A new secret, shown this once; the old one signs too for 24 hours. @returns null when there is no endpoint */
+	/** Creates a secret, shown once; the old one also signs for 24 hours. @returns null if there is no endpoint */
 	rotateSecret(accountId: number, id: number): Promise<string | null>;
-	/** Disabling gives up what is still to be sent; it can be replayed. @returns false when there is no endpoint */
+	/** Disabling gives up pending deliveries; they can be replayed. @returns false if there is no endpoint */
 	setStatus(accountId: number, id: number, status: WebhookEndpoint['status']): Promise<boolean>;
-	/** Removes the endpoint with its log. @returns false when there is no endpoint */
+	/** Deletes the endpoint with its log. @returns false if there is no endpoint */
 	remove(accountId: number, id: number): Promise<boolean>;
-	/** Sends `webhook.test` once. @returns the delivery's id, or null when there is no active endpoint */
+	/** Sends `webhook.test` once. @returns the delivery's id, or null if there is no active endpoint */
 	sendTest(accountId: number, id: number): Promise<number | null>;
-	/** Newest first; `before` is the id of the last one of the page before. Empty when there is no endpoint. */
+	/** Newest first; `before` is the id of the previous page's last one. Empty if there is no endpoint. */
 	deliveries(accountId: number, endpointId: number, page: DeliveryPage): Promise<Delivery[]>;
 	delivery(accountId: number, deliveryId: number): Promise<DeliveryDetail | null>;
-	/** Sends a delivery again now, with the same id. @returns false when there is none, or its endpoint is disabled */
+	/** Sends a delivery again now, with the same id. @returns false if there is none, or its endpoint is disabled */
 	replay(accountId: number, deliveryId: number): Promise<boolean>;
-	/** The same for all that failed and whose event is not older than `since`. @returns how many */
+	/** Replays all failed deliveries that are not older than `since`. @returns how many */
 	replayFailed(accountId: number, endpointId: number, since: number): Promise<number>;
 }
 
@@ -70,6 +71,7 @@ export interface WebhooksDependencies {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;
+	jobs: Jobs;
 	rules: UrlRules;
 }
 
@@ -77,7 +79,7 @@ export const MAX_ENDPOINTS = 16;
 export const OLD_SECRET_MS = 24 * 60 * 60 * 1000;
 const MAX_REGISTER_ATTEMPTS = 5;
 
-/** What an endpoint is when it works, or is to work again. */
+/** Columns of a working endpoint. */
 const HEALTHY = {
 	status: 'active',
 	disabled_reason: null,
@@ -87,17 +89,17 @@ const HEALTHY = {
 	notice_lease_until: null
 } as const;
 
-/** One spelling for each URL, so that one receiver does not get everything twice. */
+/** Normalises a URL, so that a receiver does not get everything twice. */
 function addressOf(text: string): string {
 	const url = new URL(text);
 	url.hostname = url.hostname.replace(/\.$/, '');
 	return url.href;
 }
 
-export function createWebhooks({ database, clock, secrets, rules }: WebhooksDependencies): Webhooks {
+export function createWebhooks({ database, clock, secrets, jobs, rules }: WebhooksDependencies): Webhooks {
 	const { db } = database;
 
-	/** In the transaction of its answer. */
+	/** Registers in the caller's transaction. */
 	async function registerIn(
 		trx: Tx,
 		accountId: number,
@@ -144,8 +146,8 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 						return result;
 					});
 				} catch (error) {
-					// Two registrations at once: the index let one through, and the other finds it next time. (Or the key of
-					// an idempotent request was taken: then the transaction fails every time.)
+					// Two registrations at once: the index admitted one, and the other finds it next time. (If the key of an
+					// idempotent request is taken, the transaction fails every time.)
 					if (!database.isUniqueViolation(error) || attempt === MAX_REGISTER_ATTEMPTS) throw error;
 				}
 			}
@@ -194,12 +196,10 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 				createdAt: clock.now(),
 				data: { message: TEST_MESSAGE }
 			};
-			const row = deliveryRow(
-				{ endpointId: id, status: endpoint.status, event, body: eventBody(event) },
-				secrets
-			);
-			const [made] = await store.insertDeliveries(db, [row]);
-			return made ?? null;
+			const test = { endpointId: id, status: endpoint.status, event, body: eventBody(event) };
+			const deliveryId = await database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
+			jobs.nudge();
+			return deliveryId;
 		},
 		async deliveries(accountId, endpointId, page) {
 			if (!(await store.find(db, accountId, endpointId))) return [];
@@ -225,13 +225,25 @@ export function createWebhooks({ database, clock, secrets, rules }: WebhooksDepe
 			const row = await store.findDelivery(db, accountId, deliveryId);
 			const endpoint = row && (await store.find(db, accountId, row.endpoint_id));
 			if (endpoint?.status !== 'active') return false;
-			await store.replay(db, deliveryId, clock.now());
+			const now = clock.now();
+			await database.transact(async (trx) => {
+				await store.replay(trx, deliveryId, now);
+				await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpoint.id, [deliveryId], now);
+			});
+			jobs.nudge();
 			return true;
 		},
 		async replayFailed(accountId, endpointId, since) {
 			const endpoint = await store.find(db, accountId, endpointId);
 			if (endpoint?.status !== 'active') return 0;
-			return store.replayFailed(db, endpointId, { since, now: clock.now() });
+			const now = clock.now();
+			const count = await database.transact(async (trx) => {
+				const ids = await store.replayFailed(trx, endpointId, { since, now });
+				await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpointId, ids, now);
+				return ids.length;
+			});
+			jobs.nudge();
+			return count;
 		}
 	};
 }

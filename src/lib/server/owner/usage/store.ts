@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 
-/** A connection whose counters have grown since they were booked. */
+/** A connection whose counters have grown since they were last booked. */
 export interface Unbooked {
 	id: number;
 	gateway_id: number;
@@ -15,7 +15,7 @@ export interface Unbooked {
 
 export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =>
 	queries
-		.selectFrom('network_sessions as connection')
+		.selectFrom('connections as connection')
 		.innerJoin('gateways', 'gateways.id', 'connection.gateway_id')
 		.select([
 			'connection.id',
@@ -27,7 +27,7 @@ export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =
 			'connection.booked_in',
 			'connection.booked_out'
 		])
-		// As the index says it: network_sessions_unbooked.
+		// Matches the partial index connections_unbooked.
 		.where(
 			sql<boolean>`(connection.bytes_in <> connection.booked_in or connection.bytes_out <> connection.booked_out)`
 		)
@@ -35,10 +35,10 @@ export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =
 		.limit(limit)
 		.execute();
 
-/** Notes what of a connection is booked. @returns false when its counters have grown meanwhile */
+/** Marks the counters as booked. Returns false if they have grown meanwhile. */
 export async function noteBooked(trx: Tx, row: Unbooked): Promise<boolean> {
 	const { numUpdatedRows } = await trx
-		.updateTable('network_sessions')
+		.updateTable('connections')
 		.set({ booked_in: row.bytes_in, booked_out: row.bytes_out })
 		.where('id', '=', row.id)
 		.where('booked_in', '=', row.booked_in)
@@ -75,7 +75,7 @@ export interface RouterData {
 	month: number;
 }
 
-/** Bytes both ways from the first day of a month to today, by router. */
+/** Sums bytes in both directions from the first day of a month to today, by router. */
 export async function dataOfRouters(
 	queries: Queries,
 	routerIds: readonly number[],
@@ -90,28 +90,28 @@ export async function dataOfRouters(
 	return rows;
 }
 
-/** Devices on connections that were reported on lately, by gateway. */
+/** Counts connected devices by gateway, from recent reports. */
 export async function freshDevices(
 	queries: Queries,
 	gatewayIds: readonly number[],
 	freshAfter: number
 ): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; devices: number }>`
-		select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from network_sessions
+		select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from connections
 		where gateway_id in (${sql.join(gatewayIds)}) and stopped_at is null and seen_at >= ${freshAfter}
 		group by gateway_id`.execute(queries);
 	return new Map(rows.map((row) => [row.gateway_id, row.devices]));
 }
 
-/** Guests that gateways were told to let in, by gateway. */
+/** Counts granted devices by gateway. */
 export async function guestsLetIn(
 	queries: Queries,
 	gatewayIds: readonly number[],
 	now: number
 ): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; guests: number }>`
-		select gateway_id, count(*) as guests from access_grants
-		where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null and until_at > ${now}
+		select gateway_id, count(*) as guests from grants
+		where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null and requested_end_at > ${now}
 		group by gateway_id`.execute(queries);
 	return new Map(rows.map((row) => [row.gateway_id, row.guests]));
 }
@@ -119,11 +119,11 @@ export async function guestsLetIn(
 export interface SessionData {
 	session_id: number;
 	bytes: number;
-	/** Connections that were reported on lately. */
+	/** Network sessions with a recent report. */
 	fresh: number;
 }
 
-/** What is known of the connections that began in the time of each session: of a pass, each is counted once. */
+/** Sums the connections that started during each session; each is counted once per pass. */
 export async function dataOfSessions(
 	queries: Queries,
 	sessionIds: readonly number[],
@@ -133,7 +133,7 @@ export async function dataOfSessions(
 		select sessions.id as session_id, sum(connection.bytes_in + connection.bytes_out) as bytes,
 			sum(case when connection.stopped_at is null and connection.seen_at >= ${freshAfter}
 				then 1 else 0 end) as fresh
-		from sessions join network_sessions connection on connection.pass_id = sessions.pass_id
+		from sessions join connections connection on connection.pass_id = sessions.pass_id
 		where sessions.id in (${sql.join(sessionIds)})
 			and (sessions.id = sessions.pass_id or connection.started_at >= sessions.starts_at)
 			and not exists (select 1 from sessions later where later.pass_id = sessions.pass_id
@@ -143,7 +143,7 @@ export async function dataOfSessions(
 	return rows;
 }
 
-/** Routers on sale that no gateway, and no password of the owner's own, stands behind. */
+/** Lists routers on sale that have neither a gateway nor the owner's own password. */
 export const routersWithoutGateway = (
 	queries: Queries,
 	limit: number
@@ -159,20 +159,21 @@ export const routersWithoutGateway = (
 		.limit(limit)
 		.execute();
 
-/** Forgets some of what is older than anybody looks at. */
+/** Deletes a batch of old rows. */
 export async function forget(
 	queries: Queries,
 	before: { at: number; day: string; releasedAt: number },
 	limit: number
 ): Promise<void> {
-	await sql`delete from network_sessions where id in (select id from network_sessions
+	await sql`delete from connections where id in (select id from connections
 		where seen_at < ${before.at} order by seen_at limit ${limit})`.execute(queries);
 	await sql`delete from network_usage where day < ${before.day}`.execute(queries);
-	await sql`delete from access_devices where id in (select id from access_devices
+	await sql`delete from device_slots where id in (select id from device_slots
 		where released_at < ${before.releasedAt} order by released_at limit ${limit})`.execute(queries);
-	await sql`delete from access_devices where id in (select id from access_devices
-		where seen_at < ${before.at} order by seen_at limit ${limit})`.execute(queries);
-	await sql`delete from access_grants where id in (select id from access_grants
+	await sql`delete from device_slots where id in (select id from device_slots
+		where reported_at < ${before.at} and (expected_until is null or expected_until < ${before.at})
+		order by reported_at limit ${limit})`.execute(queries);
+	await sql`delete from grants where id in (select id from grants
 		where state in ('revoked', 'failed') and updated_at < ${before.at} order by updated_at limit ${limit})`.execute(
 		queries
 	);

@@ -5,20 +5,20 @@ import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 /**
- * The short codes of purchases. A code is derived from the purchase's token, and stored nowhere: its keyed hash finds
- * the purchase, whose token is sealed. So nobody opens a purchase with what stands in the database, and a code has as
- * many guesses as the limit lets through (purchases.resume).
+ * Resume codes: short codes that open a purchase on any device. A code is derived from the purchase's token and not
+ * stored; its keyed hash finds the purchase, whose token is sealed. So the database alone opens no purchase, and
+ * guesses are limited by Purchases.resume.
  */
 export interface Codes {
-	/** Columns of a new purchase. @param attempt counts codes that another purchase has already */
+	/** Columns of a new purchase. @param attempt number of codes that other purchases have already taken */
 	columns(token: string, attempt: number): Pick<store.PurchaseRow, 'code_hash' | 'token_sealed'>;
-	/** "K7MQ-29XT"; a purchase that has none yet (or one of another secret) gets its code now. */
+	/** Returns the code, e.g. "K7MQ-29XT". Creates it if there is none yet, or if it belongs to an earlier secret. */
 	of(token: string, row: store.PurchaseRow): Promise<string>;
-	/** @param code as readCode makes it. @returns the token that it opens, or null */
+	/** Finds the token for a code. @param code as returned by readCode. @returns null if the code is unknown */
 	open(code: string, since: number): Promise<string | null>;
 }
 
-/** Two of a million purchases may derive the same code; the second then takes its next one. */
+/** Codes that a purchase tries: two of a million purchases may derive the same one. */
 export const MAX_CODES = 8;
 
 export function createCodes(database: Database, secrets: Secrets): Codes {
@@ -35,7 +35,7 @@ export function createCodes(database: Database, secrets: Secrets): Codes {
 		return { code_hash, token_sealed: secrets.encrypt(token, sealedFor(code_hash)) };
 	}
 
-	/** null where the token belongs to another secret's time. */
+	/** null if the token was sealed with an earlier secret. */
 	function unsealed(sealed: string, hash: string): string | null {
 		try {
 			return secrets.decrypt(sealed, sealedFor(hash));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toMinor } from '#lib/domain/money.ts';
+import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
@@ -10,43 +10,38 @@ import { MAX_CODES, type Codes } from './codes.ts';
 import * as store from './store.ts';
 
 /**
- * From a form to a purchase with a session and a payment, each step made once however often the form comes and
- * whatever answer was lost on the way.
+ * Turns a form into a purchase with a session and a payment.
+ *
+ * Each step happens once, however often the form is sent: every request to the API carries an `Idempotency-Key`
+ * derived from the purchase, the step and the attempt.
  */
 export interface PurchaseForm {
 	routerId: number;
 	duration: string;
 	paymentMethod: string;
 	phone: string;
-	/** What the buyer saw, in major units, and its currency: nothing else is charged. */
+	/** The price the buyer saw, in major units: nothing else is charged. */
 	amount: number;
 	currency: string;
 }
 
-/** What a purchase has to do with another one. */
+/** How a purchase relates to another one. */
 export interface Relation {
-	/** The unpaid session in whose place it is bought; cancelled before the new payment starts. */
+	/** The unpaid session that it replaces; cancelled before the new payment starts. */
 	replaces?: number | null;
-	/** One token stands for one purchase, whatever the form says. */
+	/** The token names one purchase, even if the form differs. */
 	isAnyOrder?: boolean;
-	/** The purchase whose page shows it, and the session to lengthen; null: its pass is over. */
+	/** The purchase whose page shows it, and the session to extend (null if its pass has ended). */
 	adds?: { purchaseId: number; sessionId: number | null };
 }
 
 export interface Ordering {
 	/** @returns the token of the purchase; @throws as Purchases.buy, and PaidMeanwhile */
 	buy(api: ApiClient, token: string, form: PurchaseForm, relation?: Relation): Promise<string>;
-	/** Makes up for the steps that are missing. */
-	complete(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow>;
-	/** Starts a payment, or adopts the one that is open or has paid already. */
-	pay(
-		api: ApiClient,
-		row: store.PurchaseRow,
-		session: SessionBody,
-		phone: string
-	): Promise<store.PurchaseRow>;
-	/** The purchase, with a payment that was started for it though its answer was lost. */
-	adopted(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow>;
+	/** Orders the session and starts the payment, unless that was done. @throws as Purchases.buy, and PaidMeanwhile */
+	complete(api: ApiClient, row: store.PurchaseRow): Promise<void>;
+	/** Starts a payment. Does nothing if one is pending or has paid for the session. */
+	pay(api: ApiClient, row: store.PurchaseRow, phone: string): Promise<void>;
 }
 
 /** The price has changed since the buyer saw it. Nothing was charged. */
@@ -57,50 +52,35 @@ export class PriceChanged extends Error {
 	}
 }
 
-/** The session that was to be replaced has been paid after all. */
+/** The session to replace was paid in the meantime. */
 export class PaidMeanwhile extends Error {}
 
 export function createOrdering(database: Database, clock: Clock, codes: Codes): Ordering {
 	const { db } = database;
-	/** Purchases that are being completed in this process: a second click waits for the first. */
-	const completing = new Map<number, Promise<store.PurchaseRow>>();
 
-	async function complete(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
-		if (store.paymentIds(row).length > 0) return row;
+	/** Purchases that this process is completing: a second click waits for the first. */
+	const completing = new Map<number, Promise<void>>();
+
+	function complete(api: ApiClient, row: store.PurchaseRow): Promise<void> {
 		const running = completing.get(row.id);
 		if (running) return running;
-		const work = makeMissing(api, row).finally(() => completing.delete(row.id));
+		const work = takeMissingSteps(api, row).finally(() => completing.delete(row.id));
 		completing.set(row.id, work);
 		return work;
 	}
 
-	async function makeMissing(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
-		const fresh = (await store.find(db, row.token_hash)) ?? row;
-		const made = fresh.session_id === null ? await makeSession(api, fresh) : null;
-		const withSession = made?.row ?? fresh;
-		if (store.paymentIds(withSession).length > 0 || withSession.session_id === null) return withSession;
-		// Another process may have been faster, and then it is that one's session.
-		const isOwn = made?.session.id === withSession.session_id;
-		const session = made && isOwn ? made.session : await api.getSession(withSession.session_id);
-		// Sent already, and the answer was lost: that payment is this purchase's; never ask twice.
-		if (session.payment_id !== null) return adopt(withSession, session.payment_id);
-		if (toMinor(session.amount, session.currency) !== row.amount_minor || session.currency !== row.currency) {
-			// The page shows what the price is now.
-			await api.getRouter(row.router_id);
-			throw new PriceChanged();
-		}
-		return pay(api, withSession, session, withSession.phone);
+	async function takeMissingSteps(api: ApiClient, given: store.PurchaseRow): Promise<void> {
+		const row = (await store.find(db, given.token_hash)) ?? given;
+		if (store.paymentIds(row).length > 0) return;
+		await pay(api, row.session_id === null ? await addSession(api, row) : row, row.phone);
 	}
 
-	async function makeSession(
-		api: ApiClient,
-		row: store.PurchaseRow
-	): Promise<{ row: store.PurchaseRow; session: SessionBody }> {
-		const session = await orderSession(api, row);
-		return { row: await store.setSession(db, row.id, session.id, clock.now()), session };
+	async function addSession(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
+		const { id } = await orderSession(api, row);
+		return store.setSession(db, row.id, id, clock.now());
 	}
 
-	/** A pass that has just ended is not lengthened: the same time is sold as a new one, for the same price. */
+	/** If the pass to extend has just ended, orders the same time as a new pass for the same price. */
 	async function orderSession(api: ApiClient, row: store.PurchaseRow): Promise<SessionBody> {
 		const order = {
 			router_id: row.router_id,
@@ -108,37 +88,37 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			payment_method: row.payment_method,
 			phone: row.phone
 		};
-		if (row.extends_session_id === null) return api.createSession(order);
-		try {
-			return await api.createSession({ ...order, extends_session_id: row.extends_session_id });
-		} catch (error) {
-			if (!(error instanceof ApiProblem) || error.code !== 'session_not_extendable') throw error;
-			return api.createSession(order);
+		if (row.extends_session_id !== null) {
+			try {
+				const extension = { ...order, extends_session_id: row.extends_session_id };
+				return await api.createSession(extension, keyOf(row, 'extension'));
+			} catch (error) {
+				if (!(error instanceof ApiProblem) || error.code !== 'session_not_extendable') throw error;
+			}
 		}
+		return api.createSession(order, keyOf(row, 'session'));
 	}
 
-	const adopt = (row: store.PurchaseRow, paymentId: number) =>
-		store.addPayment(database, row.id, paymentId, clock.now());
-
-	async function pay(
-		api: ApiClient,
-		row: store.PurchaseRow,
-		session: SessionBody,
-		phone: string
-	): Promise<store.PurchaseRow> {
-		// Cancelled first: should that session's request still be approved, its money goes back.
+	async function pay(api: ApiClient, row: store.PurchaseRow, phone: string): Promise<void> {
+		if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
+		// Cancelled first: if the payer approves that session's request after all, its money is refunded.
 		if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
 			throw new PaidMeanwhile();
 		}
-		let id: number;
+		const order = { amount: toMajor(row.amount_minor, row.currency), phone, session_id: row.session_id };
+		const attempt = `payment-${store.paymentIds(row).length}-${sha256(phone).slice(0, 16)}`;
 		try {
-			({ id } = await api.startPayment({ amount: session.amount, phone, session_id: session.id }));
+			const { id } = await api.startPayment(order, keyOf(row, attempt));
+			await store.addPayment(database, row.id, id, clock.now());
 		} catch (error) {
-			const open = openPayment(error) ?? (await paidBy(api, session.id, error));
-			if (open === null) throw error;
-			id = open;
+			if (!(error instanceof ApiProblem)) throw error;
+			if (error.code === 'amount_mismatch') {
+				// The page shows the price as it is now.
+				await api.getRouter(row.router_id);
+				throw new PriceChanged();
+			}
+			if (!IS_PAID_OR_PENDING.includes(error.code)) throw error;
 		}
-		return adopt(row, id);
 	}
 
 	async function begin(
@@ -154,7 +134,7 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			router_id: form.routerId,
 			duration: form.duration,
 			payment_method: form.paymentMethod,
-			// PostgreSQL stores no NUL; the service refuses such a number anyway.
+			// PostgreSQL cannot store NUL; the API refuses such a number anyway.
 			phone: form.phone.replaceAll('\0', ''),
 			amount_minor: amount,
 			currency: form.currency,
@@ -168,13 +148,13 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
 			if (isRelated && (isAnyOrder || isSameOrder(row, form))) return { token, row };
 		}
-		// Another order from the same page (back, other number, buy): a purchase of its own.
+		// Another order from the same page (back, other number, buy) is a purchase of its own.
 		const own = token + JSON.stringify(form);
 		const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
 		return { token: other, row: await insert(other, values) };
 	}
 
-	/** The new row of a token, or the one that it has already. Added time has no code: its page is another's. */
+	/** Inserts the row of a token, or returns the existing one. Added time has no code: another purchase shows it. */
 	async function insert(
 		token: string,
 		values: Omit<Parameters<typeof store.insert>[1], 'token_hash'>
@@ -185,11 +165,11 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			try {
 				const made = await store.insert(db, { token_hash, ...values, ...code });
 				const row = made ?? (await store.find(db, token_hash));
-				if (!row) throw new Error('A purchase vanished while it began');
+				if (!row) throw new Error('A purchase disappeared while it was created');
 				return row;
 			} catch (error) {
 				if (!database.isUniqueViolation(error) || attempt >= MAX_CODES) throw error;
-				// Its code belongs to another purchase, or to itself, when the same form comes twice at once.
+				// The code belongs to another purchase, or to this one if the same form arrived twice at once.
 				const found = await store.find(db, token_hash);
 				if (found) return found;
 			}
@@ -207,27 +187,34 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			try {
 				await complete(api, row);
 			} catch (error) {
-				// No answer: the payment may exist. The page of the purchase finds out and goes on from here.
-				if (error instanceof ApiUnavailable && (await hasSession(row))) return token;
-				// The purchase that it replaces is cancelled by now: what is left to do is done on the new page.
-				if (error instanceof ApiProblem && relation.isAnyOrder && (await hasSession(row))) return token;
-				// Refused, or not even ordered: no payment exists, so nothing is lost by forgetting it.
-				await store.removeUnpaid(db, row.id);
-				throw error;
+				const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
+				// The purchase that this one replaces is cancelled by now: its page continues.
+				const continues = isUnanswered || (error instanceof ApiProblem && relation.isAnyOrder);
+				if (continues && (await hasSession(row))) return token;
+				// Refused: no payment exists. Without an answer the row stays, so that the same form uses the same keys.
+				if (!isUnanswered) await store.removeUnpaid(db, row.id);
+				throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
 			}
 			return token;
-		},
-		async adopted(api, row) {
-			if (row.session_id === null || store.paymentIds(row).length > 0) return row;
-			const { payment_id } = await api.getSession(row.session_id);
-			return payment_id === null ? row : adopt(row, payment_id);
 		}
 	};
 }
 
+/** A repeated request with the same key gets the first answer, so each step of a purchase happens once. */
+const keyOf = (row: store.PurchaseRow, step: string) => `purchase-${row.id}-${step}`;
+
+/** Codes of refusals that mean: a payment for the session is pending, being started or successful. */
+const IS_PAID_OR_PENDING: readonly string[] = [
+	'payment_in_progress',
+	'session_already_paid',
+	'idempotency_key_in_use'
+];
+
+const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
+
 /**
  * Cancels a session that is not paid.
- * @returns false when it is paid: then it stays as it is
+ * @returns false if it was paid and stays
  */
 async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
 	try {
@@ -240,18 +227,6 @@ async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean>
 	}
 }
 
-function openPayment(error: unknown): number | null {
-	if (!(error instanceof ApiProblem) || error.code !== 'payment_in_progress') return null;
-	const id = error.extensions.payment_id;
-	return typeof id === 'number' ? id : null;
-}
-
-/** The payment that bought the session meanwhile, when that is why another one was refused. */
-async function paidBy(api: ApiClient, sessionId: number, error: unknown): Promise<number | null> {
-	if (!(error instanceof ApiProblem) || error.code !== 'session_already_paid') return null;
-	return (await api.getSession(sessionId)).payment_id;
-}
-
 const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
 	row.router_id === form.routerId &&
 	row.duration === form.duration &&
@@ -260,6 +235,6 @@ const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
 	row.amount_minor === toMinor(form.amount, form.currency) &&
 	row.currency === form.currency;
 
-/** A token that only a holder of the first one can come to, the same each time: a double click meets itself. */
+/** Derives a token that only a holder of the first one can compute. It is always the same, so a double click meets itself. */
 export const derivedToken = (text: string) =>
 	createHash('sha256').update(text).digest('base64url').slice(0, 24);

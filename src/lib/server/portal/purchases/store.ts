@@ -10,7 +10,7 @@ const idList = z.array(z.int());
 /** Payments that were started for a purchase, oldest first. */
 export const paymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
 
-/** Inserts a purchase unless its token is there. @returns null when it is */
+/** Inserts a purchase. @returns null if its token exists */
 export async function insert(
 	queries: Queries,
 	purchase: Insertable<PurchasesTable>
@@ -33,7 +33,7 @@ export async function find(queries: Queries, tokenHash: string): Promise<Purchas
 	return row ?? null;
 }
 
-/** The purchase that a session was made for. */
+/** Finds the purchase of a session. */
 export async function findBySession(queries: Queries, sessionId: number): Promise<PurchaseRow | null> {
 	const row = await queries
 		.selectFrom('purchases')
@@ -43,14 +43,14 @@ export async function findBySession(queries: Queries, sessionId: number): Promis
 	return row ?? null;
 }
 
-/** More rows of one purchase than anybody looks through. */
+/** Orders of added time that are read at most. */
 const MAX_ROWS = 200;
-/** Orders that no payment is known of are looked at so far back: an answer may have been lost. */
+/** Orders without a known payment that are read: an answer may have been lost. */
 const MAX_UNASKED = 3;
 
 /**
- * Orders of time that was to be added to a purchase, newest first, without those that another one replaced: `limit` of
- * those that somebody was asked to pay for, however many came to nothing after them, and the last few others.
+ * Lists orders of added time, newest first, without replaced ones: up to `limit` with a payment, and the last
+ * MAX_UNASKED without.
  */
 export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): Promise<PurchaseRow[]> {
 	const rows = await queries
@@ -70,7 +70,7 @@ export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): P
 	});
 }
 
-/** A purchase that has changed since `since`, by the hash of its code. */
+/** Finds a purchase that changed since `since` by the hash of its code. */
 export async function findByCode(
 	queries: Queries,
 	codeHash: string,
@@ -94,12 +94,12 @@ export async function setCode(
 	await queries.updateTable('purchases').set(code).where('id', '=', id).execute();
 }
 
-/** Notes that something happened to a purchase. */
+/** Marks a purchase as changed, so that its code stays valid. */
 export async function touch(queries: Queries, id: number, now: number): Promise<void> {
 	await queries.updateTable('purchases').set({ updated_at: now }).where('id', '=', id).execute();
 }
 
-/** Notes the session once; a second one loses. @returns the row as it is then */
+/** Sets the session unless one is set. @returns the row afterwards */
 export async function setSession(
 	queries: Queries,
 	id: number,
@@ -115,7 +115,7 @@ export async function setSession(
 	return queries.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-/** Notes a payment of the purchase; one that is noted already stays where it is. */
+/** Adds a payment to the purchase, once. */
 export async function addPayment(
 	database: Database,
 	id: number,
@@ -135,7 +135,7 @@ export async function addPayment(
 	});
 }
 
-/** Forgets an order for which no payment was started. */
+/** Deletes a purchase without payments. */
 export async function removeUnpaid(queries: Queries, id: number): Promise<void> {
 	await queries.deleteFrom('purchases').where('id', '=', id).where('payment_ids', '=', '[]').execute();
 }

@@ -1,34 +1,33 @@
 import type { ApiClient } from '../api-client.ts';
 import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { Ordering } from './ordering.ts';
 import * as store from './store.ts';
 
-/** What was ordered at once: a session, and all payments that were started for it. */
+/** One order: a session and its payments. */
 export interface PurchasePart {
 	session: SessionBody;
-	/** The payment that bought the session, else the newest one. */
+	/** The payment that bought the session, otherwise the newest one. */
 	payment: PaymentBody | null;
-	/** The other payments for it, newest first: some of their money may be on its way back. */
+	/** Its other payments, newest first; some may be refunded. */
 	otherPayments: PaymentBody[];
 }
 
 export interface PurchaseView extends PurchasePart {
 	router: RouterBody;
-	/** Time that was added to it, oldest first; only what somebody was asked to pay for. */
+	/** Orders of added time with a payment, oldest first. */
 	added: PurchasePart[];
-	/** Token of the purchase that was made in the place of this one. */
+	/** Token of the purchase that replaced this one. */
 	successor: string | null;
 	/** "K7MQ-29XT": opens this purchase on any device. */
 	code: string;
 }
 
-/** Purchases in a row whose payments are still shown. */
+/** Length of a chain of replaced purchases whose payments are shown. */
 const MAX_REPLACED = 5;
-/** Orders of added time, newest first, that are always looked at, and how many older ones are read at once. */
+/** Orders of added time that are read at a time, newest first. */
 export const MAX_ADDED = 12;
 
-/** One purchase as the service tells it, without the time that was added. @returns null before it is ordered */
+/** Reads one order, without added time. @returns null if it has no session yet */
 export async function partOf(
 	db: Queries,
 	api: ApiClient,
@@ -38,7 +37,7 @@ export async function partOf(
 	const read = api.recent;
 	const earlier = await replacedPayments(db, row);
 	const noted = [...new Set([...store.paymentIds(row), ...earlier])];
-	// Payments first: what they say decides whether the session has to be asked for again.
+	// Payments first: a changed payment removes its session from the API client's memory.
 	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
 	const session = await paidInstead(read, await read.getSession(row.session_id), payments);
 	const bought = session.payment_id;
@@ -53,7 +52,7 @@ export async function partOf(
 }
 
 /**
- * The order that this one was to replace was paid after all, before it could be cancelled: that is what was bought.
+ * Returns the session that was bought: the one to replace, if it was paid before it could be cancelled.
  * @param payments of this order and of those that it replaced
  */
 async function paidInstead(
@@ -67,25 +66,20 @@ async function paidInstead(
 }
 
 /**
- * Added time that somebody was asked to pay for, oldest first; what was replaced stands in what replaced it. Of a long
- * row the newest ones, and all whose time is not over: what runs now may be the oldest of them.
+ * Reads orders of added time with a payment, oldest first. Of many orders only the newest, and all whose time has not
+ * ended: the active one may be the oldest of them.
  */
 export async function addedParts(
 	db: Queries,
 	api: ApiClient,
-	ordering: Ordering,
 	row: store.PurchaseRow
 ): Promise<PurchasePart[]> {
 	const orders = await store.addedTo(db, row.id);
 	const parts: PurchasePart[] = [];
 	for (let from = 0; from < orders.length; from += MAX_ADDED) {
-		const read = await Promise.all(
-			orders
-				.slice(from, from + MAX_ADDED)
-				.map(async (one) => partOf(db, api, await ordering.adopted(api, one)))
-		);
+		const read = await Promise.all(orders.slice(from, from + MAX_ADDED).map((one) => partOf(db, api, one)));
 		parts.push(...read.filter((part) => part !== null).filter(({ payment }) => payment !== null));
-		// They follow each other: before one that has run out nothing runs.
+		// Passes follow each other: nothing before an expired one is active.
 		if (read.some((part) => part?.session.status === 'expired')) break;
 	}
 	return parts.reverse();
@@ -104,7 +98,7 @@ async function replacedPayments(db: Queries, row: store.PurchaseRow): Promise<nu
 	return ids;
 }
 
-/** The session at the end of the pass that a purchase has now; null when its time does not run. */
+/** The active session that ends last, or null. */
 export function lastActive(parts: readonly PurchasePart[]): SessionBody | null {
 	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
 	return active.sort((a, b) => endOf(b) - endOf(a))[0] ?? null;

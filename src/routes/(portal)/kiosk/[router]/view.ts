@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { KioskPurchase } from '#lib/kiosk/api.ts';
+import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
@@ -7,12 +7,12 @@ import { waitingHint } from '#lib/checkout/purchase/state.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
 import { priceAgain } from '../../s/[token]/retry.ts';
-import { shownOf, type Purchase } from '../../s/[token]/view.ts';
-import { wayIn } from '../../s/[token]/sign-in-instructions.ts';
+import { purchaseShown, type Purchase } from '../../s/[token]/view.ts';
+import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 
-/** A purchase as the kiosk shows it. The password goes only where it is shown: to the screen that paid for it. */
+/** A purchase as the kiosk shows it. Only the screen that paid gets the password. */
 export async function kioskPurchase(
 	event: RequestEvent,
 	token: string,
@@ -21,7 +21,7 @@ export async function kioskPurchase(
 	const { clock, config, gateways } = event.locals.app;
 	const { session, payment, code } = purchase;
 	const now = new Date(clock.now());
-	const { state, pass, notes, watch } = shownOf(purchase, now, config.reportTimezone);
+	const { state, pass, notes, watch } = purchaseShown(purchase, now, config.reportTimezone);
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
 	const signIn = pass ? await gateways.signInMethodAt(purchase.router.id) : 'typed';
@@ -43,12 +43,12 @@ export async function kioskPurchase(
 		hint: waitingHint(),
 		lines: shortLines(purchase),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
-		pass: pass && wayIn(pass.session, { place: 'kiosk', signIn, code }),
+		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
 }
 
-/** What paying again costs, where that is possible now. */
+/** The price of paying again; null where that is not possible now. */
 function againOf(purchase: Purchase): KioskPurchase['again'] {
 	const { router, session, payment } = purchase;
 	const amount = priceAgain(purchase);
@@ -58,7 +58,7 @@ function againOf(purchase: Purchase): KioskPurchase['again'] {
 		amount,
 		money: formatMoney(amount, session.currency),
 		duration: session.duration,
-		network: session.payment_method,
+		paymentMethod: session.payment_method,
 		number: hideMiddle(formatMobile(payment?.phone ?? session.phone))
 	};
 }

@@ -8,9 +8,9 @@ import type { Actions, PageServerLoad } from './$types';
 
 /** The pass of who bought elsewhere and signed in on the splash page: until when it runs, and this device's way online. */
 export const load: PageServerLoad = async (event) => {
-	const { clock, config, guests, captiveSessions } = event.locals.app;
+	const { clock, config, apiBuyers, captiveSessions } = event.locals.app;
 	const { token } = event.params;
-	const pass = await guests.find(token);
+	const pass = await apiBuyers.find(token);
 	if (!pass) error(404, m.splash_pass_over());
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);

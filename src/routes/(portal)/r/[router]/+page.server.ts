@@ -5,8 +5,8 @@ import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { orCalmly, orNull } from '../../api-errors.ts';
-import { placeOrder, shownOf } from '../../order.ts';
+import { orUnavailable, orNull } from '../../api-errors.ts';
+import { payFormRouter, placeOrder } from '../../order.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
@@ -16,9 +16,9 @@ async function findRouter(event: RequestEvent<{ router: string }>): Promise<Rout
 	return router;
 }
 
-/** @returns null when the service cannot be asked and a form was sent: that is shown instead */
+/** @returns null when the service is not available and a form was posted: the page shows that form */
 async function routerToShow(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
-	if (event.request.method !== 'POST') return orCalmly(findRouter(event), m.common_prices_unreachable());
+	if (event.request.method !== 'POST') return orUnavailable(findRouter(event), m.common_prices_unreachable());
 	try {
 		return await findRouter(event);
 	} catch (problem) {
@@ -31,7 +31,7 @@ export const load: PageServerLoad = async (event) => {
 	const router = await routerToShow(event);
 	const { config, purchases } = event.locals.app;
 	return {
-		router: router && shownOf(router),
+		router: router && payFormRouter(router),
 		brand: showBrand(event, router),
 		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
 		online: router?.status === 'online',

@@ -8,21 +8,21 @@ import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/state.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
-import { orCalmly } from '../../api-errors.ts';
+import { orUnavailable } from '../../api-errors.ts';
 import { addForm, addTime } from './add-time.ts';
 import { adoptVisit, deviceOf, goOnline, isLetIn, watchText } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
-import { shownOf } from './view.ts';
+import { purchaseShown } from './view.ts';
 import { endText, moveTo } from './move-to.ts';
-import { takesCode, wayIn } from './sign-in-instructions.ts';
+import { signInInstructions, takesCode } from './sign-in-instructions.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
 	await adoptVisit(event);
-	// This purchase goes on in the one that replaced it; the old address leads there.
+	// The purchase was replaced: its old address leads to the new one.
 	if (purchase.successor !== null && event.request.method === 'GET') {
 		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
@@ -30,7 +30,11 @@ export const load: PageServerLoad = async (event) => {
 	const { config, clock, purchases } = event.locals.app;
 	const { router, session, code } = purchase;
 	const now = new Date(clock.now());
-	const { state, added, pass, part, waiting, notes, watch } = shownOf(purchase, now, config.reportTimezone);
+	const { state, added, pass, part, waiting, notes, watch } = purchaseShown(
+		purchase,
+		now,
+		config.reportTimezone
+	);
 
 	const isOnline = router.status === 'online';
 	const isSent = event.request.method === 'POST';
@@ -43,15 +47,14 @@ export const load: PageServerLoad = async (event) => {
 
 	const canAdd = pass !== null && isOnline && added?.action !== 'none';
 	const asksMore = event.url.searchParams.has('more') || isSent;
-	// Who asks for it gets the form, and who was refused: not every page, which must stay small, and not while the money's
-	// fate is open, when the page loads itself again and would sweep a form away.
+	// The form comes on request and after a refusal: other pages stay small, and a page that reloads would empty it.
 	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
 	const address = pageAddress(event.locals.origin, event.params.token);
-	const asked = waiting?.payment ?? part.payment;
+	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
 
 	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
-	// Where a device has joined already, what comes next stands below, and so it does where a code is typed.
+	// A device that has joined the Wi-Fi, and a buyer who types a code, find the next step below.
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	const text = asksCode || isLetIn(device) ? '' : state.text;
 	return {
@@ -63,14 +66,13 @@ export const load: PageServerLoad = async (event) => {
 		router: { id: router.id, name: router.name },
 		ssid: apart(session.ssid),
 		isWaiting: waiting !== null,
-		money: formatMoney(asked?.amount ?? session.amount, session.currency),
+		money: formatMoney(payment?.amount ?? session.amount, session.currency),
 		notes,
 		lines: shortLines(purchase),
 		asOf: clockText(now, config.reportTimezone),
-		ageSeconds: asked ? Math.max(0, (now.getTime() - Date.parse(asked.created_at)) / 1000) : 0,
-		hintAfterSeconds: HINT_AFTER_SECONDS,
+		hintSeconds: waiting && payment ? hintSeconds(now, payment.created_at) : null,
 		pass: pass && {
-			way: wayIn(pass.session, { place: device ? 'gateway' : 'page', signIn, code }),
+			instructions: signInInstructions(pass.session, { shownOn: device ? 'gateway' : 'page', signIn, code }),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
@@ -91,18 +93,22 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
+/** Seconds until a buyer without a prompt is shown where to look. */
+const hintSeconds = (now: Date, startedAt: string) =>
+	Math.max(0, Math.ceil(HINT_AFTER_SECONDS - (now.getTime() - Date.parse(startedAt)) / 1000));
+
 export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
 
-	/** The device on which the purchase was last opened takes the place of the others. */
+	/** Moves the pass to the device on which the purchase was last opened. */
 	move: async (event) => {
 		const { token } = event.params;
 		const isMoved = await event.locals.app.captiveSessions.move(token);
 		redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
 	},
 
-	/** Ends running time, and what was added to it, before its end. Asked twice, it has ended once. */
+	/** Ends the running time, added time included. Repeating it changes nothing. */
 	end: async (event) => {
 		const { session, added } = await findPurchase(event);
 		const active = [session, ...added.map((part) => part.session)].filter(
@@ -111,7 +117,7 @@ export const actions: Actions = {
 		active.sort((a, b) => Date.parse(a.starts_at ?? '') - Date.parse(b.starts_at ?? ''));
 		const [first] = active;
 		try {
-			if (first) await orCalmly(apiClient(event).endSession(first.id), m.purchase_unreachable());
+			if (first) await orUnavailable(apiClient(event).endSession(first.id), m.purchase_unreachable());
 		} catch (problem) {
 			if (!(problem instanceof ApiProblem && problem.code === 'session_not_active')) throw problem;
 		}

@@ -8,7 +8,7 @@ import { takeOrder } from '../../order.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
-/** The form that adds time, as it stands on the page of a purchase: the router's own, with the payer filled in. */
+/** The form that adds time: the router's, with payment method and number filled in. */
 export function addForm({ router }: Purchase, { session, payment }: PurchasePart, purchase: string) {
 	const offer = offerOf(router);
 	const usual = usualChoice(offer.choices);
@@ -19,7 +19,7 @@ export function addForm({ router }: Purchase, { session, payment }: PurchasePart
 		asked: '',
 		quoted: '',
 		pays: '',
-		network: session.payment_method,
+		paymentMethod: session.payment_method,
 		phone: formatMobile(payment?.phone ?? session.phone),
 		purchase
 	};

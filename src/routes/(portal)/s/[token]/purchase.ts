@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orCalmly } from '../../api-errors.ts';
+import { orUnavailable } from '../../api-errors.ts';
 import type { Purchase } from './view.ts';
 
 /**
@@ -14,7 +14,7 @@ const HOLD_SECONDS = 10;
 export async function findPurchase(event: RequestEvent<{ token: string }>): Promise<Purchase> {
 	const { purchases } = event.locals.app;
 	const holds = event.request.method === 'GET' && event.url.searchParams.has('held');
-	const found = await orCalmly(
+	const found = await orUnavailable(
 		purchases.find(apiClient(event), event.params.token, holds ? HOLD_SECONDS : 0),
 		m.purchase_unreachable()
 	);

@@ -3,44 +3,44 @@ import { formatDuration } from '#lib/domain/duration.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
-import { readFields } from '#lib/checkout/pay-form.ts';
+import { readFields, type FormErrors } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { quote } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../api-errors.ts';
-import { orderRefusal, PAID_AGAIN, type RefusedFields } from '../../refusal.ts';
+import { orderRefusal, PAID_AGAIN } from '../../refusal.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
-/** What paying again costs: the agreed price while this order can be paid, else today's. */
+/** The price of paying again: the agreed one while this order can be paid, else today's. */
 export function priceAgain({ router, session }: Purchase): number | null {
 	if (session.status === 'pending_payment') return session.amount;
 	return quote(router, session.duration)?.amount ?? null;
 }
 
-/** The form that pays the same time again: network and number are there already. */
+/** The form that pays the same time again, with payment method and number filled in. */
 export function retryForm({ router, session, payment }: Purchase, amount: number, region: string) {
 	return {
 		amount,
 		money: formatMoney(amount, session.currency),
 		words: formatDuration(session.duration),
 		methods: offeredMethods(router.payment_methods),
-		network: session.payment_method,
+		paymentMethod: session.payment_method,
 		phone: formatMobile(payment?.phone ?? session.phone),
 		hint: phoneHint(region)
 	};
 }
 
-/** Pays this purchase again, or the same time anew where it can no longer be paid. */
+/** Pays this purchase again, or buys the same time where it can no longer be paid. */
 export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
-	const entry = readFields(await readForm(event.request), ['network', 'phone', 'quoted']);
-	const errors: RefusedFields = {
-		...(offeredMethods(purchase.router.payment_methods).includes(entry.network)
+	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
+	const errors: FormErrors = {
+		...(offeredMethods(purchase.router.payment_methods).includes(entry.paymentMethod)
 			? {}
-			: { network: m.purchase_choose_network() }),
+			: { paymentMethod: m.purchase_choose_network() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
 	};
 	// The amount that is charged is the amount that was shown.
@@ -50,7 +50,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 	let token: string;
 	try {
 		token = await event.locals.app.purchases.retry(apiClient(event), event.params.token, {
-			paymentMethod: entry.network,
+			paymentMethod: entry.paymentMethod,
 			phone: entry.phone,
 			amount: Number(entry.quoted),
 			currency: purchase.session.currency

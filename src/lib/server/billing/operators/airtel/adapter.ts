@@ -25,23 +25,23 @@ export interface AirtelSettings extends ConnectionSettings {
 	idFormat: IdFormat;
 	/** Numbers are sent with the leading 0. */
 	leadingZero: boolean;
-	/** That an amount may have. */
+	/** Allowed in an amount. */
 	decimals: number;
 	/** In major units. */
 	minAmount: number | null;
 	maxAmount: number | null;
-	/** null: callbacks are not authenticated. */
+	/** null if callbacks are not authenticated. */
 	callbackKey: string | null;
 	hashVariants: readonly HashVariant[];
 }
 
-/** One client's page says so; the operator's names no limit. */
+/** From the documentation of one client; the operator names no limit. */
 const MAX_REFERENCE_LENGTH = 25;
 
 /**
- * Airtel Money collections after mobile-money.md section 3. What is particular: numbers go without country code, tokens
- * live for minutes, the answer `SUCCESS` to a payment only means that the payer was asked, the status read names no
- * amount, and a refund has neither a reference of ours nor a state that could be read.
+ * Airtel Money collections (mobile-money.md section 3). Specifics: numbers are sent without country code, tokens live
+ * for minutes, `SUCCESS` for a payment only means that the payer was prompted, the status read names no amount, and a
+ * refund has neither our reference nor a readable state.
  */
 export function createAirtelAdapter(
 	settings: AirtelSettings,
@@ -107,8 +107,8 @@ export function createAirtelAdapter(
 	}
 
 	/**
-	 * Always the whole amount, and sent at most once by whoever keeps to the outcomes: Airtel does not know a refund by
-	 * a reference. It asks first, so that what is not paid (any more) is not sent back (again).
+	 * Refunds the whole amount. Airtel identifies no refund by a reference, so callers must follow the outcomes to send it
+	 * at most once. Reads the status first, so that a payment that is not paid, or already refunded, is not refunded.
 	 */
 	async function refund({ payment }: RefundRequest): Promise<SubmitOutcome> {
 		const before = await ask(payment.reference, payment.operatorReference);
@@ -137,8 +137,8 @@ export function createAirtelAdapter(
 	}
 
 	/**
-	 * A refund that Airtel answered with SUCCESS is done: that answer is its only word. One whose answer was lost cannot
-	 * be told from one that never arrived, because the payment reads `TS` before and after.
+	 * A refund that Airtel answered with SUCCESS is done; there is no other confirmation. A lost answer cannot be told from
+	 * a request that never arrived, because the payment reads `TS` before and after.
 	 */
 	async function readRefund({ operatorReference, payment }: RefundReference): Promise<StatusOutcome> {
 		if (operatorReference !== null) {
@@ -194,11 +194,11 @@ export function createAirtelAdapter(
 			refund: 'full',
 			payerCheck: false,
 			approvalWindowSeconds: 180,
-			// Airtel recommends three minutes; the first look is for the screen, callbacks do the rest.
+			// Airtel recommends three minutes. The first read is for the buyer's page; callbacks do the rest.
 			minStatusDelaySeconds: 20,
-			// An enquiry may not know for minutes what was queued (mobile-money.md section 8).
+			// A status read may not know a queued payment for minutes (mobile-money.md section 8).
 			notFoundFinalSeconds: 300,
-			// A second one is refused (ESB000041), but nobody says from which moment on.
+			// A second request is refused (ESB000041), but it is not documented from which moment on.
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber,
@@ -224,8 +224,8 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
 };
 
 /**
- * What the payer reads: the description and the beginning of our reference. It differs for each payment, because one
- * client takes this field, not the id, for what Airtel knows duplicates by.
+ * The text for the payer: the description and the beginning of our reference. It differs for each payment, because one
+ * client's documentation says that Airtel detects duplicates by this field, not by the id.
  */
 function textFor({ description, reference }: Pick<PaymentRequest, 'description' | 'reference'>): string {
 	const code = reference.slice(0, 8);
@@ -237,7 +237,7 @@ function textFor({ description, reference }: Pick<PaymentRequest, 'description' 
 	return `${words.slice(0, MAX_REFERENCE_LENGTH - code.length - 1).trim()} ${code}`.trim();
 }
 
-/** A signature that does not match after others with the same key did: the key is new, and the request may go again. */
+/** A mismatch after earlier matches with the same key means that the key changed: the request may be sent again. */
 function afterSigning(sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome {
 	return sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;
 }

@@ -3,8 +3,8 @@ import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts
 import type { AuthorisedOutcome } from '../tokens.ts';
 
 /**
- * What Airtel's answers mean: the tables of mobile-money.md 3.3, 3.4 and 8. A payment's state is read from
- * `data.transaction.status` alone; the codes beside it contradict it even in Airtel's own samples and only tell why.
+ * Parses Airtel's responses (tables of mobile-money.md 3.3, 3.4 and 8). Only `data.transaction.status` decides a
+ * payment's state; the codes beside it contradict it even in Airtel's samples and only give the reason.
  */
 
 type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
@@ -16,7 +16,7 @@ interface Read {
 	transaction: Record<string, unknown>;
 }
 
-/** Product code, gateway code and the gateway's other form (`status_code`), whichever there are. */
+/** Product code, gateway code and the gateway's other form (`status_code`), as far as present. */
 function read({ text }: Answer): Read {
 	const body = jsonObject(text);
 	const status = member(body, 'status');
@@ -37,18 +37,18 @@ function read({ text }: Answer): Read {
 const stateOf = (transaction: Record<string, unknown>) =>
 	(textMember(transaction, 'status') ?? '').trim().toUpperCase();
 
-/** It may have been queued: enquire. `0000900`: "transaction might be in ambiguous state". */
+/** The payment may be queued: read its status. `0000900`: "transaction might be in ambiguous state". */
 const AMBIGUOUS = /^(ESB000001|ESB000004|ESB000014|0000900|DP0080000(1000|1001|1006|1024))$/;
 const DUPLICATE = 'ESB000041';
 const NOT_FOUND = ['ESB000045', 'DP00800001025'];
-/** The gateway itself turned it away: the wallet never saw it. */
+/** Refused by the gateway: the wallet never received it. */
 const ROUTER = /^ROUTER\d+$/;
 const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
 export const SIGNATURE_MISMATCH = 'DP00800001026';
 
 export const hasCode = (answer: Answer, code: string): boolean => read(answer).codes.has(code);
 
-/** Why a payment failed, by its code; the names of the codes are those of the Ugandan portal. */
+/** Failure reasons by code, named as in the Ugandan portal. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	DP00800001002: 'wrong_pin',
 	DP00800001003: 'payer_limit',
@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	ESB000036: 'invalid_payer'
 };
 
-/** Words come first: markets give some codes other meanings (1005 is "Msisdn Not Found" as well as "no PIN entered"). */
+/** Text is checked first: some codes differ between markets (1005 is "Msisdn Not Found" and "no PIN entered"). */
 const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	[/insufficient|not enough|low balance/i, 'insufficient_funds'],
 	[/(incorrect|invalid|wrong) pin/i, 'wrong_pin'],
@@ -84,7 +84,7 @@ function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureRe
 	return said ?? coded ?? otherwise;
 }
 
-/** @param accepted what the answer says when all is well; null when it does not say so */
+/** @param accepted the outcome of a success; null if the response is none */
 function outcomeOf(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null
@@ -116,13 +116,13 @@ function outcomeOf(
 	if (some(ROUTER)) return refused('merchant_error');
 	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
 	if (status === 429) return refused('provider_busy', true);
-	// About us, whatever its words are ("token expired").
+	// About our credentials, whatever its text is ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error');
 	if (some(INVALID) || (status >= 400 && status < 500)) return refused(reasonOf(answer, 'merchant_error'));
 	return { kind: 'uncertain', cause: 'unparsable', raw };
 }
 
-/** No byte of the request itself has left. */
+/** No byte of the request was sent. */
 const notSent = (cause: string): SubmitOutcome => ({
 	kind: 'refused',
 	reason: 'provider_busy',
@@ -132,8 +132,8 @@ const notSent = (cause: string): SubmitOutcome => ({
 });
 
 /**
- * The answer to a payment: 200, `ESB000010` and success mean that the payer was asked, no more.
- * @param id of the transaction, as it was sent
+ * Parses the response to a payment: 200, `ESB000010` and success only mean that the payer was prompted.
+ * @param id of the transaction, as sent
  */
 export const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutcome =>
 	outcomeOf(sent, ({ codes, success, transaction }) => {
@@ -143,7 +143,7 @@ export const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutco
 	});
 
 /**
- * The answer to a refund: here `SUCCESS` is the last word (Airtel's sample has `success: false` beside it).
+ * Parses the response to a refund: here `SUCCESS` is final (Airtel's sample has `success: false` beside it).
  * @param airtelMoneyId of the payment
  */
 export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): SubmitOutcome =>
@@ -153,7 +153,7 @@ export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): S
 			: null
 	);
 
-/** @param id of the transaction that was asked for */
+/** @param id of the transaction in the request */
 export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
 	const unavailable = (cause: string, retryAfter: number | null = null): StatusOutcome => ({
 		kind: 'unavailable',
@@ -169,7 +169,7 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 	const isFine = status >= 200 && status < 300;
 	if (isFine && state !== '') {
 		const named = transaction['id'];
-		// Airtel's samples have `false` in its place at times.
+		// Some of Airtel's samples have `false` instead.
 		if (typeof named === 'string' && named !== '' && named.toLowerCase() !== id.toLowerCase()) {
 			return unavailable('the answer is about another transaction');
 		}

@@ -2,15 +2,15 @@ import { createHmac } from 'node:crypto';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 
 /**
- * The `hash` member of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)). What "the
- * payload" is, sources tell differently (mobile-money.md 3.5), so each reading is tried, or the one that is set.
+ * Checks the `hash` member of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).
+ * Sources define the payload differently (mobile-money.md 3.5), so each definition is tried, or only the configured one.
  */
 export const HASH_VARIANTS = ['transaction-bytes', 'transaction-json', 'body'] as const;
 export type HashVariant = (typeof HASH_VARIANTS)[number];
 
 /**
- * @param body as it came
- * @returns what matched; null when nothing did
+ * @param body as received
+ * @returns the definition that matched, or null
  */
 export function matchingVariant(
 	body: string,
@@ -43,12 +43,12 @@ function payloadsOf(
 			body: [without(body, members), JSON.stringify(others)]
 		};
 	} catch {
-		// Nested too deep to be written again: no callback of Airtel's.
+		// Nested too deep to serialise: not a callback of Airtel.
 		return { 'transaction-bytes': [], 'transaction-json': [], body: [] };
 	}
 }
 
-/** Where a member begins (at its name), where its value begins, and where that ends. */
+/** Offsets of a member's name, of its value and of its end. */
 interface Span {
 	from: number;
 	value: number;
@@ -57,7 +57,7 @@ interface Span {
 
 const sliceOf = (body: string, span: Span | undefined) => (span ? body.slice(span.value, span.to) : '');
 
-/** The body with the hash and the comma beside it taken out, byte for byte otherwise. */
+/** Removes the hash and its comma from the body; all other bytes stay. */
 function without(body: string, members: Map<string, Span>): string {
 	const { from, to } = members.get('hash') ?? { from: 0, to: 0 };
 	const before = body.slice(0, from);
@@ -69,9 +69,8 @@ function without(body: string, members: Map<string, Span>): string {
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 
 /**
- * The members of an object as they stand in its text.
- * @returns null when it is no JSON object, or names a member twice: then the bytes that were signed and the value that
- * a parser takes could be different ones
+ * Finds the members of an object in its text.
+ * @returns null if it is no JSON object, or has a duplicate name: the signed bytes and the parsed value could differ then
  */
 function membersOf(text: string): Map<string, Span> | null {
 	try {

@@ -18,18 +18,18 @@ export interface ConnectionSettings {
 export interface Connection {
 	get(path: string): Promise<AuthorisedOutcome>;
 	post(path: string, body: object): Promise<AuthorisedOutcome & { keyMayBeOld?: boolean }>;
-	/** Asks for what every request needs. @returns what is wrong, in words; null when nothing is */
+	/** Fetches a token and, if needed, the signing key. @returns a description of the problem, or null */
 	check(): Promise<string | null>;
 }
 
-/** Where the answer says nothing. Documented for most markets; others live longer. */
+/** Used if the response names none. Documented for most markets; others live longer. */
 const TOKEN_SECONDS = 180;
-/** Its end (`valid_upto`) comes without a time zone, so it is asked for anew rather than trusted. */
+/** The key's end (`valid_upto`) has no time zone, so the key is fetched again instead. */
 const KEY_SECONDS = 600;
 
 type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
 
-/** Airtel's gateway has no code of its own for it. */
+/** Airtel's gateway has no separate code for it. */
 const isTokenRefusal = ({ status }: Answer) => status === 401;
 
 export function createConnection(
@@ -39,7 +39,7 @@ export function createConnection(
 	const { baseUrl, country, currency } = settings;
 	const tokens = createTokens(clock, fetchToken);
 	const keys = createTokens(clock, fetchKey);
-	/** A key with which a request was taken. */
+	/** A key with which a request was accepted. */
 	let provenKey: string | null = null;
 
 	const headers = (token: string) => ({
@@ -112,7 +112,7 @@ export function createConnection(
 			}
 			keys.drop(key.value);
 			const keyMayBeOld = provenKey === key.value;
-			// Should the next one be the same, its age is not what is wrong.
+			// If the next key is the same, its age is not the problem.
 			provenKey = null;
 			return { ...sent, keyMayBeOld };
 		},
@@ -133,7 +133,7 @@ export function createConnection(
 	};
 }
 
-/** The answer with what was asked for; else why there is none. Texts of such answers never hold a credential of ours. */
+/** The response, or the reason why there is none. Such texts never contain our credentials. */
 function notFetched(
 	outcome: HttpOutcome
 ): (Answer & { kind: 'answer' }) | Extract<FetchedToken, { kind: 'refused' | 'unavailable' }> {

@@ -1,7 +1,7 @@
 /**
- * Our reference as Airtel's `transaction.id`: the UUID as it is, or, for markets that take no dashes or at most 25
- * characters, the same 128 bits in base 36 (always 25 characters, 0-9 a-z). Nothing needs to be stored for the way
- * back: an id that Airtel names leads to our reference whatever the format is set to now.
+ * Converts our reference to Airtel's `transaction.id` and back: the UUID itself, or, for markets that accept no dashes
+ * or at most 25 characters, the same 128 bits in base 36 (always 25 characters, 0-9 a-z). Nothing is stored for the way
+ * back, which works whatever the configured format is.
  */
 export type IdFormat = 'uuid' | 'short';
 
@@ -17,7 +17,7 @@ export function idOf(reference: string, format: IdFormat): string {
 		.padStart(SHORT_LENGTH, '0');
 }
 
-/** @returns our reference; null when the id was not made by `idOf` */
+/** @returns our reference, or null if `idOf` did not create the id */
 export function referenceOf(id: string): string | null {
 	const text = id.trim().toLowerCase();
 	if (UUID.test(text)) return text;

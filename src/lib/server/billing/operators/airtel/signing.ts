@@ -1,11 +1,11 @@
 import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 
 /**
- * Airtel's message signing: the body goes in clear, and beside it once more under a random AES key that only Airtel
- * can unwrap. (Airtel's portal, Encryption: RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding; mobile-money.md 3.6.)
- * @param body the exact bytes that are sent
- * @param publicKey base64 of an SPKI structure, as `/v1/rsa/encryption-keys` gives it
- * @throws Error when it is no such key
+ * Signs a message for Airtel: the body is sent in clear, and again encrypted under a random AES key that only Airtel
+ * can decrypt. (Airtel's portal, Encryption: RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding; mobile-money.md 3.6.)
+ * @param body the exact bytes sent
+ * @param publicKey base64 of an SPKI structure, as returned by `/v1/rsa/encryption-keys`
+ * @throws Error if it is not such a key
  */
 export function signatureHeaders(body: string, publicKey: string): Record<string, string> {
 	const key = randomBytes(32);
@@ -19,6 +19,6 @@ export function signatureHeaders(body: string, publicKey: string): Record<string
 	return { 'x-signature': signature, 'x-key': wrapped.toString('base64') };
 }
 
-/** @throws Error when it is no key */
+/** @throws Error if it is not a key */
 export const rsaKey = (publicKey: string) =>
 	createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });

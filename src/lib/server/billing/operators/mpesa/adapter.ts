@@ -16,9 +16,9 @@ import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
 import { initiator, MAX_SHILLINGS, pushBody, queryBody, reversalBody, statusBody } from './wire.ts';
 
 /**
- * M-Pesa Express (STK push). Daraja takes no reference of ours: a push is asked about by the CheckoutRequestID of its
- * answer, and when that was lost by the one that a callback told. Its status read knows neither amount nor receipt, so
- * both come from the callback, while the read alone decides whether the money moved.
+ * M-Pesa Express (STK push). Daraja accepts no reference of ours: a push is identified by the CheckoutRequestID of its
+ * response or, if that was lost, of its callback. The status read has neither amount nor receipt; both come from the
+ * callback, while only the read decides whether the money moved.
  */
 export function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const { clock } = dependencies;
@@ -45,7 +45,7 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 		const { claim } = attempt;
 		const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
 		if (id === null) return searchSettled(attempt);
-		// A callback that names another push says nothing about this one.
+		// A callback of another push says nothing about this one.
 		const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
 
 		const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', queryBody(values, id, clock.now()));
@@ -79,7 +79,7 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 		return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw: text };
 	}
 
-	/** The push cannot be asked about; the list of settled payments may have it. */
+	/** No status read is possible; the list of settled payments may contain the push. */
 	async function searchSettled(attempt: AttemptReference): Promise<StatusOutcome> {
 		const found = await settledRow(attempt);
 		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
@@ -108,8 +108,7 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 	}
 
 	/**
-	 * The result of a reversal is only ever sent to its address. While it is missing, Daraja is asked to send it again;
-	 * that answer comes the same way.
+	 * The result of a reversal is only sent to its callback address. Until it arrives, Daraja is asked to send it again.
 	 */
 	async function readRefund(refund: RefundReference): Promise<StatusOutcome> {
 		const { claim, operatorReference, callbackUrl } = refund;
@@ -149,7 +148,7 @@ export function createMpesa(values: MpesaValues, dependencies: OperatorDependenc
 			},
 			refund: asking === null ? 'none' : 'full',
 			payerCheck: false,
-			// The prompt is open for about a minute; code 17 and the subscriber's lock last up to two.
+			// The prompt is open for about a minute; code 17 and the subscriber's lock last up to two minutes.
 			approvalWindowSeconds: 2 * 60,
 			minStatusDelaySeconds: 15,
 			resubmitSameReferenceSafe: false

@@ -6,15 +6,15 @@ import { MPESA_CURRENCY } from './values.ts';
 import { STATUS_MARK, TIMEOUT_MARK } from './wire.ts';
 
 /**
- * Reads what Daraja sends to an address of ours: the result of a push (`Body.stkCallback`), of a reversal (`Result`), or
- * of a question about one (`Result` too, marked in the address). Nothing in it proves the sender; the address does.
+ * Parses Daraja's callbacks: the result of a push (`Body.stkCallback`), of a reversal (`Result`), or of a query about a
+ * reversal (also `Result`, marked in the address). Only the address authenticates the sender.
  */
 export function readCallback(raw: RawCallback): CallbackHint {
 	const body = jsonObject(raw.body);
 	const push = member(member(body, 'Body'), 'stkCallback');
 	if (Object.keys(push).length > 0) return pushResult(push);
 	const result = member(body, 'Result');
-	// The queue gave up waiting; the transaction may still be made.
+	// The queue timed out; the transaction may still happen.
 	if (raw.path.includes(TIMEOUT_MARK)) return { ...NOTHING, claimed: 'pending' };
 	if (Object.keys(result).length === 0) return NOTHING;
 	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
@@ -30,7 +30,7 @@ const NOTHING: CallbackHint = {
 	currency: null
 };
 
-/** Members of an unordered list by name; entries without a value are not in it. */
+/** Members of an unordered list by name, without entries that have no value. */
 function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string> {
 	const entries = Array.isArray(list) ? list : [list];
 	return new Map(
@@ -67,7 +67,7 @@ function pushResult(push: Record<string, unknown>): CallbackHint {
 const parameters = (result: Record<string, unknown>): ReadonlyMap<string, string> =>
 	named(member(result, 'ResultParameters')['ResultParameter'], 'Key');
 
-/** The payment was reversed before, by an earlier request whose answer was lost or by a person. */
+/** The payment was already reversed, by a request whose answer was lost or by a person. */
 const ALREADY_REVERSED = 'R000001';
 
 function reversalResult(result: Record<string, unknown>): CallbackHint {
@@ -81,7 +81,7 @@ function reversalResult(result: Record<string, unknown>): CallbackHint {
 	};
 }
 
-/** The code here is that of the question; what became of the reversal is a parameter. */
+/** The code is the query's; the result of the reversal is a parameter. */
 function statusResult(result: Record<string, unknown>): CallbackHint {
 	if (textMember(result, 'ResultCode') !== '0') return { ...NOTHING, claimed: 'pending' };
 	const told = parameters(result);

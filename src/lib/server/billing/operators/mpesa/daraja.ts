@@ -4,20 +4,20 @@ import { createTokens, sendAuthorised, type AuthorisedOutcome, type FetchedToken
 import { isTokenRefusal } from './results.ts';
 import type { MpesaValues } from './values.ts';
 
-/** Daraja's gateway: the token that every request needs, and requests with it. */
+/** Client for Daraja's gateway with its access token. */
 export interface Daraja {
-	/** One POST of JSON; once more only when the token was refused, after which nothing was done. */
+	/** Sends one POST, and once more only if the token was refused and nothing was done. */
 	post(path: string, body: object): Promise<AuthorisedOutcome>;
 	health(): Promise<{ ok: boolean; reason: string | null }>;
 }
 
-/** What the operator's page says; taken when an answer leaves it out. */
+/** From the operator's page; used if the response has none. */
 const TOKEN_SECONDS = 3_599;
 
 export function createDaraja(values: MpesaValues, { http, clock }: OperatorDependencies): Daraja {
 	const base = values.MPESA_BASE_URL;
 	const pair = `${values.MPESA_CONSUMER_KEY}:${values.MPESA_CONSUMER_SECRET}`;
-	// Each new token ends the one before, so everything here shares this one.
+	// Each new token ends the previous one, so all requests share one.
 	const tokens = createTokens(clock, fetchToken);
 
 	async function fetchToken(): Promise<FetchedToken> {
@@ -34,7 +34,7 @@ export function createDaraja(values: MpesaValues, { http, clock }: OperatorDepen
 		const body = jsonObject(text);
 		const value = textMember(body, 'access_token');
 		if (status === 200 && value) {
-			// A string in practice, a number on the operator's page.
+			// A string in practice, a number in the operator's documentation.
 			const seconds = Number(textMember(body, 'expires_in') ?? NaN);
 			return { kind: 'token', value, expiresInSeconds: seconds > 0 ? seconds : TOKEN_SECONDS };
 		}

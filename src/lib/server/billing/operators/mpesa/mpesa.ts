@@ -7,9 +7,8 @@ import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
 import { referenceStart } from './wire.ts';
 
 /**
- * Safaricom Daraja, M-Pesa Express. Source: the operator's pages of that name on developer.safaricom.co.ke, as the
- * protocol reference collects them. Its id is not `mpesa`, because the id stands in callback addresses, and Daraja
- * advises against its own names in them.
+ * Safaricom Daraja, M-Pesa Express. Source: the pages of that name on developer.safaricom.co.ke. The id is not `mpesa`,
+ * because it is part of callback addresses, and Daraja advises against its own names there.
  */
 
 const certificate = z.string().transform((path, context): KeyObject => {
@@ -88,7 +87,7 @@ export const mpesa = defineOperator({
 	methods: () => ['mpesa'],
 	check: (values, installation) => [...checkPlace(values, installation), ...checkRefunds(values)],
 	create: createMpesa,
-	// The statement of the M-Pesa organisation portal first, then the names of Pull Transactions.
+	// Names of the organisation portal's statement, then of Pull Transactions.
 	statement: {
 		reference: ['A/C No.', 'A/C No', 'Account No.', 'billreference'],
 		referenceStart,

@@ -6,14 +6,14 @@ import { accountReference, pullBody } from './wire.ts';
 
 /** Daraja keeps its list of settled payments for 48 hours. */
 const KEPT_MS = 48 * 60 * 60 * 1000;
-/** Its clock and ours may differ. */
+/** Tolerance for different clocks. */
 const MARGIN_MS = 10 * 60 * 1000;
 const MAX_PAGES = 20;
 
 /**
- * Searches the list of settled payments ("Pull Transactions", once registered for the shortcode) for the account
- * reference that a payment's push carried.
- * @returns null when it is not there, or the list could not be read
+ * Searches the list of settled payments ("Pull Transactions", if registered for the shortcode) for the account reference
+ * of a payment's push.
+ * @returns null if it is not there, or the list could not be read
  */
 export async function findSettled(
 	daraja: Daraja,

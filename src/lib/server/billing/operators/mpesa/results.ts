@@ -2,11 +2,11 @@ import { jsonObject, textMember, type HttpOutcome } from '../http.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import type { AuthorisedOutcome } from '../tokens.ts';
 
-/** What Daraja's codes mean: the tables of the page "M-Pesa Express", and section 8 of the protocol reference. */
+/** Daraja's codes: tables of the page "M-Pesa Express" and section 8 of the protocol reference. */
 
 type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
 
-/** The final word on a payment, by ResultCode; some of them are not numbers. Zero is success. */
+/** Final results of a payment by ResultCode. Some are not numbers; zero is success. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	'1': 'insufficient_funds',
 	// Limits of a transaction or a day; 8 is the limit of the receiving account.
@@ -30,17 +30,17 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 
 export const reasonOf = (resultCode: string): FailureReason => REASONS[resultCode] ?? 'unknown_reason';
 
-/** The payer has not decided yet, in one of the ways in which Daraja says so. Never a failure. */
+/** Codes that mean the payer has not decided yet. Never a failure. */
 export const isBeingProcessed = (code: string | null, text: string | null): boolean =>
 	code === '4999' || /being processed|still (under|in) process/i.test(text ?? '');
 
-/** The token is not valid (any more), so the request was not looked at. In practice HTTP 404 with this code. */
+/** The token is invalid, so the request was ignored. In practice HTTP 404 with this code. */
 export const isTokenRefusal = (answer: Answer): boolean =>
 	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === TOKEN_REFUSED;
 
 const TOKEN_REFUSED = '404.001.03';
 
-/** Seconds after which the operator may take what it refused: a prompt is open for about a minute. */
+/** Seconds after which a refused request may be accepted: a prompt is open for about a minute. */
 const LOCK_SECONDS = 60;
 const BUSY_SECONDS = 10;
 
@@ -55,18 +55,18 @@ const busy = (message: string, retryAfterSeconds: number): Refusal => ({
 	retryAfterSeconds
 });
 
-/** A refusal after which certainly nothing was queued; null when that is not certain. */
+/** Returns the refusal if it is certain that nothing was queued, otherwise null. */
 function refusalOf(status: number, code: string, text: string): Refusal | null {
 	const message = text || code;
 	if (code === '500.001.1001') {
-		// One code for several things, which only the text tells apart.
+		// One code has several meanings; only the text differs.
 		if (/lock subscriber/i.test(text)) return busy(message, LOCK_SECONDS);
 		return /merchant does not exist|wrong credentials/i.test(text) ? merchantError(message) : null;
 	}
 	if (code === '500.003.02') return busy(message, BUSY_SECONDS);
 	if (code === '500.003.03') return busy(message, LOCK_SECONDS);
 	if (status === 429) return busy(message, BUSY_SECONDS);
-	// Another process's newer token ended ours twice in a row: wrong credentials would not have been given one.
+	// Another process's token ended ours twice in a row: wrong credentials get no token.
 	if (code === TOKEN_REFUSED) return busy(message, BUSY_SECONDS);
 	if (/^400\./.test(code) && /phone ?number|partya|msisdn/i.test(text)) {
 		return { reason: 'invalid_payer', message, retryable: false };
@@ -74,7 +74,7 @@ function refusalOf(status: number, code: string, text: string): Refusal | null {
 	return /^(400|401|403|404|405)\./.test(code) ? merchantError(message) : null;
 }
 
-/** What the answer to a push or a reversal means. @param reference the member that names it from now on */
+/** Parses the response to a push or reversal. @param reference member that holds the operator's reference */
 export function submitOutcome(outcome: AuthorisedOutcome, reference: string): SubmitOutcome {
 	if (outcome.kind === 'refused') {
 		const message = `The credentials are refused (HTTP ${outcome.status}).`;

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 
-/** The settings of M-Pesa Express after they were read; see ../mpesa.ts. */
+/** Parsed settings of M-Pesa Express (mpesa.ts). */
 export interface MpesaValues {
 	MPESA_BASE_URL: string;
 	MPESA_CONSUMER_KEY: string;
@@ -15,5 +15,5 @@ export interface MpesaValues {
 	MPESA_CERTIFICATE_FILE?: KeyObject | undefined;
 }
 
-/** Daraja knows no other country and no other money. */
+/** Daraja supports only this country and currency. */
 export const MPESA_CURRENCY = 'KES';

@@ -4,11 +4,11 @@ import type { PaymentRequest, RefundRequest } from '../operator.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
 
 /**
- * The bodies of requests to Daraja, as the operator's pages "M-Pesa Express", "Reversals", "Transaction Status" and
- * "Pull Transactions" give them. Field names are the operator's, "Reciever" included.
+ * Request bodies for Daraja (pages "M-Pesa Express", "Reversals", "Transaction Status" and "Pull Transactions"). Field
+ * names are the operator's, including "Reciever".
  */
 
-/** Kenya keeps no summer time. */
+/** Kenya has no daylight saving time. */
 const NAIROBI_MS = 3 * 60 * 60 * 1000;
 const MAX_DESCRIPTION = 13;
 const MAX_REMARKS = 100;
@@ -25,7 +25,7 @@ export const timestamp = (epochMs: number): string =>
 const dateTime = (epochMs: number): string =>
 	new Date(epochMs + NAIROBI_MS).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Base64 of shortcode, passkey and the very timestamp that stands beside it. */
+/** Base64 of shortcode, passkey and the timestamp in the same body. */
 export function credentials(values: MpesaValues, now: number) {
 	const time = timestamp(now);
 	const { MPESA_SHORTCODE, MPESA_PASSKEY } = values;
@@ -37,19 +37,19 @@ export function credentials(values: MpesaValues, now: number) {
 }
 
 /**
- * What the payer reads as the account, and what statements and Pull results repeat: the first 12 hexadecimal digits
- * of our reference (48 random bits), because the field holds no more.
+ * The account reference on the payer's screen, in statements and in Pull results: the first 12 hexadecimal digits of our
+ * reference (48 random bits), the most that the field holds.
  */
 export const accountReference = (reference: string): string =>
 	reference.replaceAll('-', '').slice(0, 12).toUpperCase();
 
-/** The start of our reference that an account reference was made of; null when it is none of ours. */
+/** Returns the beginning of our reference from an account reference; null if it is not ours. */
 export function referenceStart(account: string): string | null {
 	const [, first, second] = /^([0-9a-f]{8})([0-9a-f]{4})$/.exec(account.trim().toLowerCase()) ?? [];
 	return first === undefined || second === undefined ? null : `${first}-${second}`;
 }
 
-/** Letters, digits and a few signs that no keyboard or gateway stumbles over, cut to a length. */
+/** Keeps letters, digits and signs that every keyboard and gateway accepts, truncated. */
 function plainText(text: string, length: number): string {
 	const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '');
 	return ascii
@@ -64,7 +64,7 @@ export const digits = (phone: string): string => phone.replace(/^\+/, '');
 
 const shillings = (amountMinor: number): string => String(toMajor(amountMinor, MPESA_CURRENCY));
 
-/** The organisation that receives: the till of a shop, else the PayBill number. */
+/** The receiving organisation: a shop's till, otherwise the PayBill number. */
 const receiver = (values: MpesaValues): string => values.MPESA_TILL ?? values.MPESA_SHORTCODE;
 
 export const pushBody = (values: MpesaValues, request: PaymentRequest, now: number) => ({
@@ -84,19 +84,19 @@ export const queryBody = (values: MpesaValues, checkoutRequestId: string, now: n
 	CheckoutRequestID: checkoutRequestId
 });
 
-/** Marks on our address: Daraja sends several kinds of message to it, some of which look alike. */
+/** Marks in our address that tell apart messages of Daraja that look alike. */
 export const TIMEOUT_MARK = 'notice=timeout';
 export const STATUS_MARK = 'notice=status';
 
 const marked = (url: string, mark: string): string => `${url}${url.includes('?') ? '&' : '?'}${mark}`;
 
-/** Who asks for money to be moved back. */
+/** Credentials for reversals. */
 interface Initiator {
 	Initiator: string;
 	SecurityCredential: string;
 }
 
-/** @returns null when the values for reversals are not set */
+/** @returns null if the settings for reversals are missing */
 export function initiator(values: MpesaValues): Initiator | null {
 	const {
 		MPESA_INITIATOR: name,
@@ -129,7 +129,7 @@ export const reversalBody = (
 	Occasion: accountReference(request.reference)
 });
 
-/** Asks what became of a reversal; the answer is sent to its address. */
+/** Queries a reversal; the result is sent to its callback address. */
 export const statusBody = (
 	values: MpesaValues,
 	asking: Initiator,

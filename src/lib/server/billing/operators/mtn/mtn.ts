@@ -33,11 +33,11 @@ export const mtn = defineOperator({
 	}
 });
 
-/** MTN refuses longer notes, and special characters in them. */
+/** MTN refuses longer notes and special characters. */
 const MAX_NOTE_LENGTH = 160;
 const APPROVAL_SECONDS = 5 * 60;
 const FIRST_READ_SECONDS = 3;
-/** The sandbox's own test numbers (Sweden's code), whatever the country of the payers is. */
+/** The sandbox's test numbers (country code of Sweden), valid for every market. */
 const TEST_NUMBER = /^\+467331234\d\d$/;
 
 function createAdapter(values: Values, { http, clock, currency }: OperatorDependencies): OperatorAdapter {
@@ -76,7 +76,7 @@ function createAdapter(values: Values, { http, clock, currency }: OperatorDepend
 		return problems;
 	}
 
-	/** Payments are asked for in our currency; what was taken in another one goes back in that. */
+	/** Payments use our currency; a payment taken in another currency is refunded in that one. */
 	const money = (amountMinor: number, code: string) => ({
 		amount: String(toMajor(amountMinor, code)),
 		currency: code === currency ? wire : code
@@ -154,8 +154,8 @@ function createAdapter(values: Values, { http, clock, currency }: OperatorDepend
 			if (token.kind === 'unavailable')
 				return wrong(`${values.MTN_BASE_URL} gives no token: ${token.cause}.`);
 		}
-		// The token says nothing about market and currency. Not every account may read its balance, so only what
-		// this says against us counts.
+		// The token says nothing about market and currency. Not every account may read its balance, so only a refusal
+		// counts.
 		const balance = await collection.get('/v1_0/account/balance');
 		if (balance.kind !== 'answer')
 			return wrong(`${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`);
@@ -179,7 +179,7 @@ function createAdapter(values: Values, { http, clock, currency }: OperatorDepend
 			payerCheck: false,
 			approvalWindowSeconds: APPROVAL_SECONDS,
 			minStatusDelaySeconds: FIRST_READ_SECONDS,
-			// The second one is answered with 409 RESOURCE_ALREADY_EXIST.
+			// A repeated request gets 409 RESOURCE_ALREADY_EXIST.
 			resubmitSameReferenceSafe: true
 		},
 		takesNumber,
@@ -194,7 +194,7 @@ function createAdapter(values: Values, { http, clock, currency }: OperatorDepend
 	};
 }
 
-/** Letters of the alphabet without accents, digits and ` .,-`: MTN refuses apostrophes and the like. */
+/** Keeps unaccented letters, digits and ` .,-`: MTN refuses apostrophes, for example. */
 function plainText(text: string): string {
 	const plain = text
 		.normalize('NFKD')

@@ -3,8 +3,8 @@ import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '
 import type { AuthorisedOutcome } from '../tokens.ts';
 
 /**
- * What MTN MoMo's answers mean. Source: MTN's pages on request to pay and common errors, reference sections 1.5, 1.8
- * and 8. Payments and refunds have the same states and reasons.
+ * Parses MTN MoMo's responses. Source: MTN's pages on request to pay and common errors, reference sections 1.5, 1.8 and
+ * 8. Payments and refunds have the same states and reasons.
  */
 
 const REASONS: ReadonlyMap<string, FailureReason> = new Map(
@@ -32,10 +32,10 @@ const REASONS: ReadonlyMap<string, FailureReason> = new Map(
 	} as const)
 );
 
-/** Listed among the reasons, and yet not final. */
+/** Listed among the failure reasons, but not final. */
 const OPEN_REASONS = ['ONGOING', 'PENDING', 'DELAYED', 'PAYER_DELAYED'];
 
-/** Answered with HTTP 500 although they say that our configuration is wrong, so nothing was queued. */
+/** HTTP 500 errors about our configuration: nothing was queued. */
 const CONFIGURATION_CODES = [
 	'NOT_ALLOWED',
 	'NOT_ALLOWED_TARGET_ENVIRONMENT',
@@ -44,12 +44,12 @@ const CONFIGURATION_CODES = [
 	'TRANSFER_TYPE_UNKNOWN'
 ];
 
-/** What MTN says it took, in our currency; `null` when it says something that cannot be counted. */
+/** The amount that MTN reports as taken, in our currency; null if it cannot be parsed. */
 export type ReadMoney = (
 	body: Record<string, unknown>
 ) => { amountMinor: number | null; currency: string | null } | null;
 
-/** The answer to a request to pay or to refund. */
+/** Parses the response to a payment or refund request. */
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	switch (outcome.kind) {
 		case 'refused':
@@ -80,10 +80,10 @@ function answered(answer: Extract<AuthorisedOutcome, { kind: 'answer' }>): Submi
 		case 403:
 			return refused('merchant_error', what, raw);
 		case 409:
-			// Our reference is new with each request, so it is this one that MTN has already.
+			// Our reference is new for each request, so MTN already has this one.
 			return { kind: 'uncertain', cause: 'duplicate', raw };
 		case 429:
-			// The gateway in front counts requests; it let this one not through.
+			// The gateway's rate limit blocked the request.
 			return { ...busy('too many requests'), raw };
 		case 500:
 			if (code !== null && CONFIGURATION_CODES.includes(code)) return refused('merchant_error', what, raw);
@@ -109,13 +109,13 @@ const busy = (why: string): Extract<SubmitOutcome, { kind: 'refused' }> => ({
 	raw: why
 });
 
-/** The answer to a status read. Decides on `status` alone. */
+/** Parses the response to a status read. Only `status` decides. */
 export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): StatusOutcome {
 	if (outcome.kind !== 'answer')
 		return { kind: 'unavailable', cause: causeOf(outcome), retryAfterSeconds: null };
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
-	// A gateway's 404 speaks of its paths, not of the payment.
+	// A 404 of the gateway is about its paths, not about the payment.
 	if (status === 404 && reasonOf(body) === 'RESOURCE_NOT_FOUND')
 		return { kind: 'not_found', raw: rawOf(outcome) };
 	if (status !== 200 || body === null) {
@@ -152,7 +152,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	}
 }
 
-/** A callback has the body of a status read, without X-Reference-Id; our reference is in externalId too. */
+/** A callback has the body of a status read, without X-Reference-Id; externalId also holds our reference. */
 export function callbackHint(text: string, readMoney: ReadMoney): CallbackHint {
 	const body = jsonObject(text);
 	const money = (body && readMoney(body)) ?? { amountMinor: null, currency: null };
@@ -179,7 +179,7 @@ function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
 	}
 }
 
-/** `reason` is a text in most places and an object in some; errors have a `code`. */
+/** `reason` is a string in most responses and an object in some; errors have a `code`. */
 const reasonOf = (body: Record<string, unknown> | null): string | null =>
 	textMember(body, 'reason') ?? textMember(member(body, 'reason'), 'code') ?? textMember(body, 'code');
 
@@ -188,7 +188,7 @@ const failureText = (reason: string | null): string =>
 		? 'INTERNAL_PROCESSING_ERROR: mostly missing funds'
 		: (reason ?? 'no reason given');
 
-/** In words, what came in place of an answer. */
+/** Describes a failed request. */
 export function causeOf(outcome: Exclude<AuthorisedOutcome, { kind: 'answer' }>): string {
 	return outcome.kind === 'refused' ? `credentials refused (HTTP ${outcome.status})` : outcome.cause;
 }

@@ -9,19 +9,19 @@ import {
 } from '../tokens.ts';
 
 /**
- * One product of MTN MoMo (Collection, Disbursement): each has a subscription key, an API user and a token of its own.
+ * Client for one product of MTN MoMo (Collection, Disbursement), each with its own subscription key, API user and token.
  * Source: MTN's developer pages, reference sections 1.3 and 1.4.
  */
 export interface Product {
 	/** @param path after the product's, e.g. `/v1_0/requesttopay` */
 	get(path: string): Promise<AuthorisedOutcome>;
-	/** Sent once (again only after a refused token, when nothing was done). */
+	/** Sends once, and again only after a refused token, when nothing was done. */
 	post(path: string, request: ProductRequest): Promise<AuthorisedOutcome>;
 	token(): Promise<TokenOutcome>;
 }
 
 export interface ProductRequest {
-	/** Becomes X-Reference-Id, under which MTN knows the request from then on. */
+	/** Sent as X-Reference-Id, MTN's key for the request. */
 	reference: string;
 	callbackUrl: string | null;
 	body: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export interface ProductAccess {
 	apiKey: string;
 }
 
-/** Where MTN does not say how long a token lives. */
+/** Used if MTN names no lifetime. */
 const USUAL_LIFE_SECONDS = 3_600;
 
 export function createProduct(access: ProductAccess, http: OperatorHttp, clock: Clock): Product {
@@ -44,7 +44,7 @@ export function createProduct(access: ProductAccess, http: OperatorHttp, clock: 
 
 	async function fetchToken(): Promise<FetchedToken> {
 		const basic = Buffer.from(`${access.apiUser}:${access.apiKey}`).toString('base64');
-		// The slash at the end belongs to the path, and a body would be refused.
+		// The path has a trailing slash, and a body would be refused.
 		const outcome = await http.send({
 			method: 'POST',
 			url: `${access.url}/token/`,

@@ -4,7 +4,7 @@ import { CURRENCIES } from '#lib/domain/money.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
 import { baseUrl, countryCode, credential, type Installation } from '../definition.ts';
 
-/** What must be known of a merchant's account with MTN MoMo. Source: MTN's developer pages, reference section 1. */
+/** Settings of a merchant's MTN MoMo account. Source: MTN's developer pages, reference section 1. */
 export const SETTINGS = {
 	MTN_BASE_URL: {
 		schema: baseUrl,
@@ -81,7 +81,7 @@ export type Values = { [Name in keyof typeof SETTINGS]: z.output<(typeof SETTING
 
 export const SANDBOX = 'sandbox';
 
-/** Country and currency of the markets that MTN lists; one that is not here is taken as it is set. */
+/** Country and currency of MTN's markets. Markets that are not listed are not checked. */
 const MARKETS: Readonly<Record<string, { country: string; currency: string | null }>> = {
 	mtnuganda: { country: 'UG', currency: 'UGX' },
 	mtnghana: { country: 'GH', currency: 'GHS' },
@@ -100,15 +100,15 @@ const MARKETS: Readonly<Record<string, { country: string; currency: string | nul
 	mtnrwanda: { country: 'RW', currency: 'RWF' }
 };
 
-/** The currency's code on the wire; amounts are those of the installation's currency. */
+/** Currency code on the wire; amounts are in the installation's currency. */
 export const wireCurrency = (values: Values, currency: string): string =>
 	values.MTN_CURRENCY ?? (values.MTN_TARGET_ENVIRONMENT === SANDBOX ? 'EUR' : currency);
 
-/** ISO 3166; null where payers may be from everywhere. */
+/** ISO 3166; null if payers may be from any country. */
 export const payersCountry = (values: Values): string | null =>
 	values.MTN_COUNTRY ?? MARKETS[values.MTN_TARGET_ENVIRONMENT]?.country ?? null;
 
-/** MTN's own hosts for real money. */
+/** MTN's hosts for real money. */
 const REAL = /(^|\.)momoapi\.mtn\.[a-z.]+$/i;
 
 export function checkSettings(values: Values, { mode, currency, callbackUrl }: Installation): string[] {

@@ -3,8 +3,8 @@ import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts
 import { amountOf } from './amounts.ts';
 
 /**
- * What pawaPay's answers mean (reference sections 5 and 8; docs.pawapay.io/v2/docs/failure_codes). Deposits and
- * refunds speak alike. Whatever is not documented decides nothing.
+ * Parses pawaPay's responses (reference sections 5 and 8; docs.pawapay.io/v2/docs/failure_codes). Deposits and refunds
+ * have the same form. Undocumented values decide nothing.
  */
 
 /** Names of the same thing in both versions of the API. */
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	UNKNOWN_ERROR: 'provider_error'
 };
 
-/** @param other for codes that are not of the payer or the network */
+/** @param other result for codes that are not about the payer or the network */
 const reasonOf = (code: string | null, other: FailureReason): FailureReason =>
 	(code !== null && Object.hasOwn(REASONS, code) ? REASONS[code] : undefined) ?? other;
 
@@ -35,12 +35,12 @@ const failureOf = (body: unknown) => {
 	return { code, message: textMember(failure, 'failureMessage') ?? code };
 };
 
-/** Refusals that pass: the same request may be sent again later. */
+/** Temporary refusals: the same request may be sent again later. */
 export type Passing = (code: string | null) => boolean;
 
 /**
- * An answer to POST /v2/deposits or /v2/refunds.
- * @param id the member that repeats our reference
+ * Parses the response to POST /v2/deposits or /v2/refunds.
+ * @param id member that repeats our reference
  */
 export function submitOutcome(
 	outcome: HttpOutcome,
@@ -85,7 +85,7 @@ function failedToSubmit({ cause, sent }: Extract<HttpOutcome, { kind: 'failure' 
 }
 
 /**
- * An answer to GET /v2/deposits/{id} or /v2/refunds/{id}: `FOUND` with the state inside, or `NOT_FOUND`. Only
+ * Parses the response to GET /v2/deposits/{id} or /v2/refunds/{id}: `FOUND` with the state inside, or `NOT_FOUND`. Only
  * COMPLETED and FAILED are final; every other state, known or not, is pending.
  */
 export function statusOutcome(
@@ -127,7 +127,7 @@ export function statusOutcome(
 	}
 }
 
-/** What was taken. The first version of the API, whose callbacks some accounts still get, calls it depositedAmount. */
+/** The amount taken. Version 1 of the API, whose callbacks some accounts still get, calls it depositedAmount. */
 export function settledOf(data: unknown): {
 	providerReference: string | null;
 	amountMinor: number | null;
@@ -142,7 +142,7 @@ export function settledOf(data: unknown): {
 	};
 }
 
-/** What is wrong, for people. */
+/** A description of the problem, for people. */
 export function describe(outcome: HttpOutcome): string {
 	if (outcome.kind === 'failure') {
 		if (outcome.cause === 'timeout') return 'the address does not answer in time';

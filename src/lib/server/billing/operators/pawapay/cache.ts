@@ -1,21 +1,21 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 
 /**
- * Something that the operator publishes and seldom changes: fetched once however many ask, kept for a while, and the
- * old one stays when it cannot be fetched again.
+ * Caches data that the operator rarely changes. Concurrent callers share one request, and the old value stays if it
+ * cannot be fetched again.
  */
 export interface Cache<T> {
-	/** What was fetched last, however old; null before. Without the network. */
+	/** The last value, however old, without a request; null if there is none. */
 	held(): T | null;
-	/** Fresh if possible; null when it was never to be had. */
+	/** A fresh value if possible; null if it was never fetched. */
 	get(): Promise<T | null>;
-	/** Fetched now, unless that was tried a moment ago. */
+	/** Fetches now, unless that was just tried. */
 	renewed(): Promise<T | null>;
 }
 
 /**
- * @param fetch null when it cannot be had now
- * @param times how long it is fresh, and how long nothing is fetched after an attempt to renew it
+ * @param fetch returns null if it fails
+ * @param times how long a value is fresh, and the pause after an attempt to renew it
  */
 export function createCache<T>(
 	clock: Clock,
@@ -26,11 +26,7 @@ export function createCache<T>(
 	let triedAt: number | null = null;
 	let fetching: Promise<void> | null = null;
 
-	/** A clock that was set back makes nothing younger. */
-	const within = (since: number, ms: number) => {
-		const age = clock.now() - since;
-		return age >= 0 && age < ms;
-	};
+	const within = (since: number, ms: number) => clock.now() - since < ms;
 
 	async function fetchOnce(): Promise<void> {
 		triedAt = clock.now();

@@ -2,11 +2,11 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpOutcome, OperatorHttp } from '../http.ts';
 import { signedHeaders, type SigningKey } from './signatures.ts';
 
-/** Requests to pawaPay with the API token, which does not expire by itself (reference section 5). */
+/** Requests to pawaPay with the API token, which does not expire (reference section 5). */
 export interface Calls {
 	get(path: string): Promise<HttpOutcome>;
 	post(path: string, body: object): Promise<HttpOutcome>;
-	/** A request that moves money: signed where a key is configured. */
+	/** Sends a request that moves money, signed if a key is configured. */
 	postFinancial(path: string, body: object): Promise<HttpOutcome>;
 }
 

@@ -3,20 +3,20 @@ import { jsonObject, textMember } from '../http.ts';
 import type { Calls } from './calls.ts';
 import { likelyProvider, type Provider } from './providers.ts';
 
-/** How long a prediction is kept: a buyer who tries again should not wait for it twice. */
+/** Predictions are kept, so that a buyer who tries again does not wait twice. */
 const KEPT_MS = 10 * 60 * 1000;
 const MAX_KEPT = 1_000;
 
 /**
- * The provider for a payment: that of the network which the buyer chose; where the choice was left to us, the one that
- * pawaPay predicts (POST /v2/predict-provider, wrong for one number in 800), or a guess of our own.
+ * Chooses the provider for a payment: the one of the buyer's payment method. For `mobile_money`, the one that pawaPay
+ * predicts (POST /v2/predict-provider, wrong for one number in 800), or our own guess.
  */
 export function createChoice(providers: readonly Provider[], calls: Calls, clock: Clock) {
 	const kept = new Map<string, { code: string; at: number }>();
 
 	async function predicted(phone: string): Promise<string | null> {
 		const known = kept.get(phone);
-		if (known && Math.abs(clock.now() - known.at) < KEPT_MS) return known.code;
+		if (known && clock.now() - known.at < KEPT_MS) return known.code;
 		const outcome = await calls.post('/v2/predict-provider', { phoneNumber: phone.slice(1) });
 		if (outcome.kind === 'failure' || outcome.status !== 200) return null;
 		const code = textMember(jsonObject(outcome.text), 'provider');
@@ -35,10 +35,10 @@ export function createChoice(providers: readonly Provider[], calls: Calls, clock
 	};
 }
 
-/** A buyer waits for the prompt: what only helps may take this long. */
+/** Limit for optional requests while a buyer waits for the prompt. */
 const HELP_MS = 3_000;
 
-/** Something that only helps; `otherwise` when it takes too long. */
+/** Waits for an optional value; returns `otherwise` if it takes too long. */
 export async function briefly<T>(work: Promise<T>, otherwise: T): Promise<T> {
 	let timer: NodeJS.Timeout | undefined;
 	const limit = new Promise<T>((resolve) => {

@@ -1,16 +1,16 @@
 import { member, textMember, jsonObject, type HttpOutcome } from '../http.ts';
 import type { Provider } from './providers.ts';
 
-/** What an account may do with a provider, as GET /v2/active-conf says (docs.pawapay.io, toolkit). */
+/** An account's configuration for a provider, from GET /v2/active-conf (docs.pawapay.io, toolkit). */
 export interface ProviderRules {
-	/** null where it does not say. */
+	/** null if it is not given. */
 	decimals: 0 | 2 | null;
 	/** In major units. */
 	min: number | null;
 	max: number | null;
 	/** `OPERATIONAL`, `DELAYED` or `CLOSED`. */
 	status: string | null;
-	/** `PROVIDER_AUTH` is the prompt on the phone, the only way that we can offer. */
+	/** `PROVIDER_AUTH` is the prompt on the phone, the only method that Airtill supports. */
 	authType: string | null;
 	callbackUrl: string | null;
 }
@@ -24,7 +24,7 @@ export interface ActiveConfiguration {
 
 export const CONFIGURATION_PATH = '/v2/active-conf?operationType=DEPOSIT';
 
-/** @returns null when the answer is none */
+/** @returns null if the response is not a configuration */
 export function readConfiguration(outcome: HttpOutcome): ActiveConfiguration | null {
 	if (outcome.kind === 'failure' || outcome.status !== 200) return null;
 	const body = jsonObject(outcome.text);
@@ -56,8 +56,8 @@ const listOf = (object: unknown, name: string): unknown[] => {
 };
 
 /**
- * The operator's pages show the operations as an object by name, as a list of such objects, and as a list with the name
- * inside.
+ * Parses the operations. The operator's documentation shows them as an object by name, as a list of such objects, and
+ * as a list with the name inside.
  */
 function operationOf(currency: unknown, name: string): Record<string, unknown> | null {
 	const operations = member(currency, 'operationTypes');
@@ -81,7 +81,7 @@ function readRules(operation: Record<string, unknown>): ProviderRules {
 	};
 }
 
-/** Two names of one thing on the operator's pages. */
+/** The operator's documentation has two names for this. */
 function numberOf(object: unknown, name: string, otherName: string): number | null {
 	const text = textMember(object, name) ?? textMember(object, otherName);
 	const value = text === null ? NaN : Number(text);

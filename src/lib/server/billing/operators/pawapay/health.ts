@@ -11,7 +11,7 @@ interface Setup {
 	signs: boolean;
 }
 
-/** What the account's configuration says against our settings, in words. Empty when all is well. */
+/** Compares the account's configuration with our settings. @returns problems as sentences */
 export function healthProblems(outcome: HttpOutcome, setup: Setup): string[] {
 	const known = readConfiguration(outcome);
 	if (known === null) return [describe(outcome)];

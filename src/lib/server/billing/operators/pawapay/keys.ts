@@ -5,10 +5,10 @@ import { createCache } from './cache.ts';
 import type { Calls } from './calls.ts';
 import { publicKey } from './signatures.ts';
 
-/** Kept for a day; a key that is not among them is looked for, but not at every forged callback. */
+/** Kept for a day. An unknown key causes a fetch, but not for every forged callback. */
 const TIMES = { freshMs: 24 * 60 * 60 * 1000, pauseMs: 60 * 1000 };
 
-/** The keys with which pawaPay signs callbacks (GET /v2/public-key/http), by their exact id. */
+/** pawaPay's keys for signing callbacks (GET /v2/public-key/http), by exact id. */
 export function createCallbackKeys(calls: Calls, clock: Clock): (id: string) => Promise<KeyObject | null> {
 	const keys = createCache<ReadonlyMap<string, KeyObject>>(
 		clock,

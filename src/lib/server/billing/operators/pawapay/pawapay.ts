@@ -20,9 +20,9 @@ import { inOtherCurrency, isInMarket, providerList, type Provider } from './prov
 import { isSigned, privateKey } from './signatures.ts';
 
 /**
- * pawaPay, version 2 of its Merchant API (docs.pawapay.io/v2; reference section 5): one account, many networks. Each of
- * our payment methods is a provider of theirs. Our reference is their depositId, so a lost answer is resolved by a
- * status read, and the same request may be sent again. Callbacks go to the address in their dashboard.
+ * pawaPay, Merchant API version 2 (docs.pawapay.io/v2; reference section 5): one account for many networks. Each payment
+ * method is one of its providers. Our reference is the depositId, so a status read resolves a lost answer, and the same
+ * request may be sent again. The callback address is set in its dashboard.
  */
 const SANDBOX_HOST = /(^|\.)sandbox\.pawapay\./;
 const LIVE_HOST = /^api\.pawapay\./;
@@ -123,7 +123,7 @@ export const pawapay = defineOperator({
 	}
 });
 
-/** The configuration changes when an account manager changes it, and when a network is down. */
+/** The configuration changes if an account manager changes it, or a network is down. */
 const CONFIGURATION_TIMES = { freshMs: 10 * 60 * 1000, pauseMs: 30 * 1000 };
 
 interface Options {
@@ -169,13 +169,13 @@ function createAdapter(
 			},
 			customerMessage: customerMessage(request.description)
 		});
-		// A network that is down stays down for a while: the buyer learns it at once and may take another one.
+		// A network stays down for a while: the buyer is told at once and may choose another one.
 		return submitOutcome(outcome, 'depositId', request.reference, () => false);
 	}
 
 	function validate({ amountMinor, currency: asked }: Pick<PaymentRequest, 'amountMinor' | 'currency'>) {
 		if (asked !== currency) return [`pawaPay is set up for ${currency}, not ${asked}.`];
-		// Which provider it will be is known later: what none of them takes is refused here.
+		// The provider is chosen later; an amount that none of them accepts is refused here.
 		const known = configuration.held();
 		const each = providers.map(({ code }) => amountProblems(amountMinor, asked, known?.rulesOf(code, asked)));
 		return each.some((problems) => problems.length === 0) ? [] : (each[0] ?? []);
@@ -188,7 +188,7 @@ function createAdapter(
 		return {
 			claimed: status === null ? 'unknown' : (CLAIMS[status] ?? 'unknown'),
 			authentic,
-			// A refund's callback is about the refund, whatever else it names.
+			// A refund's callback is about the refund, even if it names the deposit.
 			reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
 			operatorReference: null,
 			...settledOf(body)
@@ -227,7 +227,7 @@ function createAdapter(
 			const outcome = await calls.postFinancial('/v2/refunds', {
 				refundId: reference,
 				depositId: payment.reference,
-				// What was taken could be taken, so it needs no look at the provider's decimals.
+				// The provider took this amount, so its decimals are valid.
 				amount: wireAmount(amountMinor, taken, 2),
 				currency: taken
 			});
@@ -256,7 +256,7 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
 	IN_RECONCILIATION: 'pending'
 };
 
-/** Nobody waits at a screen for a refund: these end by themselves, or when the wallet is filled up. */
+/** Temporary refusals of refunds: they end when the network is up or the wallet is refilled. */
 const PASSES_FOR_REFUNDS = new Set([
 	'PROVIDER_TEMPORARILY_UNAVAILABLE',
 	'REFUND_IN_PROGRESS',
@@ -283,7 +283,7 @@ function amountProblems(
 
 const MESSAGE = { min: 4, max: 22 };
 
-/** What the payer reads: 4 to 22 letters, digits and spaces (reference section 5). */
+/** The text for the payer: 4 to 22 letters, digits and spaces (reference section 5). */
 export function customerMessage(description: string): string {
 	const plain = description
 		.normalize('NFKD')

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { guessNetwork } from '#lib/checkout/payment-method-guess.ts';
+import { guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
 import { NETWORK_METHODS } from '../registry.ts';
 
-/** A network as pawaPay calls it, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
+/** A pawaPay provider, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
 export interface Provider {
 	method: string;
 	code: string;
@@ -43,7 +43,7 @@ const marketOf = ({ code }: Provider): Market | undefined => MARKETS[code.slice(
 
 const FORM = `Write it as "mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA"`;
 
-/** For settings: our payment methods and the provider that carries each. */
+/** For settings: payment methods and their providers. */
 export const providerList = z.string().transform((text, context): Provider[] => {
 	const providers: Provider[] = [];
 	const wrong = (problem: string) => {
@@ -62,23 +62,23 @@ export const providerList = z.string().transform((text, context): Provider[] => 
 	return providers;
 });
 
-/** Providers of markets whose wallets do not hold the currency, with what they hold. */
+/** Providers whose wallets do not hold the currency, with the currencies that they hold. */
 export const inOtherCurrency = (providers: readonly Provider[], currency: string) =>
 	providers.flatMap((provider) => {
 		const currencies = marketOf(provider)?.currencies ?? [currency];
 		return currencies.includes(currency) ? [] : [{ code: provider.code, currencies }];
 	});
 
-/** Whether a number (E.164) is of the provider's country; a market that we do not know may have any. */
+/** True if a number (E.164) belongs to the provider's country; an unknown market accepts any. */
 export const isInMarket = (provider: Provider, phone: string): boolean =>
 	phone.startsWith(`+${marketOf(provider)?.prefix ?? ''}`);
 
 /**
- * The provider for a number when the buyer has not named the network and pawaPay could not tell it: the one of the
- * network that its first digits suggest, else the first one of its country.
+ * Guesses the provider for a number if pawaPay predicted none: the one of the network that its first digits suggest,
+ * otherwise the first one of its country.
  */
 export function likelyProvider(providers: readonly Provider[], phone: string): Provider | undefined {
 	const near = providers.filter((provider) => isInMarket(provider, phone));
-	const guess = guessNetwork(phone);
+	const guess = guessPaymentMethod(phone);
 	return near.find(({ method }) => method === guess) ?? near[0] ?? providers[0];
 }

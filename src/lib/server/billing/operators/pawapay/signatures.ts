@@ -3,30 +3,30 @@ import { parseDictionary, serializeInnerList, serializeItem, type InnerList } fr
 import { z } from 'zod';
 
 /**
- * Signatures of pawaPay (docs.pawapay.io/v2/docs/signatures; reference section 5): HTTP message signatures by RFC 9421
- * with ECDSA P-256 over a Content-Digest (RFC 9530) among others. The operator writes the signature as DER, where the
- * RFC says two numbers in a row: both are taken.
+ * Signatures of pawaPay (docs.pawapay.io/v2/docs/signatures; reference section 5): HTTP message signatures (RFC 9421)
+ * with ECDSA P-256, covering a Content-Digest (RFC 9530). The operator encodes the signature as DER, the RFC as two
+ * concatenated numbers: both are accepted.
  */
 export interface SigningKey {
 	id: string;
 	key: KeyObject;
 }
 
-/** A request that came in, as it came. */
+/** An incoming request. */
 export interface SignedRequest {
 	method: string;
 	/** Names in lower case. */
 	headers: Readonly<Record<string, string>>;
 	body: string;
-	/** Host and path under which it may have been sent: a proxy before us may have changed what we see. */
+	/** Hosts and paths that the sender may have used: a proxy may have changed them. */
 	targets: readonly { authority: string; path: string }[];
-	/** Epoch milliseconds */
+	/** In ms since the epoch. */
 	now: number;
 }
 
 const ALGORITHM = 'ecdsa-p256-sha256';
 const LABEL = 'sig-pp';
-/** As the operator's own example signs a request. */
+/** Components of the operator's own example. */
 const SIGNED_BY_US = [
 	'@method',
 	'@authority',
@@ -36,29 +36,29 @@ const SIGNED_BY_US = [
 	'content-type',
 	'content-length'
 ];
-/** Without these a signature says nothing about this request. */
+/** A signature without these components does not authenticate the request. */
 const REQUIRED = ['content-digest', '@method', '@path'];
 const OUR_LIFE_SECONDS = 300;
-/** By which clocks may differ. */
+/** Tolerance for different clocks. */
 const SKEW_SECONDS = 60;
 const MAX_SIGNATURES = 4;
 
 const isP256 = (key: KeyObject) =>
 	key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** For settings: a private key as PEM; line breaks may be written as \n. */
+/** For settings: a private key in PEM; line breaks may be written as \n. */
 export const privateKey = z.string().transform((text, context): KeyObject => {
 	try {
 		const key = createPrivateKey(text.replaceAll('\\n', '\n'));
 		if (isP256(key)) return key;
 	} catch {
-		// Said below; the reason of the library may repeat a part of the key.
+		// The library's message may contain a part of the key.
 	}
 	context.addIssue({ code: 'custom', message: 'Use an ECDSA P-256 private key as PEM.' });
 	return z.NEVER;
 });
 
-/** A published key: PEM, or its base64 without the frame. null when it is not a P-256 key. */
+/** Parses a published key: PEM, or its base64 without the frame. null if it is not a P-256 key. */
 export function publicKey(text: string): KeyObject | null {
 	try {
 		const isPem = text.includes('-----BEGIN');
@@ -70,7 +70,7 @@ export function publicKey(text: string): KeyObject | null {
 	}
 }
 
-/** Headers that sign a POST of ours. */
+/** Returns the headers that sign a POST. */
 export function signedHeaders(request: {
 	key: SigningKey;
 	url: string;
@@ -104,9 +104,9 @@ export function signedHeaders(request: {
 }
 
 /**
- * Whether pawaPay signed a request: body and digest agree, the signature covers digest, method and path, was made with
- * the key that it names, and has not expired. Never throws.
- * @param keyById null when there is no such key
+ * Verifies a request: body and digest match, the signature covers digest, method and path, its key is known, and it has
+ * not expired. Never throws.
+ * @param keyById returns null for an unknown key
  */
 export async function isSigned(
 	request: SignedRequest,
@@ -123,7 +123,7 @@ export async function isSigned(
 		}
 		return false;
 	} catch {
-		// Not written as structured fields, so it is not theirs.
+		// Not valid structured fields, so pawaPay did not send it.
 		return false;
 	}
 }
@@ -163,7 +163,7 @@ async function holds(
 	});
 }
 
-/** RFC 9421 section 2.5. @returns null when the request lacks a component */
+/** RFC 9421 section 2.5. @returns null if the request lacks a component */
 function signatureBase(covered: InnerList, valueOf: (name: string) => string | null): string | null {
 	const lines: string[] = [];
 	for (const component of covered[0]) {
@@ -194,7 +194,7 @@ function derived(name: string, method: string, authority: string, path: string):
 const digest = (algorithm: 'sha256' | 'sha512', body: string) =>
 	createHash(algorithm).update(body).digest('base64');
 
-/** Every digest of a kind that we know must be right, and there must be one (RFC 9530). */
+/** At least one known digest must be present, and all known ones must match (RFC 9530). */
 function bodyMatches(header: string, body: string): boolean {
 	const known = [...parseDictionary(header)].flatMap(([name, [value]]) => {
 		const algorithm = { 'sha-256': 'sha256', 'sha-512': 'sha512' }[name] as 'sha256' | 'sha512' | undefined;

@@ -15,32 +15,32 @@ import { INSTRUCTED, scenarioFor, type Scenario } from './scenarios.ts';
 import * as store from './store.ts';
 
 /**
- * The sandbox operator: test money with books of its own. It goes through the same outbox, callback route and
- * status reads as any operator; what it answers is decided by the payer's number (scenarios.ts), or by a person in
- * the developer area as long as nothing was answered.
+ * The sandbox operator: test money with its own records. It uses the same outbox, callback route and status reads as
+ * any operator. The payer's number decides its answer (scenarios.ts), or a person in the developer area while a charge
+ * is pending.
  */
 
 const OUTAGE_MS = 30_000;
 const RESULT_DELAY_MS = 1_000;
-/** How long after our own time limit the late success of the sandbox comes. */
+/** Delay of the late success after our own time limit. */
 const LATE_MS = 20_000;
 const CALLBACK_TIMEOUT_MS = 5_000;
-/** Longer waits are left to the status reads: a timer would not outlive the process anyway. */
+/** Longer waits are left to status reads: a timer does not outlive the process. */
 const MAX_TIMER_MS = 20 * 60 * 1000;
 
 export interface SandboxOperator extends OperatorAdapter {
 	/**
-	 * Decides what becomes of a charge, and calls back as any operator does.
-	 * @returns false when the operator does not have it, or has given its final word
+	 * Decides the result of a charge and sends the callback.
+	 * @returns false if the operator does not know the charge, or its result is final
 	 */
 	instruct(reference: string, outcome: TestOutcome): Promise<boolean>;
-	/** What was decided about a charge; null while it is open to a decision, `undefined` when it is not. */
+	/** The decision about a charge; null while none was made, `undefined` if none is possible. */
 	openTo(reference: string): Promise<TestOutcome | null | undefined>;
-	/** Drops callbacks that are still to come, as a crash would. */
+	/** Drops pending callbacks, as a crash would. */
 	stop(): void;
 }
 
-/** The columns of a list with which a statement check is tried in a sandbox. */
+/** Columns of a list for trying the statement check in a sandbox. */
 export const SANDBOX_STATEMENT = {
 	id: 'sandbox',
 	statement: {
@@ -54,7 +54,7 @@ export const SANDBOX_STATEMENT = {
 export function createSandboxOperator(database: Database, clock: Clock, log: Log): SandboxOperator {
 	const timers = new Set<NodeJS.Timeout>();
 
-	/** The operator's final word and the moment from which it is given; null when it never comes. */
+	/** The final result and when it is known; null if there is none. */
 	function wordOn(charge: store.Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
 		const scenario = scenarioFor(charge.phone);
 		const instruction = TEST_OUTCOMES.find(({ id }) => id === charge.outcome);
@@ -109,7 +109,7 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 			});
 			await response.arrayBuffer();
 		} catch (error) {
-			// As with a real operator, a callback that does not arrive is lost; status reads find the result.
+			// As with a real operator, a callback that fails is lost; status reads find the result.
 			log.debug({ err: error }, 'sandbox callback not delivered');
 		}
 	}

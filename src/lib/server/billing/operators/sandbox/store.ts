@@ -6,10 +6,10 @@ import type {
 	SandboxRefundsTable
 } from '#lib/server/db/schema.ts';
 
-/** The sandbox operator's own books. They outlive the process, as a real operator's do. */
+/** The sandbox operator's own records. They outlive the process, like those of a real operator. */
 
 export type ChargeRow = Selectable<SandboxChargesTable>;
-/** A charge, with what a person has decided about it. */
+/** A charge with a person's decision about it. */
 export type Charge = ChargeRow & Pick<Nullable<SandboxInstructionsTable>, 'outcome' | 'instructed_at'>;
 type Nullable<T> = { [K in keyof T]: T[K] | null };
 export type Refund = Selectable<SandboxRefundsTable>;
@@ -25,7 +25,7 @@ export async function findCharge(database: Database, reference: string): Promise
 	return row ?? null;
 }
 
-/** Notes a charge once; the one already there wins. */
+/** Inserts a charge unless it exists. */
 export async function insertCharge(database: Database, charge: ChargeRow): Promise<Charge> {
 	await database.db
 		.insertInto('sandbox_charges')
@@ -35,7 +35,7 @@ export async function insertCharge(database: Database, charge: ChargeRow): Promi
 	return (await findCharge(database, charge.reference)) ?? { ...charge, outcome: null, instructed_at: null };
 }
 
-/** Notes what a person decided; a later decision takes the place of an earlier one. */
+/** Stores a person's decision; a later one replaces it. */
 export async function instruct(
 	database: Database,
 	instruction: { reference: string; outcome: string; now: number }

@@ -5,19 +5,19 @@ import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
 import { priceAgain } from '../../../s/[token]/retry.ts';
-import { refused, told } from '../told.ts';
+import { refused, answer } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /** Pays the purchase of the form's `token` again: `{ token }` of where it goes on, or `{ errors }` by field. */
 export const POST: RequestHandler = async (event) => {
-	const entry = readFields(await readForm(event.request), ['token', 'network', 'phone', 'quoted']);
+	const entry = readFields(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
 	const { config, purchases } = event.locals.app;
 	try {
 		const purchase = await purchases.find(apiClient(event), entry.token);
 		if (!purchase) return refused({ form: m.purchase_not_found() }, 404);
 		const { router, session } = purchase;
-		if (!offeredMethods(router.payment_methods).includes(entry.network)) {
-			return refused({ network: m.purchase_choose_network() });
+		if (!offeredMethods(router.payment_methods).includes(entry.paymentMethod)) {
+			return refused({ paymentMethod: m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
 		// The amount that is charged is the amount that was shown.
@@ -25,12 +25,12 @@ export const POST: RequestHandler = async (event) => {
 			return refused({ form: m.purchase_price_changed() }, 409);
 		try {
 			const token = await purchases.retry(apiClient(event), entry.token, {
-				paymentMethod: entry.network,
+				paymentMethod: entry.paymentMethod,
 				phone: entry.phone,
 				amount: Number(entry.quoted),
 				currency: session.currency
 			});
-			return told({ token });
+			return answer({ token });
 		} catch (problem) {
 			const words = { router, region: config.defaultRegion };
 			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);

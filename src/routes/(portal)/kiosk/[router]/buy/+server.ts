@@ -4,8 +4,8 @@ import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
-import { kioskRouter } from '../till.ts';
-import { refused, told } from '../told.ts';
+import { kioskRouter } from '../availability.ts';
+import { refused, answer } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /**
@@ -22,20 +22,20 @@ export const POST: RequestHandler = async (event) => {
 		if ('error' in wanted) return refused({ time: wanted.error });
 		// The amount that is charged is the amount that was shown.
 		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
-		if (!offeredMethods(router.payment_methods).includes(entry.network)) {
-			return refused({ network: m.purchase_choose_network() });
+		if (!offeredMethods(router.payment_methods).includes(entry.paymentMethod)) {
+			return refused({ paymentMethod: m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
 		try {
 			const token = await purchases.buy(apiClient(event), entry.purchase, {
 				routerId: router.id,
 				duration: wanted.choice.duration,
-				paymentMethod: entry.network,
+				paymentMethod: entry.paymentMethod,
 				phone: entry.phone,
 				amount: wanted.choice.amount,
 				currency: router.currency
 			});
-			return told({ token });
+			return answer({ token });
 		} catch (problem) {
 			const words = { router, region: config.defaultRegion };
 			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);

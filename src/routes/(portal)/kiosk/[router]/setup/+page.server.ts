@@ -2,13 +2,13 @@ import { error } from '@sveltejs/kit';
 import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { orCalmly } from '../../../api-errors.ts';
-import { kioskRouter } from '../till.ts';
+import { orUnavailable } from '../../../api-errors.ts';
+import { kioskRouter } from '../availability.ts';
 import type { PageServerLoad } from './$types';
 
 /** How a tablet becomes this router's kiosk: a form that makes its start address, and what an owner has to know. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orCalmly(kioskRouter(event), 'The router cannot be read at the moment.');
+	const router = await orUnavailable(kioskRouter(event), 'The router cannot be read at the moment.');
 	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
 	const options = kioskOptions(event.url.searchParams);
 	return {

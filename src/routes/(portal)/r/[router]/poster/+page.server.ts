@@ -5,7 +5,7 @@ import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
-import { orCalmly, orNull } from '../../../api-errors.ts';
+import { orUnavailable, orNull } from '../../../api-errors.ts';
 import { languagesOf, nameSize, sizeOf } from './choice.ts';
 import { posterWords } from './words.ts';
 import type { PageServerLoad } from './$types';
@@ -25,7 +25,7 @@ async function findRouter(event: RequestEvent<{ router: string }>): Promise<Rout
 
 /** GET /r/{router}/poster?size=a4|a6&languages=sw,en: what hangs on the wall of the venue. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orCalmly(findRouter(event), 'The poster cannot be made at the moment.');
+	const router = await orUnavailable(findRouter(event), 'The poster cannot be made at the moment.');
 	const size = sizeOf(event.url.searchParams);
 	const { languages, tooMany } = languagesOf(event.url.searchParams, currentLocale());
 	// Without a language: each phone that scans it speaks its own.

@@ -2,7 +2,7 @@ import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-cl
 import { link } from '#lib/i18n/current.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
 import { wayOnline } from '../go-online.ts';
-import { shownOf } from '../view.ts';
+import { purchaseShown } from '../view.ts';
 import type { RequestHandler } from './$types';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
@@ -16,11 +16,11 @@ export const GET: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const { token } = event.params;
 	const page = link(`/s/${token}`);
-	// Whoever only looks ahead signs nobody in.
+	// A HEAD request signs no device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
 		const found = await purchases.find(apiClient(event), token);
-		const shown = found && shownOf(found, new Date(clock.now()), config.reportTimezone);
+		const shown = found && purchaseShown(found, new Date(clock.now()), config.reportTimezone);
 		if (!found || !shown?.pass) return goTo(page);
 		const { pass } = shown;
 		const way = await wayOnline(event, page, {

@@ -1,6 +1,6 @@
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { deviceOf, watchText } from '../go-online.ts';
-import { shownOf } from '../view.ts';
+import { purchaseShown } from '../view.ts';
 import type { RequestHandler } from './$types';
 
 /** Longest time that an answer is held back until there is news; as the API's own limit. */
@@ -18,7 +18,7 @@ export const GET: RequestHandler = async (event) => {
 		const found = await purchases.wait(apiClient(event), event.params.token, wait);
 		if (!found) return answer({ state: null }, 404);
 		if (found.successor !== null) return answer({ state: 'replaced' });
-		const { pass, watch } = shownOf(found, new Date(clock.now()), config.reportTimezone);
+		const { pass, watch } = purchaseShown(found, new Date(clock.now()), config.reportTimezone);
 		const device = pass && (await deviceOf(event, found.router.id));
 		return answer({ state: watchText(watch, device) });
 	} catch (problem) {

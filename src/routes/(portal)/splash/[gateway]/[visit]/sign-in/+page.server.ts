@@ -4,7 +4,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/api/http/limits.ts';
-import { orCalmly, readForm } from '../../../../api-errors.ts';
+import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, visitPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -13,9 +13,8 @@ const MAX_TYPED = 64;
 
 async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>) {
 	const gateway = await findGateway(event);
-	const { config, captiveSessions } = event.locals.app;
-	// Where sessions are another installation's, their passwords cannot be looked at.
-	const visit = config.remoteApi ? null : await captiveSessions.find(gateway, event.params.visit);
+	const { captiveSessions } = event.locals.app;
+	const visit = await captiveSessions.find(gateway, event.params.visit);
 	if (!visit) error(410, m.splash_refusal_over());
 	return { gateway, visit };
 }
@@ -23,14 +22,14 @@ async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>
 /** Signs in who bought elsewhere: the device of this visit then belongs to the pass of that user name. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, visit } = await findVisit(event);
-	const router = await orCalmly(findRouter(event, gateway), m.common_prices_unreachable());
+	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
 	return { ssid: apart(router.ssid), back: visitPath(gateway, visit) };
 };
 
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, visit } = await findVisit(event);
-		const { guests, captiveSessions } = event.locals.app;
+		const { apiBuyers, captiveSessions } = event.locals.app;
 		const sent = readFields(await readForm(event.request), ['user', 'password']);
 		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
 		const seconds = await takeSignIn(event, visit.id);
@@ -38,7 +37,7 @@ export const actions: Actions = {
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: m.splash_sign_in_limited({ seconds }) });
 		}
-		const token = await guests.signIn(gateway.routerId, { user, password });
+		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
 		await captiveSessions.bind(visit.id, token);
 		redirect(303, link(`/pass/${token}`));

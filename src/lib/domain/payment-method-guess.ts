@@ -1,0 +1,71 @@
+/** The slug that leaves the payment method to be found from the payer's number. */
+export const ANY_PAYMENT_METHOD = 'mobile_money';
+
+/**
+ * Guesses the payment method of a number from its first digits. Numbers are carried from one operator to another and
+ * numbering plans change: a guess preselects a choice and routes `mobile_money`, and never refuses anything.
+ */
+export type GuessedPaymentMethod = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
+
+/** By country code, the digits that follow it; the longest match wins. */
+const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMethod, string>>>> = {
+	// Uganda
+	'256': { mtn_momo: '76 77 78 79 31 39', airtel_money: '70 74 75 20' },
+	// Kenya
+	'254': {
+		mpesa: '70 71 72 74 757 758 759 768 769 79 110 111 112 113 114 115 116 117',
+		airtel_money: '73 75 762 78 100 101 102 103 104 105 106'
+	},
+	// Tanzania
+	'255': { mpesa: '74 75 76', airtel_money: '68 69 78' },
+	// Rwanda
+	'250': { mtn_momo: '78 79', airtel_money: '72 73' },
+	// Zambia
+	'260': { mtn_momo: '76 96', airtel_money: '77 97 57' },
+	// Malawi
+	'265': { airtel_money: '98 99' },
+	// Ghana
+	'233': { mtn_momo: '24 25 53 54 55 59', airtel_money: '26 27 56 57' },
+	// Cameroon
+	'237': {
+		mtn_momo: '67 650 651 652 653 654 680 681 682 683',
+		orange_money: '69 655 656 657 658 659 685 686 687 688 689'
+	},
+	// Ivory Coast
+	'225': { mtn_momo: '05', orange_money: '07' },
+	// Benin
+	'229': { mtn_momo: '0151 0152 0153 0154 0156 0157 0161 0162 0166 0167 0169 0190 0191 0196 0197' },
+	// Congo, Kinshasa
+	'243': { mpesa: '81 82 83', airtel_money: '97 98 99', orange_money: '80 84 85 89' },
+	// Madagascar
+	'261': { airtel_money: '33', orange_money: '32 37' },
+	// Senegal
+	'221': { orange_money: '77 78' }
+};
+
+/** @param phone E.164 */
+export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
+	const methods = PREFIXES[phone.slice(1, 4)];
+	const digits = phone.slice(4);
+	let best: { method: GuessedPaymentMethod; length: number } | null = null;
+	for (const [method, prefixes] of Object.entries(methods ?? {})) {
+		for (const prefix of prefixes.split(' ')) {
+			if (digits.startsWith(prefix) && prefix.length > (best?.length ?? 0)) {
+				best = { method: method as GuessedPaymentMethod, length: prefix.length };
+			}
+		}
+	}
+	return best?.method ?? null;
+}
+
+/**
+ * Turns a typed number into E.164, well enough for a guess and without the metadata of all countries.
+ * @param prefix of numbers without a country code, e.g. `+256`
+ */
+export function roughE164(typed: string, prefix: string): string {
+	const digits = typed.replace(/[^\d+]/g, '');
+	if (digits.startsWith('+')) return digits;
+	if (digits.startsWith('00')) return `+${digits.slice(2)}`;
+	if (digits.startsWith(prefix.slice(1))) return `+${digits}`;
+	return prefix + digits.replace(/^0/, '');
+}

@@ -1,0 +1,75 @@
+import { all } from './dom.ts';
+
+/** Buttons that need script: they are hidden in the page and shown here. */
+
+const CONFIRMATION_MS = 3_000;
+
+/** For old browsers and pages on plain http, where there is no `navigator.clipboard`. */
+function copyBySelection(text: string): boolean {
+	const field = document.createElement('textarea');
+	field.value = text;
+	field.readOnly = true;
+	field.className = 'heard';
+	document.body.append(field);
+	field.select();
+	field.setSelectionRange(0, text.length);
+	try {
+		return document.execCommand('copy');
+	} catch {
+		return false;
+	} finally {
+		field.remove();
+	}
+}
+
+async function copyByClipboard(text: string): Promise<boolean> {
+	try {
+		await navigator.clipboard.writeText(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** `data-copy`: copies the text, and shows for a moment whether that worked. */
+export function copy(): void {
+	for (const button of all('[data-copy]')) {
+		const { copy: text = '', copied = '', byHand = '' } = button.dataset;
+		const label = button.textContent;
+		const status = button.parentElement?.querySelector('[role=status]');
+		let timer: ReturnType<typeof setTimeout>;
+		const show = (message: string) => {
+			button.textContent = message || label;
+			if (status) status.textContent = message;
+		};
+		button.hidden = false;
+		button.addEventListener('click', async () => {
+			const done = copyBySelection(text) || (await copyByClipboard(text));
+			button.focus();
+			show(done ? copied : byHand);
+			clearTimeout(timer);
+			timer = setTimeout(() => show(''), CONFIRMATION_MS);
+		});
+	}
+}
+
+/** `data-share`: hands the text to the phone's share sheet, where the browser has one (https, Web Share). */
+export function share(): void {
+	if (!('share' in navigator)) return;
+	for (const button of all('[data-share]')) {
+		button.hidden = false;
+		button.addEventListener('click', () => {
+			navigator.share({ text: button.dataset['share'] ?? '' }).catch(() => {
+				// Closed without sharing, or not allowed here: the text can still be copied.
+			});
+		});
+	}
+}
+
+/** `data-print`: opens the print dialogue. */
+export function print(): void {
+	for (const button of all('[data-print]')) {
+		button.hidden = false;
+		button.addEventListener('click', () => window.print());
+	}
+}

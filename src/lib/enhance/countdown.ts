@@ -1,0 +1,43 @@
+import { timeLeft, type TimeLeftWords } from '../format/time-left.ts';
+import { all, fill, settingsOf } from './dom.ts';
+
+/** Sent to the page when the countdown reaches its end. */
+export const TIME_OVER = 'airtill:time-over';
+
+export interface CountdownSettings {
+	remainingSeconds: number;
+	/** The end is near with so much left. */
+	warnSeconds: number;
+	/** "{} left" */
+	text: string;
+	words: TimeLeftWords;
+}
+
+const TICK_MS = 500;
+
+/** `data-countdown`: counts the time left down and shows the warning before the end. */
+export function countDown(): void {
+	for (const element of all('[data-countdown]')) run(element);
+}
+
+function run(element: HTMLElement): void {
+	const { remainingSeconds, warnSeconds, text, words } = settingsOf<CountdownSettings>(element, 'countdown');
+	const label = element.querySelector('b');
+	const bar = element.querySelector('progress');
+	const warning = element.querySelector<HTMLElement>('.box');
+	// The distance on the phone's clock, which counts sleep; its time of day may be wrong.
+	const start = Date.now();
+	const show = () => {
+		const left = Math.max(0, remainingSeconds - Math.max(0, (Date.now() - start) / 1000));
+		const time = timeLeft(left, words);
+		const sentence = fill(text, time);
+		if (label && label.textContent !== sentence) label.textContent = sentence;
+		if (bar) bar.value = left;
+		if (warning && left <= warnSeconds) warning.hidden = false;
+		if (left > 0) return;
+		clearInterval(timer);
+		dispatchEvent(new Event(TIME_OVER));
+	};
+	const timer = setInterval(show, TICK_MS);
+	show();
+}

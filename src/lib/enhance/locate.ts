@@ -1,0 +1,49 @@
+import { positionOf } from '../map/position.ts';
+import { all, settingsOf } from './dom.ts';
+
+export interface LocateSettings {
+	/** Shown on the button while the phone is asked. */
+	asking: string;
+	refused: string;
+	unknown: string;
+	/** Address of the list. */
+	list: string;
+}
+
+const TIMEOUT_MS = 15_000;
+const MAX_AGE_MS = 60_000;
+
+/** `data-locate`: opens the list around the phone's position. The outcome of a failure goes into `#location-hint`. */
+export function locate(): void {
+	// Browsers give positions to secure pages only.
+	if (!window.isSecureContext || !('geolocation' in navigator)) return;
+	for (const button of all('[data-locate]')) {
+		const settings = settingsOf<LocateSettings>(button, 'locate');
+		button.hidden = false;
+		button.addEventListener('click', () => ask(button, settings));
+	}
+}
+
+function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSettings): void {
+	const label = button.textContent;
+	const hint = document.getElementById('location-hint');
+	button.textContent = asking;
+	button.setAttribute('aria-disabled', 'true');
+	const done = (problem = '') => {
+		button.textContent = label;
+		button.removeAttribute('aria-disabled');
+		if (!hint || problem === '') return;
+		hint.className = 'small error';
+		hint.setAttribute('role', 'alert');
+		hint.textContent = problem;
+	};
+	navigator.geolocation.getCurrentPosition(
+		({ coords }) => {
+			const position = positionOf(coords.latitude, coords.longitude);
+			done();
+			if (position) location.assign(`${list}?lat=${position.lat}&lon=${position.lon}`);
+		},
+		({ code, PERMISSION_DENIED }) => done(code === PERMISSION_DENIED ? refused : unknown),
+		{ timeout: TIMEOUT_MS, maximumAge: MAX_AGE_MS }
+	);
+}

@@ -1,0 +1,96 @@
+import { OWN_TIME, ownDuration, priceOf, type PricedRouter } from '../checkout/price.ts';
+import { currencyExponent } from '../domain/money.ts';
+import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/payment-method-guess.ts';
+import { all, fill, settingsOf } from './dom.ts';
+
+export interface PayFormSettings extends PricedRouter {
+	/** Prefix of numbers that are typed without a country code, e.g. `+256`. */
+	prefix: string;
+	/** How this page writes numbers (BCP 47). */
+	locales: string[];
+	/** "Pay" and "Pay {}" */
+	pay: string;
+	payMoney: string;
+}
+
+const field = (form: HTMLFormElement, selector: string) => form.querySelector<HTMLInputElement>(selector);
+
+/**
+ * `data-pay`: keeps the total and the price of a typed time up to date, and chooses the payment method that the number
+ * probably belongs to. The fields are the truth: they may be filled before the script runs, or by going back.
+ */
+export function payForm(): void {
+	for (const form of all<HTMLFormElement>('form[data-pay]')) follow(form, settingsOf(form, 'pay'));
+}
+
+function follow(form: HTMLFormElement, settings: PayFormSettings): void {
+	const guess = createGuess(form, settings.prefix);
+	const update = () => showTotal(form, settings);
+	form.addEventListener('input', ({ target }) => {
+		const { name = '' } = target as HTMLInputElement;
+		const own = field(form, `input[name=time][value=${OWN_TIME}]`);
+		if (own && /^(count|unit)$/.test(name)) own.checked = true;
+		if (name === 'phone') guess();
+		update();
+	});
+	form.addEventListener('change', update);
+	addEventListener('pageshow', update);
+	// The server's price counts only where no script shows the total.
+	const pays = field(form, '[name=pays]');
+	if (pays) pays.disabled = true;
+	guess();
+	update();
+}
+
+function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
+	const duration = ownDuration(field(form, '[name=count]')?.value ?? '', unitOf(form));
+	const amount = duration === null ? null : priceOf(settings, duration);
+	const ownMoney = amount === null ? '' : moneyText(amount, settings);
+	set(form, 'asked', amount === null ? '' : (duration ?? ''));
+	set(form, 'quoted', amount === null ? '' : String(amount));
+	const ownFigure = field(form, `input[value=${OWN_TIME}]`)?.parentElement?.querySelector('b');
+	if (ownFigure) ownFigure.textContent = ownMoney;
+
+	const money = field(form, 'input[name=time]:checked')?.parentElement?.querySelector('b')?.textContent ?? '';
+	const total = form.querySelector<HTMLElement>('[data-total]');
+	if (total) {
+		total.hidden = false;
+		total.textContent = money || '–';
+	}
+	const prices = form.querySelector<HTMLElement>('.prices');
+	if (prices) prices.hidden = true;
+	const button = form.querySelector('button');
+	if (button && !button.hasAttribute('aria-disabled')) {
+		button.textContent = money ? fill(settings.payMoney, money.replace(' ', '\u00a0')) : settings.pay;
+	}
+}
+
+const unitOf = (form: HTMLFormElement) => form.querySelector<HTMLSelectElement>('[name=unit]')?.value ?? '';
+
+function set(form: HTMLFormElement, name: string, value: string): void {
+	const input = field(form, `[name=${name}]`);
+	if (input) input.value = value;
+}
+
+/** As `formatMoney` writes it; may break after the currency. */
+function moneyText(amount: number, { currency, locales }: PayFormSettings): string {
+	const digits = Number.isInteger(amount) ? 0 : currencyExponent(currency);
+	const number = new Intl.NumberFormat(locales, {
+		minimumFractionDigits: digits,
+		maximumFractionDigits: digits
+	}).format(amount);
+	return `${currency} ${number.replace(/\u202f/g, '\u00a0')}`;
+}
+
+/** Chooses the payment method that the number probably belongs to, until the buyer has chosen one. */
+function createGuess(form: HTMLFormElement, prefix: string): () => void {
+	let guessed: HTMLInputElement | null = null;
+	return () => {
+		const chosen = field(form, 'input[name=paymentMethod]:checked');
+		if (!chosen || (chosen.value !== ANY_PAYMENT_METHOD && chosen !== guessed)) return;
+		const phone = field(form, '[name=phone]')?.value ?? '';
+		const method = guessPaymentMethod(roughE164(phone, prefix)) ?? ANY_PAYMENT_METHOD;
+		guessed = field(form, `input[name=paymentMethod][value=${method}]`);
+		if (guessed) guessed.checked = true;
+	};
+}

@@ -1,0 +1,128 @@
+/**
+ * The requests of the kiosk's screen. Purchase tokens travel in request bodies only: browsers and logs keep addresses,
+ * and nothing of a buyer may stay on the tablet.
+ */
+import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
+import type { FormErrors } from '../checkout/pay-form.ts';
+import type { PhoneHint } from '../checkout/phone-hint.ts';
+import type { PurchaseState } from '../checkout/purchase/state.ts';
+import type { QrCode } from '../format/qr.ts';
+import type { PricedRouter } from '../checkout/price.ts';
+
+export interface KioskRouter extends PricedRouter {
+	id: number;
+	name: string;
+	address: string | null;
+	ssid: string;
+	payment_methods: string[];
+	/** The sign-in needs a username, too. */
+	signsIn: boolean;
+	/** A warning before the payment. */
+	note: string | null;
+}
+
+/** Whether the kiosk can sell. `away`: the service is not available. `unknown`: the address names no router. */
+export type Availability =
+	| { state: 'open' | 'offline'; router: KioskRouter; hint: PhoneHint }
+	| { state: 'unknown' | 'away'; router: null };
+
+/** A purchase as the kiosk's screens show it. */
+export interface KioskPurchase extends Pick<
+	PurchaseState,
+	'kind' | 'tone' | 'title' | 'text' | 'next' | 'action' | 'polls'
+> {
+	token: string;
+	/** Changes whenever there is something new to show. */
+	watch: string;
+	notes: string[];
+	/** The short code that opens this purchase on any device. */
+	code: string;
+	money: string;
+	ssid: string;
+	/** Age of the payment. */
+	ageSeconds: number;
+	/** For a buyer whose phone shows no prompt. */
+	hint: string;
+	/** Lines of the receipt. */
+	lines: [string, string][];
+	/** Opens the purchase's page on the buyer's own phone. */
+	phoneQr: QrCode;
+	/** While the time runs. */
+	pass: SignInInstructions | null;
+	/** To pay again: the price, and the number that was charged, its middle hidden. */
+	again: { amount: number; money: string; duration: string; paymentMethod: string; number: string } | null;
+}
+
+/** Result of an order. `lost`: it may have arrived. */
+export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: FormErrors } | { as: 'lost' };
+
+/** `gone`: there is no such purchase. `away`: the service is not available. */
+export type Found = { as: 'found'; purchase: KioskPurchase } | { as: 'gone' } | { as: 'away' };
+
+/** An order may take long at the service; a read is repeated instead. */
+const ORDER_LIMIT_MS = 45_000;
+const READ_LIMIT_MS = 12_000;
+/** Statuses of our own server; others come from a proxy. */
+const REFUSALS: readonly number[] = [400, 404, 409, 503];
+
+export const asForm = (fields: Record<string, string>): FormData => {
+	const form = new FormData();
+	for (const [name, value] of Object.entries(fields)) form.set(name, value);
+	return form;
+};
+
+/** @param base address of the kiosk, without a slash at the end */
+export function createKioskClient(base: string) {
+	/** Without AbortSignal.timeout, which old tablets lack. */
+	async function call(path: string, limitMs: number, fields?: Record<string, string>) {
+		const request = new AbortController();
+		const limit = setTimeout(() => request.abort(), limitMs);
+		try {
+			const response = await fetch(`${base}/${path}`, {
+				cache: 'no-store',
+				signal: request.signal,
+				...(fields ? { method: 'POST', body: asForm(fields) } : {})
+			});
+			return { ok: response.ok, status: response.status, body: (await response.json()) as unknown };
+		} finally {
+			clearTimeout(limit);
+		}
+	}
+
+	async function send(path: string, fields: Record<string, string>): Promise<Sent> {
+		try {
+			const answer = await call(path, ORDER_LIMIT_MS, fields);
+			const { token, errors } = answer.body as { token?: string; errors?: FormErrors };
+			if (answer.ok && token) return { as: 'taken', token };
+			if (REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
+		} catch {
+			// No answer, or not ours: the order may have arrived.
+		}
+		return { as: 'lost' };
+	}
+
+	return {
+		/** Reads what can be bought, and a token for it; null without a connection. */
+		async look(): Promise<{ availability: Availability; purchase: string } | null> {
+			try {
+				const { ok, body } = await call('availability', READ_LIMIT_MS);
+				return ok ? (body as { availability: Availability; purchase: string }) : null;
+			} catch {
+				return null;
+			}
+		},
+		/** @param fields the fields of checkout/pay-form.ts */
+		buy: (fields: Record<string, string>) => send('buy', fields),
+		payAgain: (fields: Record<string, string>) => send('again', fields),
+		async find(token: string): Promise<Found> {
+			try {
+				const { ok, status, body } = await call('purchase', READ_LIMIT_MS, { token });
+				if (status === 404) return { as: 'gone' };
+				if (ok) return { as: 'found', purchase: body as KioskPurchase };
+			} catch {
+				// The caller repeats it.
+			}
+			return { as: 'away' };
+		}
+	};
+}

@@ -1,0 +1,116 @@
+import type { Area } from './area.ts';
+import type { Position } from '../domain/geo.ts';
+
+/**
+ * Reads the routers around those of the list, page after page, while the map rests. The list does not depend on it.
+ */
+
+export interface MapRouter extends Position {
+	id: number;
+	name: string;
+	price: string;
+	online: boolean;
+}
+
+export interface RouterFeed {
+	/** Reads an area unless it is known or under way; the reading of another area is cancelled. */
+	look(area: Area): void;
+	/** The routers that were read and are kept, by id. */
+	readonly routers: ReadonlyMap<number, MapRouter>;
+	stop(): void;
+}
+
+/** One answer of `/map-routers`. */
+interface Page {
+	routers: [id: number, name: string, lat: number, lon: number, price: string, online: 0 | 1][];
+	next: string | null;
+}
+
+/** Limits what is drawn. */
+const MAX_ROUTERS = 5_000;
+const MAX_PAGES = 50;
+/** On a slow or metered link. */
+const MAX_PAGES_SLOW = 3;
+/** The map is redrawn after the first page, after each of this many, and after the last. */
+const PAGES_A_STEP = 10;
+const PAUSE_MS = 30_000;
+/** Prices and routers change seldom. */
+const KEPT_MS = 5 * 60 * 1000;
+
+/** @param onRouters called when there are more routers, but not for each page */
+export function createRouterFeed(address: string, onRouters: () => void): RouterFeed {
+	const routers = new Map<number, MapRouter>();
+	/** Areas that were read, with the time. */
+	const read = new Map<string, number>();
+	let pausedUntil = 0;
+	let current: { key: string; stop: AbortController } | null = null;
+
+	async function readArea(area: Area, key: string, signal: AbortSignal): Promise<void> {
+		let cursor: string | null = null;
+		for (let page = 1; page <= maxPages(); page += 1) {
+			const found: Page | 'pause' = await fetchPage(address, area, cursor, signal);
+			if (found === 'pause') {
+				pausedUntil = Date.now() + PAUSE_MS;
+				return onRouters();
+			}
+			for (const [id, name, lat, lon, price, online] of found.routers) {
+				routers.delete(id);
+				routers.set(id, { id, name, lat, lon, price, online: online === 1 });
+			}
+			forgetOldest();
+			cursor = found.next;
+			if (page === 1 || page % PAGES_A_STEP === 0) onRouters();
+			if (cursor === null) break;
+		}
+		read.set(key, Date.now());
+		onRouters();
+	}
+
+	function forgetOldest(): void {
+		for (const id of routers.keys()) {
+			if (routers.size <= MAX_ROUTERS) return;
+			routers.delete(id);
+			// The areas are no longer complete.
+			read.clear();
+		}
+	}
+
+	return {
+		routers,
+		look(area) {
+			const key = `${area.lat} ${area.lon} ${area.radius}`;
+			if (current?.key === key) return;
+			current?.stop.abort();
+			current = null;
+			const now = Date.now();
+			if (now < pausedUntil || now - (read.get(key) ?? 0) < KEPT_MS) return;
+			const mine = { key, stop: new AbortController() };
+			current = mine;
+			const done = () => {
+				if (current === mine) current = null;
+			};
+			readArea(area, key, mine.stop.signal).then(done, done);
+		},
+		stop: () => current?.stop.abort()
+	};
+}
+
+/** @returns `pause` when the service limits the map. @throws when it was cancelled or nothing came */
+async function fetchPage(
+	address: string,
+	{ lat, lon, radius }: Area,
+	cursor: string | null,
+	signal: AbortSignal
+): Promise<Page | 'pause'> {
+	const query = new URLSearchParams({ lat: String(lat), lon: String(lon), radius: String(radius) });
+	if (cursor !== null) query.set('cursor', cursor);
+	const response = await fetch(`${address}?${query}`, { signal });
+	return response.ok ? ((await response.json()) as Page) : 'pause';
+}
+
+/** Chromium alone says how good the link is. */
+function maxPages(): number {
+	const { connection } = navigator as { connection?: { saveData?: boolean; effectiveType?: string } };
+	const isSlow = connection?.saveData === true || /2g/.test(connection?.effectiveType ?? '');
+	return isSlow ? MAX_PAGES_SLOW : MAX_PAGES;
+}

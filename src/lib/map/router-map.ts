@@ -1,0 +1,204 @@
+import L from 'leaflet';
+import type { Position } from '../domain/geo.ts';
+import { areaOf } from './area.ts';
+import { layGround } from './ground.ts';
+import { createMarkers, type Markers } from './markers.ts';
+import { createMarks, type Marks } from './marks.ts';
+import { roundDegrees } from './position.ts';
+import { createRouterFeed } from './router-feed.ts';
+import { fill, type MapSettings } from './settings.ts';
+
+const MAX_ZOOM = 19;
+/** Moved by this part of its width, the view shows something else than the list. */
+const MOVED_PART = 0.25;
+/** A list of one router still shows the streets around it. */
+const CLOSEST_FIT = 17;
+/** Pixels on both sides together, so that no pin is cut off. */
+const FIT_PADDING = 72;
+/** The map rests for this long before its routers are requested. */
+const REST_MS = 250;
+
+interface MapContext {
+	map: L.Map;
+	marks: Marks;
+	markers: Markers;
+	settings: MapSettings;
+}
+
+/** Draws the routers of the list and those around them, and keeps list and map in step. */
+export function drawMap(ground: HTMLElement, settings: MapSettings): void {
+	const sheet = document.createElement('div');
+	sheet.className = 'sheet';
+	const leaf = document.createElement('div');
+	leaf.className = 'leaf';
+	leaf.dir = 'ltr';
+	leaf.setAttribute('role', 'application');
+	leaf.setAttribute('aria-label', settings.texts.label);
+	const announcement = document.createElement('p');
+	announcement.className = 'heard';
+	announcement.setAttribute('role', 'status');
+	sheet.append(leaf, announcement);
+	ground.replaceChildren(sheet);
+
+	const map = createMap(leaf, settings);
+	const search = (position: Position) => openList(settings.list, position);
+	const marks = createMarks(MAX_ZOOM, settings.texts, {
+		onMark: (id) => {
+			point(id);
+			document.getElementById(`router-${id}`)?.scrollIntoView({ block: 'nearest' });
+		},
+		onSearch: search,
+		onApart: (position, zoom) => void zoomInto(context, announcement, position, zoom)
+	});
+	const markers = createMarkers(map);
+	const context: MapContext = { map, marks, markers, settings };
+	const point = (id: number | null) => {
+		markers.point(id);
+		for (const card of document.querySelectorAll<HTMLElement>('[data-router]')) {
+			card.classList.toggle('marked', card.dataset['router'] === String(id));
+		}
+	};
+	followList(point);
+	map.on('click', ({ latlng }) => search(positionIn(latlng)));
+	showList(context);
+	followView(context, sheet, search);
+}
+
+/** The list around a position, with the map in view again. */
+function openList(list: string, { lat, lon }: Position): void {
+	location.assign(`${list}?lat=${roundDegrees(lat)}&lon=${roundDegrees(lon)}#map`);
+}
+
+function positionIn(latlng: L.LatLng): Position {
+	const { lat, lng: lon } = latlng.wrap();
+	return { lat, lon };
+}
+
+function createMap(leaf: HTMLElement, { texts, position }: MapSettings): L.Map {
+	const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+	const isRtl = document.documentElement.dir === 'rtl';
+	const map = L.map(leaf, {
+		zoomControl: false,
+		attributionControl: false,
+		minZoom: 2,
+		maxZoom: MAX_ZOOM,
+		worldCopyJump: true,
+		zoomAnimation: !isStill,
+		fadeAnimation: !isStill,
+		markerZoomAnimation: !isStill,
+		inertia: !isStill
+	});
+	if (isStill) {
+		const { panBy } = map;
+		map.panBy = (offset, options) => panBy.call(map, offset, { ...options, animate: false });
+	}
+	map.setView([position.lat, position.lon], 13);
+	L.control
+		.zoom({
+			position: isRtl ? 'topright' : 'topleft',
+			zoomInTitle: texts.zoomIn,
+			zoomOutTitle: texts.zoomOut
+		})
+		.addTo(map);
+	L.control
+		.scale({ imperial: false, maxWidth: 120, position: isRtl ? 'bottomright' : 'bottomleft' })
+		.addTo(map);
+	const attribution = L.control.attribution({
+		prefix: false,
+		position: isRtl ? 'bottomleft' : 'bottomright'
+	});
+	attribution.addTo(map);
+	const language = document.documentElement.lang;
+	layGround(map, { element: leaf, language, address: '/basemap', attribution });
+	return map;
+}
+
+/** Points at the pin of the card that is under the mouse or has the focus. */
+function followList(point: (id: number | null) => void): void {
+	for (const card of document.querySelectorAll<HTMLElement>('[data-router]')) {
+		const id = Number(card.dataset['router']);
+		for (const name of ['pointerenter', 'focusin']) card.addEventListener(name, () => point(id));
+		for (const name of ['pointerleave', 'focusout']) card.addEventListener(name, () => point(null));
+	}
+}
+
+/** Sets the view to the routers of the list, or to the circle that was searched. */
+function showList({ map, marks, settings }: MapContext): void {
+	const { routers, first, position, radius } = settings;
+	const start = L.latLng(position.lat, position.lon);
+	L.circle(start, { radius, className: 'reach', fill: false, interactive: false }).addTo(map);
+	L.marker(start, {
+		icon: L.divIcon({ className: 'here', iconSize: [16, 16] }),
+		interactive: false,
+		keyboard: false
+	}).addTo(map);
+	marks.setOthers([]);
+	marks.setListed(routers.map((router, index) => ({ ...router, number: first + index })));
+	const around =
+		routers.length === 0
+			? start.toBounds(2 * radius)
+			: L.latLngBounds([start, ...routers.map(({ lat, lon }) => L.latLng(lat, lon))]);
+	const padding = L.point(FIT_PADDING, FIT_PADDING);
+	map.setView(around.getCenter(), Math.min(CLOSEST_FIT, map.getBoundsZoom(around, false, padding)), {
+		animate: false
+	});
+}
+
+/** Keeps the marks and the button "Search here" up to date while the map is moved. */
+function followView(
+	{ map, marks, markers, settings }: MapContext,
+	sheet: HTMLElement,
+	search: (position: Position) => void
+): void {
+	const fitted = { centre: map.getCenter(), zoom: map.getZoom() };
+	const button = document.createElement('button');
+	button.type = 'button';
+	button.className = 'button search';
+	button.textContent = settings.texts.searchHere;
+	button.addEventListener('click', () => search(positionIn(map.getCenter())));
+
+	const show = () => markers.show(marks.at(boxOf(map.getBounds().pad(0.2)), map.getZoom()));
+	const feed = createRouterFeed(settings.feed, () => {
+		marks.setOthers(feed.routers.values());
+		show();
+	});
+	const read = () =>
+		feed.look(areaOf(positionIn(map.getCenter()), positionIn(map.getBounds().getNorthEast())));
+	const isMoved = () => {
+		const { x, y } = map.latLngToContainerPoint(fitted.centre).subtract(map.getSize().divideBy(2));
+		return Math.hypot(x, y) > MOVED_PART * map.getSize().x || map.getZoom() < fitted.zoom - 1;
+	};
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const follow = () => {
+		show();
+		if (isMoved()) sheet.prepend(button);
+		else button.remove();
+		clearTimeout(timer);
+		timer = setTimeout(read, REST_MS);
+	};
+	map.on('moveend', follow);
+	follow();
+}
+
+/** Opens a group: zooms to where it falls apart, and keeps the focus on the map. */
+async function zoomInto(
+	{ map, marks, markers, settings }: MapContext,
+	announcement: HTMLElement,
+	{ lat, lon }: Position,
+	zoom: number
+): Promise<void> {
+	const hadFocus = map.getContainer().contains(document.activeElement);
+	const arrived = new Promise((resolve) => map.once('moveend', resolve));
+	map.setView([lat, lon], zoom);
+	await arrived;
+	if (hadFocus && !markers.focusNear({ lat, lon })) map.getContainer().focus({ preventScroll: true });
+	const count = String(marks.countIn(boxOf(map.getBounds())));
+	announcement.textContent = fill(settings.texts.inView, { count });
+}
+
+const boxOf = (bounds: L.LatLngBounds) => ({
+	west: bounds.getWest(),
+	south: bounds.getSouth(),
+	east: bounds.getEast(),
+	north: bounds.getNorth()
+});

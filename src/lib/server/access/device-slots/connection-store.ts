@@ -1,0 +1,161 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { ConnectionsTable } from '#lib/server/db/schema.ts';
+import type { Span } from './store.ts';
+
+export type ConnectionRow = Selectable<ConnectionsTable>;
+
+export async function findConnection(queries: Queries, id: number): Promise<ConnectionRow | null> {
+	const row = await queries.selectFrom('connections').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+/** Identifies a connection: a gateway can be several access servers, each with ids of its own. */
+export interface ConnectionName {
+	gatewayId: number;
+	acctSessionId: string;
+	nasAddress: string | null;
+	nasIdentifier: string | null;
+	mac: string | null;
+}
+
+/** Finds a connection by its id at the access server, or at a server of another address if the device is the same. */
+export async function connectionOf(queries: Queries, name: ConnectionName): Promise<ConnectionRow | null> {
+	const rows = await queries
+		.selectFrom('connections')
+		.selectAll()
+		.where('gateway_id', '=', name.gatewayId)
+		.where('acct_session_id', '=', name.acctSessionId)
+		.orderBy('id', 'desc')
+		.limit(MAX_SERVERS)
+		.execute();
+	const isSame = ({ nas_address, nas_identifier }: ConnectionRow) =>
+		nas_address === name.nasAddress && nas_identifier === name.nasIdentifier;
+	const isDevices = ({ mac }: ConnectionRow) => mac !== null && mac === name.mac;
+	return rows.find(isSame) ?? rows.find(isDevices) ?? null;
+}
+
+/** Limit of access servers per gateway and id. */
+const MAX_SERVERS = 100;
+
+export const insertConnection = (
+	queries: Queries,
+	connection: Insertable<ConnectionsTable>
+): Promise<ConnectionRow> =>
+	queries.insertInto('connections').values(connection).returningAll().executeTakeFirstOrThrow();
+
+export async function changeConnection(
+	queries: Queries,
+	id: number,
+	to: Updateable<ConnectionsTable>
+): Promise<void> {
+	await queries.updateTable('connections').set(to).where('id', '=', id).execute();
+}
+
+/** Resets the failed attempts of a pass: its end has changed. */
+export async function forgetAttempts(queries: Queries, passId: number): Promise<void> {
+	await queries
+		.updateTable('connections')
+		.set({ disconnect_attempts: 0 })
+		.where('pass_id', '=', passId)
+		.where('stopped_at', 'is', null)
+		.execute();
+}
+
+/** Connections of a device in a pass that are not over. */
+export const openConnections = (
+	queries: Queries,
+	{ passId, mac }: { passId: number; mac: string }
+): Promise<{ id: number }[]> =>
+	queries
+		.selectFrom('connections')
+		.select('id')
+		.where('pass_id', '=', passId)
+		.where('mac', '=', mac)
+		.where('stopped_at', 'is', null)
+		.execute();
+
+/** Counts the open connections of a pass without a known device, reported within a span. */
+export async function unnamedConnections(queries: Queries, passId: number, heard: Span): Promise<number> {
+	const { count } = await queries
+		.selectFrom('connections')
+		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.where('pass_id', '=', passId)
+		.where('mac', 'is', null)
+		.where('stopped_at', 'is', null)
+		.where('seen_at', '>', heard.after)
+		.where('seen_at', '<=', heard.before)
+		.executeTakeFirstOrThrow();
+	return count;
+}
+
+/** Whether a gateway has ended a connection at our request before. */
+export async function hasEnded(queries: Queries, gatewayId: number): Promise<boolean> {
+	const row = await queries
+		.selectFrom('connections')
+		.select('id')
+		.where('gateway_id', '=', gatewayId)
+		.where('disconnect_state', '=', 'done')
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
+/** Open connections of one access server of a gateway that started before an instant. */
+export const openAt = (
+	queries: Queries,
+	server: { gatewayId: number; address: string | null; identifier: string | null; before: number }
+): Promise<ConnectionRow[]> =>
+	queries
+		.selectFrom('connections')
+		.selectAll()
+		.where('gateway_id', '=', server.gatewayId)
+		.where('nas_address', server.address === null ? 'is' : '=', server.address)
+		.where('nas_identifier', server.identifier === null ? 'is' : '=', server.identifier)
+		.where('started_at', '<=', server.before)
+		.where('stopped_at', 'is', null)
+		.orderBy('id')
+		.execute();
+
+/** Open connections of a pass. */
+export const openConnectionsOf = (queries: Queries, passId: number): Promise<{ id: number }[]> =>
+	queries
+		.selectFrom('connections')
+		.select('id')
+		.where('pass_id', '=', passId)
+		.where('stopped_at', 'is', null)
+		.execute();
+
+/** Whether a gateway reports an open connection of a device since an instant. */
+export async function isConnected(
+	queries: Queries,
+	device: { passId: number; gatewayId: number; mac: string; since: number }
+): Promise<boolean> {
+	const row = await queries
+		.selectFrom('connections')
+		.select('id')
+		.where('pass_id', '=', device.passId)
+		.where('gateway_id', '=', device.gatewayId)
+		.where('mac', '=', device.mac)
+		.where('stopped_at', 'is', null)
+		.where('seen_at', '>', device.since)
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
+/** Whether a device that lost its slot is still online by its gateway's reports. */
+export async function hasMovedOnline(
+	queries: Queries,
+	{ passId, exceptMac }: { passId: number; exceptMac: string },
+	heard: Span
+): Promise<boolean> {
+	const { rows } = await sql`
+		select connection.id from connections connection
+		join device_slots device on device.pass_id = connection.pass_id and device.mac = connection.mac
+		where connection.pass_id = ${passId} and connection.stopped_at is null
+			and connection.disconnect_state <> 'done'
+			and connection.seen_at > ${heard.after} and connection.seen_at <= ${heard.before}
+			and device.released_at is not null and device.mac <> ${exceptMac} limit 1`.execute(queries);
+	return rows.length > 0;
+}

@@ -1,0 +1,138 @@
+import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import { wifiPassword } from '#lib/server/platform/ids.ts';
+import type { Secrets } from '#lib/server/platform/secrets.ts';
+import type { Routers } from '#lib/server/routers/routers.ts';
+import { openPassword, sealPassword } from './passwords.ts';
+import * as store from './store.ts';
+
+export type PassRow = store.PassRow;
+
+/** The part of a paid session that its pass takes over. */
+export interface BoughtTime {
+	id: number;
+	router_id: number;
+	access_kind: AccessKind;
+	max_devices: number;
+}
+
+/**
+ * Passes: the right to be online at a router from start to end, under one password. billing/sessions buys their time,
+ * access/provisioning makes gateways carry them out.
+ */
+export interface Passes {
+	/** @throws Error when there is none */
+	known(queries: Queries, id: number): Promise<PassRow>;
+	/** Creates the pass of a paid session, with a password and without time. */
+	create(trx: Tx, bought: BoughtTime): Promise<PassRow>;
+	/** Adopts the terms of a session that adds time: its access kind, and its device limit where that is higher. */
+	addTerms(trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void>;
+	/** Sets until when a gateway must confirm the pass (ms since the epoch). */
+	awaitGateway(trx: Tx, id: number, until: number): Promise<void>;
+	/** Stores start and end of a pass whose time starts or grows. */
+	setTime(trx: Tx, id: number, time: { startsAt: number; endsAt: number }): Promise<void>;
+	/** Moves the end to that of the last active session; without one the pass is over and its password erased. */
+	shorten(trx: Tx, id: number): Promise<void>;
+	/** Erases the password of a pass that is over. */
+	eraseIfOver(trx: Tx, id: number): Promise<void>;
+	/** The password of a pass that runs or waits. @throws Error when it was erased */
+	passwordOf(pass: PassRow): string;
+	/** Gives open passes that use the owner's own Wi-Fi password the new one. */
+	sharePassword(trx: Tx, routerId: number, password: string): Promise<void>;
+}
+
+export interface PassesContext {
+	clock: Clock;
+	secrets: Secrets;
+	routers: Pick<Routers, 'known' | 'networkPassword'>;
+}
+
+export function createPasses(context: PassesContext): Passes {
+	const { clock } = context;
+	return {
+		known,
+		create: (trx, bought) => create(context, trx, bought),
+		addTerms: (trx, pass, bought) => addTerms(context, trx, pass, bought),
+		async awaitGateway(trx, id, until) {
+			await store.change(trx, id, { activating_until: until, updated_at: clock.now() });
+		},
+		async setTime(trx, id, { startsAt, endsAt }) {
+			const to = { starts_at: startsAt, ends_at: endsAt, activating_until: null };
+			await store.change(trx, id, { ...to, updated_at: clock.now() });
+		},
+		shorten: (trx, id) => shorten(context, trx, id),
+		eraseIfOver: (trx, id) => eraseIfOver(context, trx, id),
+		passwordOf(pass) {
+			const password = openPassword(context.secrets, pass);
+			if (password === null) throw new Error(`Pass ${pass.id} has no password`);
+			return password;
+		},
+		sharePassword: (trx, routerId, password) => sharePassword(context, trx, routerId, password)
+	};
+}
+
+async function known(queries: Queries, id: number): Promise<PassRow> {
+	const pass = await store.find(queries, id);
+	if (!pass) throw new Error(`Pass ${id} is gone`);
+	return pass;
+}
+
+async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
+	const now = context.clock.now();
+	const { id, router_id, access_kind, max_devices } = bought;
+	const password = (await sharedPassword(context, trx, bought)) ?? wifiPassword();
+	return store.insert(trx, {
+		...{ id, router_id, access_kind, max_devices },
+		...{ starts_at: null, ends_at: null, activating_until: null },
+		...sealPassword(context.secrets, id, password),
+		...{ created_at: now, updated_at: now }
+	});
+}
+
+/** The owner's own Wi-Fi password, where that is what is bought. */
+async function sharedPassword({ routers }: PassesContext, trx: Tx, { router_id, access_kind }: BoughtTime) {
+	return access_kind === 'shared_password'
+		? routers.networkPassword(await routers.known(trx, router_id))
+		: null;
+}
+
+async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void> {
+	const { id, access_kind: before } = pass;
+	const { access_kind } = bought;
+	const max_devices = Math.max(pass.max_devices, bought.max_devices);
+	if (access_kind === before && max_devices === pass.max_devices) return;
+	// The owner's password opens no other kind of network, and must not go to whoever leaves that kind.
+	const replacement =
+		access_kind === before
+			? null
+			: ((await sharedPassword(context, trx, bought)) ??
+				(before === 'shared_password' ? wifiPassword() : null));
+	await store.change(trx, id, {
+		...{ access_kind, max_devices, updated_at: context.clock.now() },
+		...(replacement !== null && sealPassword(context.secrets, id, replacement))
+	});
+}
+
+async function shorten(context: PassesContext, trx: Tx, id: number): Promise<void> {
+	const now = context.clock.now();
+	const { starts_at: startsAt } = await known(trx, id);
+	const endsAt = (await store.lastActiveEnd(trx, id)) ?? now;
+	const time = startsAt === null ? {} : { ends_at: endsAt };
+	await store.change(trx, id, { ...time, activating_until: null, updated_at: now });
+	await eraseIfOver(context, trx, id);
+}
+
+async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
+	const now = clock.now();
+	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await known(trx, id);
+	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
+	await store.change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
+}
+
+async function sharePassword({ clock, secrets }: PassesContext, trx: Tx, routerId: number, password: string) {
+	const now = clock.now();
+	for (const { id } of await store.sharingPassword(trx, routerId, now)) {
+		await store.change(trx, id, { ...sealPassword(secrets, id, password), updated_at: now });
+	}
+}

@@ -1,0 +1,91 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { PassesTable } from '#lib/server/db/schema.ts';
+
+export type PassRow = Selectable<PassesTable>;
+
+export const insert = (queries: Queries, pass: Insertable<PassesTable>): Promise<PassRow> =>
+	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
+
+export async function find(queries: Queries, id: number): Promise<PassRow | null> {
+	const row = await queries.selectFrom('passes').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+export const change = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
+	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+
+/** Passes of a router that run or wait for a gateway, with ids above `afterId`, in order. */
+export const openAt = (
+	queries: Queries,
+	{ routerId, afterId }: { routerId: number; afterId: number },
+	now: number,
+	limit: number
+): Promise<PassRow[]> =>
+	queries
+		.selectFrom('passes')
+		.selectAll()
+		.where('router_id', '=', routerId)
+		.where('id', '>', afterId)
+		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Passes of a router with the owner's own Wi-Fi password that run or wait for a gateway. */
+export const sharingPassword = (queries: Queries, routerId: number, now: number): Promise<PassRow[]> =>
+	queries
+		.selectFrom('passes')
+		.selectAll()
+		.where('router_id', '=', routerId)
+		.where('access_kind', '=', 'shared_password')
+		.where('password_sealed', 'is not', null)
+		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
+		.orderBy('id')
+		.execute();
+
+/** The newest pass that has a password. */
+export async function newestWithPassword(queries: Queries): Promise<PassRow | null> {
+	const row = await queries
+		.selectFrom('passes')
+		.selectAll()
+		.where('password_sealed', 'is not', null)
+		.orderBy('id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	return row ?? null;
+}
+
+/** Seconds bought by the sessions of a pass that wait for a gateway. */
+export async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
+	const { seconds } = await queries
+		.selectFrom('sessions')
+		.select(({ fn }) => fn.sum<number | string | null>('duration_seconds').as('seconds'))
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'activating')
+		.executeTakeFirstOrThrow();
+	return Number(seconds ?? 0);
+}
+
+/** The end of the last active session of a pass; null when none is active. */
+export async function lastActiveEnd(queries: Queries, passId: number): Promise<number | null> {
+	const { at } = await queries
+		.selectFrom('sessions')
+		.select(({ fn }) => fn.max('expires_at').as('at'))
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'active')
+		.executeTakeFirstOrThrow();
+	return at;
+}
+
+/** Whether somebody ended the session that ran last in a pass. */
+export async function wasEnded(queries: Queries, passId: number): Promise<boolean> {
+	const row = await queries
+		.selectFrom('sessions')
+		.select('id')
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'ended')
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}

@@ -1,0 +1,39 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import { isUnresponsive } from '#lib/server/routers/routers.ts';
+import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, ROUTER_JOB } from '../job-kinds.ts';
+import type { PassRow } from '../passes/passes.ts';
+import { AWAIT_ROUTER_MS } from './await-router.ts';
+import type { PlanContext } from './context.ts';
+import { devicesOf } from './devices.ts';
+import { requestGrant, type GrantSubject } from './request-grant.ts';
+import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
+
+/**
+ * Requests the grants of a pass that was just paid.
+ * @returns until when a gateway must confirm it (ms since the epoch); null when its time may start now, because no
+ * gateway at its device needs a grant and the router responds
+ */
+export async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<number | null> {
+	const { clock, jobs, routers } = context;
+	const now = clock.now();
+	const targets = await targetsAt(context, trx, pass.router_id);
+	const devices = (await devicesOf(trx, pass, now)).filter((one) => grantsDevices(targets, one.gateway_id));
+	const subjects: GrantSubject[] = [
+		...targets
+			.filter(({ subject }) => subject === 'user')
+			.map(({ gateway }) => ({ gatewayId: gateway.id, mac: null, captiveSessionId: null })),
+		...devices
+			.slice(0, pass.max_devices)
+			.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, captiveSessionId: id }))
+	];
+	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
+	// Grants at other gateways than the device's own delay nobody.
+	if (subjects.length === 0 || signsInItself(await newestDevice(context, trx, pass), targets)) {
+		if (!isUnresponsive(await routers.known(trx, pass.router_id))) return null;
+		await jobs.schedule(trx, ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
+	}
+	const until = now + ACTIVATION_TIMEOUT_MS;
+	// A job of its own: grants are deleted with their gateway.
+	await jobs.schedule(trx, ACTIVATION_JOB, pass.id, until);
+	return until;
+}

@@ -1,0 +1,102 @@
+import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { slotsOf, type SlotRow } from '../device-slots/store.ts';
+import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
+import type { AccessContext } from './context.ts';
+import { devicesOf, startedSessionsOf } from './devices.ts';
+import * as store from './grants/store.ts';
+import { releaseGrants } from './request-grant.ts';
+import { controlModeOf, needsGrants } from './targets.ts';
+
+/** This long before the end of added time nobody waits for the gateway any more. */
+const LAST_LOOK_MS = 60_000;
+
+/**
+ * Refunds added time that the gateway did not learn of within ten minutes after its start (job ADDED_JOB): the gateway
+ * disconnected the buyer at the old end. Time that follows it is refunded too, and the pass is over.
+ *
+ * Where the operator cannot refund, the gateway is called until shortly before the end, and a person decides after that.
+ * @returns when to run again, or null when the gateway knows, or the time is over or refunded
+ */
+export async function checkAddedTime(context: AccessContext, sessionId: number): Promise<number | null> {
+	const { database, clock, jobs, sessions, payments } = context;
+	const next = await database.transact(async (trx) => {
+		const session = await sessions.known(trx, sessionId);
+		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
+		if (startsAt === null || expiresAt === null || passId === null) return null;
+		if (status !== 'active' && status !== 'expired') return null;
+		// A clock that was set back wakes all jobs.
+		if (clock.now() < startsAt + ACTIVATION_TIMEOUT_MS) return startsAt + ACTIVATION_TIMEOUT_MS;
+		if (await isKnown(context, trx, { passId, routerId: session.router_id, startsAt, expiresAt }))
+			return null;
+		const isRefundable = (one: SessionRow) => payments.canGoBack(trx, paymentOf(one));
+		const lastLookAt = expiresAt - LAST_LOOK_MS;
+		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
+		const later = (await startedSessionsOf(trx, passId)).filter((one) => (one.starts_at ?? 0) >= expiresAt);
+		let isOver = true;
+		for (const one of [session, ...later]) {
+			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
+			else if (await sessions.takeBack(trx, one.id)) await payments.refundUnprovisioned(trx, paymentOf(one));
+		}
+		if (isOver) await releaseGrants(context, trx, passId);
+		return null;
+	});
+	jobs.nudge();
+	return next;
+}
+
+function paymentOf({ id, payment_id: paymentId }: SessionRow): number {
+	if (paymentId === null) throw new Error(`Session ${id} was added unpaid`);
+	return paymentId;
+}
+
+interface AddedTime {
+	passId: number;
+	routerId: number;
+	startsAt: number;
+	expiresAt: number;
+}
+
+/** Whether the gateway of the buyer's device learnt the end of added time; without a device: whether any gateway did. */
+async function isKnown(context: AccessContext, trx: Tx, added: AddedTime): Promise<boolean> {
+	const { passId, routerId, startsAt } = added;
+	const gateways = await context.gateways.ofRouter(trx, routerId);
+	const [newest] = await devicesOf(trx, { id: passId, router_id: routerId }, context.clock.now());
+	const own = gateways.find(({ id }) => id === newest?.gateway_id);
+	if (own && !needsGrants(own)) return true;
+	const grants = await store.grantsOf(trx, passId);
+	if (grants.length === 0) return true;
+	const atOwn = own ? await grantsAt(context, trx, grants, own) : [];
+	const relevant = atOwn.length > 0 ? atOwn : grants;
+	if (relevant.some((grant) => hasLearnt(grant, gateways, added))) return true;
+	// A device is online all the same, at a gateway without grants. Where one is only expected, its sign-in counts.
+	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
+	return (await slotsOf(trx, passId)).some((slot) => lastSign(slot) > startsAt);
+}
+
+/**
+ * Whether a gateway confirmed the end, or fetched it after the old end: one that polls confirms only what it does for a
+ * device that comes, and sets no new end for one that is online.
+ */
+function hasLearnt(
+	grant: store.GrantRow,
+	gateways: readonly RegisteredGateway[],
+	{ startsAt, expiresAt }: AddedTime
+): boolean {
+	const { confirmed_end_at: confirmed, requested_end_at: requested, updated_at: requestedAt } = grant;
+	if ((confirmed ?? 0) >= expiresAt - SAME_END_MS) return true;
+	const gateway = gateways.find(({ id }) => id === grant.gateway_id);
+	const isFetched = gateway !== undefined && controlModeOf(gateway) === 'poll' && requestedAt > startsAt;
+	return isFetched && (requested ?? 0) >= expiresAt - SAME_END_MS;
+}
+
+async function grantsAt(
+	{ gateways }: AccessContext,
+	queries: Queries,
+	grants: readonly store.GrantRow[],
+	gateway: RegisteredGateway
+): Promise<store.GrantRow[]> {
+	const same = await gateways.sharingConsole(queries, gateway);
+	return grants.filter(({ gateway_id: id }) => same.includes(id));
+}

@@ -1,0 +1,33 @@
+import type { Payments } from '#lib/server/billing/payments/payments.ts';
+import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
+import type { Database } from '#lib/server/db/database.ts';
+import type { CaptiveSessions } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
+import type { Reach } from '#lib/server/gateways/gateway.ts';
+import type { Gateways } from '#lib/server/gateways/gateways.ts';
+import type { Jobs } from '#lib/server/jobs/jobs.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Log } from '#lib/server/platform/log.ts';
+import type { Routers } from '#lib/server/routers/routers.ts';
+import type { Passes } from '../passes/passes.ts';
+import type { ConcurrencyLimit } from './grants/concurrency-limit.ts';
+
+/** Enough to plan grants in the transaction of a change. */
+export interface PlanContext {
+	clock: Clock;
+	jobs: Jobs;
+	gateways: Gateways;
+	routers: Pick<Routers, 'known'>;
+}
+
+/** The services that the functions of access/ use. */
+export interface AccessContext extends PlanContext {
+	database: Database;
+	log: Log;
+	captiveSessions: CaptiveSessions;
+	sessions: Sessions;
+	payments: Payments;
+	passes: Passes;
+	routers: Routers;
+	reach: Reach;
+	concurrencyLimit: ConcurrencyLimit;
+}

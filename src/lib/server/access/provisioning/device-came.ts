@@ -1,0 +1,46 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import { othersWithSlot } from '../device-slots/device-slots.ts';
+import { ROUTER_JOB } from '../job-kinds.ts';
+import type { PassRow } from '../passes/passes.ts';
+import type { PlanContext } from './context.ts';
+import { devicesOf } from './devices.ts';
+import * as store from './grants/store.ts';
+import { requestGrant, requestUsers } from './request-grant.ts';
+import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
+
+/**
+ * Lets in the device on which a purchase was opened, if the pass has a free slot. A user is requested again: the gateway
+ * that sent the device here may have lost it.
+ * @param isOnline the gateway says that the device is online: the captive session then carries nothing to sign in with
+ */
+export async function deviceCame(
+	context: PlanContext,
+	trx: Tx,
+	pass: PassRow,
+	isOnline: boolean
+): Promise<void> {
+	const { clock, jobs } = context;
+	const targets = await targetsAt(context, trx, pass.router_id);
+	const last = await newestDevice(context, trx, pass);
+	// Paid before the device came, and maybe waiting for a gateway that the device is not at.
+	if (signsInItself(last, targets)) await jobs.schedule(trx, ROUTER_JOB, pass.id, clock.now());
+	if (targets.some(({ subject }) => subject === 'user')) {
+		await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
+	}
+	const newest = (await devicesOf(trx, pass, clock.now())).find((one) =>
+		grantsDevices(targets, one.gateway_id)
+	);
+	if (!newest) return;
+	const { id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
+	const wanted = (await store.openGrantsOf(trx, pass.id)).filter(
+		(one) => one.mac !== null && store.isWanted(one)
+	);
+	const own = wanted.find((one) => one.mac === mac && one.gateway_id === gatewayId);
+	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
+	if (!own) {
+		const others = await othersWithSlot(trx, { passId: pass.id, mac }, clock.now());
+		const withoutGrant = others.filter((other) => wanted.every((one) => one.mac !== other));
+		if (wanted.length + withoutGrant.length >= pass.max_devices) return;
+	}
+	await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
+}

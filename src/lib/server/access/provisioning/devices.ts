@@ -1,0 +1,69 @@
+import { sql, type Selectable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
+
+type PassRow = Selectable<PassesTable>;
+type SessionRow = Selectable<SessionsTable>;
+
+/** A captive session that brought a device. */
+export interface BroughtDevice {
+	id: number;
+	gateway_id: number;
+	mac: string;
+	created_at: number;
+}
+
+/** The devices on which a pass was bought or opened, at the gateways of its router, newest first. */
+export async function devicesOf(
+	queries: Queries,
+	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
+	now: number
+): Promise<BroughtDevice[]> {
+	const { rows } = await sql<BroughtDevice>`
+		select id, gateway_id, client_mac as mac, created_at from captive_sessions
+		where client_mac is not null and bound_at is not null and expires_at > ${now}
+			and gateway_id in (select id from gateways where router_id = ${routerId})
+			and purchase_token_hash in (
+				select own.token_hash from purchases own join sessions on sessions.id = own.session_id
+					where sessions.pass_id = ${passId}
+				union
+				select first.token_hash from purchases added
+					join sessions on sessions.id = added.session_id
+					join purchases first on first.id = added.extends_purchase_id
+					where sessions.pass_id = ${passId})
+		order by bound_at desc, id desc limit ${MAX_CAPTIVE_SESSIONS}`.execute(queries);
+	const seen = new Set<string>();
+	return rows.filter(({ gateway_id, mac }) => {
+		const key = `${gateway_id} ${mac}`;
+		return !seen.has(key) && seen.add(key);
+	});
+}
+
+/** Limit of captive sessions per purchase. */
+const MAX_CAPTIVE_SESSIONS = 20;
+
+/** Passes of a purchase (by the hash of its token) that run or wait for a gateway, oldest first. */
+export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
+	const { rows } = await sql<PassRow>`
+		select passes.* from passes
+		where (passes.activating_until is not null or passes.ends_at > ${now}) and passes.id in (
+			select pass_id from sessions where id in (
+				select session_id from purchases where token_hash = ${tokenHash}
+				union
+				select added.session_id from purchases added
+					join purchases first on first.id = added.extends_purchase_id
+					where first.token_hash = ${tokenHash}))
+		order by passes.id limit ${MAX_CAPTIVE_SESSIONS}`.execute(queries);
+	return rows;
+}
+
+/** Sessions of a pass whose time runs or will, in order. */
+export const startedSessionsOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'active')
+		.orderBy('starts_at')
+		.orderBy('id')
+		.execute();

@@ -1,0 +1,33 @@
+import { openAt } from '../../passes/store.ts';
+import type { AccessContext } from '../context.ts';
+import { requestUsers } from '../request-grant.ts';
+import { targetsAt } from '../targets.ts';
+
+/** Passes per transaction: others write in between. */
+const BATCH = 100;
+
+/**
+ * Requests users at a gateway that was added to a router with running passes (job GATEWAY_JOB).
+ *
+ * Existing grants stay as they are, so a process that dies half-way costs nothing but time.
+ */
+export async function gatewayAdded(context: AccessContext, gatewayId: number): Promise<null> {
+	const { database, clock, gateways, jobs } = context;
+	const gateway = await gateways.byId(gatewayId);
+	if (!gateway) return null;
+	const { routerId } = gateway;
+	let afterId = 0;
+	for (let isMore = true; isMore;) {
+		const after = { routerId, afterId };
+		const passes = await database.transact(async (trx) => {
+			const batch = await openAt(trx, after, clock.now(), BATCH);
+			const targets = await targetsAt(context, trx, routerId);
+			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
+			return batch;
+		});
+		afterId = passes.at(-1)?.id ?? afterId;
+		isMore = passes.length === BATCH;
+	}
+	jobs.nudge();
+	return null;
+}

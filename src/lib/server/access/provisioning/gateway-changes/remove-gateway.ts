@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import type { AccessContext } from '../context.ts';
+import { applyGrant } from '../grants/apply-grant.ts';
+import * as gatewayStore from '../grants/gateway-store.ts';
+import { LATE_MS } from '../grants/revoke-at-gateway.ts';
+import * as store from '../grants/store.ts';
+import { regrant } from './regrant.ts';
+import { controllerOf } from '../targets.ts';
+
+/** The result of a removal, with counts of devices and users that the gateway let in. */
+export interface Removal {
+	isRemoved: boolean;
+	putOut: number;
+	/** Cannot be disconnected, or not while they are away: they may stay online until the end that the gateway knows. */
+	staying: number;
+	/** The gateway could not be called, or was not called any more. */
+	left: number;
+	/** The reason for those that are left; null when none is. */
+	reason: string | null;
+}
+
+export interface RemovalOptions {
+	/** Deletes the gateway although devices are left. */
+	isForced: boolean;
+	/** Stops the removal: the gateway stays. */
+	signal: AbortSignal;
+	/** Announces a wait until an instant: the gateway may carry out earlier requests until then. */
+	onWait(untilMs: number): void;
+}
+
+/** Grants that are read at once. */
+const BATCH = 100;
+/** Failed calls after which a device is left. */
+const MAX_TRIES = 3;
+/** Devices left after which a forced removal stops calling the gateway. */
+const MAX_LEFT = 3;
+/** Rounds in which devices that come meanwhile are disconnected too. */
+const MAX_ROUNDS = 5;
+/** How soon a wait notices its end, or that it was stopped. */
+const LOOK_AGAIN_MS = 250;
+
+type Outcome = 'out' | 'staying' | 'left';
+
+/** A removal in progress. */
+interface Clearing {
+	context: AccessContext;
+	gateway: RegisteredGateway;
+	options: RemovalOptions;
+	/** Grants that were wanted before. */
+	released: number[];
+	outcomes: Map<number, Outcome>;
+	reason: string | null;
+	/** The last grant of this round. */
+	afterId: number;
+}
+
+/**
+ * Disconnects the devices of a gateway one by one and deletes the gateway, because nobody could disconnect them later. If
+ * a device is left, the gateway stays, and devices that were disconnected are let in again.
+ */
+export async function removeGateway(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	options: RemovalOptions
+): Promise<Removal> {
+	const { database, gateways, reach } = context;
+	const { db } = database;
+	const none: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
+	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
+	const controller = controllerOf(gateway);
+	if (!controller) {
+		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
+		await gateways.remove(db, gateway);
+		return { ...none, staying: count + connected };
+	}
+	const { reachable, problems } =
+		count === 0 ? { reachable: true, problems: [] } : await controller.status(gateway, reach);
+	if (!reachable) {
+		if (options.isForced) await gateways.remove(db, gateway);
+		const reason = problems[0] ?? 'It does not answer.';
+		return { ...none, isRemoved: options.isForced, left: count, reason };
+	}
+	return clearAndRemove({
+		...{ context, gateway, options },
+		...{ released: [], outcomes: new Map(), reason: null, afterId: 0 }
+	});
+}
+
+async function clearAndRemove(clearing: Clearing): Promise<Removal> {
+	const { context, gateway, options, released } = clearing;
+	let isRemoved = false;
+	try {
+		isRemoved = await clear(clearing);
+		const result = { isRemoved, ...(await resultOf(clearing)) };
+		if (isRemoved || !options.isForced || options.signal.aborted) return result;
+		await context.gateways.remove(context.database.db, gateway);
+		isRemoved = true;
+		return { ...result, isRemoved };
+	} finally {
+		if (!isRemoved) await regrantAll(context, released);
+	}
+}
+
+/** Lets devices in again, one after the other; a failure stops none of the others. */
+async function regrantAll(context: AccessContext, ids: readonly number[]): Promise<void> {
+	const failures: unknown[] = [];
+	for (const id of ids) await regrant(context, id).catch((error: unknown) => failures.push(error));
+	if (failures.length > 0) throw new AggregateError(failures, 'Not all devices could be let in again');
+}
+
+/** Disconnects everybody, round after round. Returns whether the gateway is removed. */
+async function clear(clearing: Clearing): Promise<boolean> {
+	const { context, gateway, options } = clearing;
+	const { database, clock } = context;
+	for (let rounds = 0; rounds < MAX_ROUNDS; rounds += 1) {
+		const since = clock.now() - LATE_MS;
+		if (!(await disconnectAll(clearing)) || options.signal.aborted) return false;
+		if (await removeUnlessBusy(clearing, since)) return true;
+		// A job of the server may have called the gateway before, and its answer is still out.
+		const askedAt = await gatewayStore.lastUnansweredAt(database.db, gateway.id);
+		await waitUntil(clearing, (askedAt ?? -Infinity) + LATE_MS);
+	}
+	clearing.reason = 'Devices keep signing in there.';
+	return false;
+}
+
+const countOf = ({ outcomes }: Clearing, wanted: Outcome) =>
+	[...outcomes.values()].filter((outcome) => outcome === wanted).length;
+
+/** Disconnects the devices of this moment. Returns false when it gives up. */
+async function disconnectAll(clearing: Clearing): Promise<boolean> {
+	const { context, gateway, options, outcomes } = clearing;
+	clearing.afterId = 0;
+	for (let isMore = true; isMore;) {
+		const page = { gatewayId: gateway.id, afterId: clearing.afterId };
+		const rows = await gatewayStore.openGrantsAt(context.database.db, page, BATCH);
+		for (const row of rows) {
+			if (options.signal.aborted) return false;
+			outcomes.set(row.id, await disconnect(clearing, row));
+			clearing.afterId = row.id;
+			if (countOf(clearing, 'left') >= (options.isForced ? MAX_LEFT : 1)) return false;
+		}
+		isMore = rows.length === BATCH;
+	}
+	return true;
+}
+
+async function disconnect(clearing: Clearing, row: store.GrantRow): Promise<Outcome> {
+	const { context, released } = clearing;
+	const { db } = context.database;
+	const releasedAt = context.clock.now();
+	released.push(...(await gatewayStore.releaseDevice(db, row, releasedAt)));
+	let { attempts } = row;
+	for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+		await applyGrant(context, row.id);
+		const grant = await store.findGrant(db, row.id);
+		if (!grant || grant.state === 'revoked' || (grant.revoked_at ?? -Infinity) >= releasedAt) return 'out';
+		// The call succeeded, and the gateway knows no such device at the moment.
+		if (grant.attempts === attempts) return 'staying';
+		({ attempts } = grant);
+		clearing.reason = grant.last_error;
+	}
+	return 'left';
+}
+
+/** Removes the gateway unless it may still carry out a request that was sent after `since`. */
+function removeUnlessBusy({ context, gateway }: Clearing, since: number): Promise<boolean> {
+	const { database, gateways } = context;
+	return database.transact(async (trx) => {
+		if (await gatewayStore.mayLetIn(trx, gateway.id, since)) return false;
+		await gateways.remove(trx, gateway);
+		return true;
+	});
+}
+
+async function waitUntil({ context: { clock }, options }: Clearing, atMs: number): Promise<void> {
+	if (clock.now() < atMs) options.onWait(atMs);
+	while (clock.now() < atMs && !options.signal.aborted) await sleep(LOOK_AGAIN_MS);
+}
+
+async function resultOf(clearing: Clearing): Promise<Omit<Removal, 'isRemoved'>> {
+	const { context, gateway, options, afterId } = clearing;
+	const rest = await gatewayStore.countOpenAt(context.database.db, { gatewayId: gateway.id, afterId });
+	return {
+		putOut: countOf(clearing, 'out'),
+		staying: countOf(clearing, 'staying'),
+		left: countOf(clearing, 'left') + rest,
+		reason: options.signal.aborted ? 'It was interrupted.' : clearing.reason
+	};
+}

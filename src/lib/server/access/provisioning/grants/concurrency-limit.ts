@@ -1,0 +1,93 @@
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import type { Jobs } from '#lib/server/jobs/jobs.ts';
+import type { Log } from '#lib/server/platform/log.ts';
+
+/**
+ * Limits concurrent calls to gateways, in this process.
+ *
+ * Purpose: a dead gateway holds each call until it times out. Without a limit its jobs fill the shared worker slots, and
+ * buyers at healthy gateways wait.
+ * Policy: 8 calls per gateway, 4 if its last call failed, 6 in total to failing gateways. Waiting jobs are woken when a
+ * slot frees up; a buyer's job goes first.
+ */
+export interface ConcurrencyLimit {
+	/** Runs the work of a job if a slot is free. @returns when to run again, or null when the job is over */
+	run(call: Call, work: () => Promise<number | null>): Promise<number | null>;
+}
+
+export interface Call {
+	/** The job, by its kind and subject. */
+	kind: string;
+	id: number;
+	gateway: Pick<RegisteredGateway, 'id' | 'trouble' | 'unresponsiveSince'>;
+	/** A buyer has paid and waits for this call. */
+	isBuyer: boolean;
+}
+
+export interface ConcurrencyLimitParts {
+	clock: Clock;
+	jobs: Jobs;
+	log: Log;
+}
+
+/** Calls to one gateway; the last slots are kept for buyers. */
+const AT_ONE = { buyer: 8, other: 6 };
+/** Calls to a gateway whose last call failed, or that does not respond. */
+const AT_TROUBLED = { buyer: 4, other: 2 };
+/** Calls to all such gateways together. */
+const MAX_TROUBLED = 6;
+/** Calls to all gateways for which no buyer waits. */
+const MAX_OTHERS = 10;
+/** Jobs that are woken when a slot frees up; others run again on their own. */
+const MAX_WAITING = 1_000;
+/** When a waiting job runs again at the latest. */
+const AGAIN_MS = { buyer: 1_000, other: 15_000 };
+
+interface RunningCall extends Call {
+	isTroubled: boolean;
+}
+
+export function createConcurrencyLimit({ clock, jobs, log }: ConcurrencyLimitParts): ConcurrencyLimit {
+	const running = new Set<RunningCall>();
+	const waiting = new Map<string, RunningCall>();
+
+	function hasRoom({ gateway, isBuyer, isTroubled }: RunningCall): boolean {
+		const all = [...running];
+		const who = isBuyer ? 'buyer' : 'other';
+		const atGateway = all.filter((one) => one.gateway.id === gateway.id).length;
+		if (atGateway >= (isTroubled ? AT_TROUBLED : AT_ONE)[who]) return false;
+		if (isTroubled && all.filter((one) => one.isTroubled).length >= MAX_TROUBLED) return false;
+		return isBuyer || all.filter((one) => !one.isBuyer).length < MAX_OTHERS;
+	}
+
+	async function wakeNext(): Promise<void> {
+		const able = [...waiting].filter(([, one]) => hasRoom(one));
+		const [key, next] = able.find(([, { isBuyer }]) => isBuyer) ?? able[0] ?? [];
+		if (key === undefined || next === undefined) return;
+		waiting.delete(key);
+		await jobs.wake(next.kind, next.id).catch((error: unknown) => {
+			log.warn({ err: error, job: next.kind }, 'could not wake a job that waited for a slot');
+		});
+	}
+
+	return {
+		async run(call, work) {
+			const { kind, id, gateway, isBuyer } = call;
+			const own = { ...call, isTroubled: gateway.trouble !== null || gateway.unresponsiveSince !== null };
+			const key = `${kind} ${id}`;
+			if (!hasRoom(own)) {
+				if (waiting.size < MAX_WAITING) waiting.set(key, own);
+				return clock.now() + AGAIN_MS[isBuyer ? 'buyer' : 'other'];
+			}
+			waiting.delete(key);
+			running.add(own);
+			try {
+				return await work();
+			} finally {
+				running.delete(own);
+				await wakeNext();
+			}
+		}
+	};
+}

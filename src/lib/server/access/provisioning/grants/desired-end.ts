@@ -1,0 +1,68 @@
+import { loginUser } from '#lib/domain/pass-username.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { openPass, type OpenPass } from '../../passes/pass-state.ts';
+import type { AccessContext } from '../context.ts';
+import * as store from './store.ts';
+
+/**
+ * A buyer's time starts at the confirmation, so a gateway is sent an end this much later. The exact end comes from
+ * revoking the grant then.
+ */
+export const SLACK_MS = 30_000;
+
+/** The device or user of a grant, as adapters know it. @param open null: to revoke it */
+export async function loginOf(
+	{ captiveSessions, passes }: AccessContext,
+	grant: store.GrantRow,
+	open: OpenPass | null
+): Promise<DeviceLogin> {
+	const { captive_session_id: captiveSessionId, mac, is_marked: isMarked } = grant;
+	return {
+		user: loginUser(grant.pass_id),
+		password: open ? passes.passwordOf(open.pass) : '',
+		mac,
+		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
+		maxDevices: open?.pass.max_devices ?? 1,
+		mayBeUnmarked: isMarked === 0
+	};
+}
+
+/** Other wanted grants of the same device or user; one console can be registered as several gateways. */
+export const othersOf = async (
+	{ gateways }: AccessContext,
+	queries: Queries,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway
+): Promise<store.GrantRow[]> =>
+	store.sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
+
+/** The end that a gateway must know: that of the device's last pass, where it has several. */
+export async function desiredEnd(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	open: OpenPass
+): Promise<number> {
+	const { database, clock } = context;
+	const ends = [open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0)];
+	for (const { pass_id: passId } of await othersOf(context, database.db, grant, gateway)) {
+		const other = await openPass(database.db, passId, clock.now());
+		if (other) ends.push(other.untilMs);
+	}
+	return Math.max(...ends);
+}
+
+/** Whether another open pass wants the same device, or user, online at the gateway. */
+export async function isHeldByOther(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway
+): Promise<boolean> {
+	const { database, clock } = context;
+	for (const { pass_id: passId } of await othersOf(context, database.db, grant, gateway)) {
+		if (await openPass(database.db, passId, clock.now())) return true;
+	}
+	return false;
+}

@@ -1,0 +1,114 @@
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { GRANT_JOB } from '../../job-kinds.ts';
+import { openPass } from '../../passes/pass-state.ts';
+import type { AccessContext } from '../context.ts';
+import { confirmGrant } from './confirm-grant.ts';
+import { desiredEnd, loginOf } from './desired-end.ts';
+import * as gatewayStore from './gateway-store.ts';
+import * as store from './store.ts';
+
+/** The values that a gateway handed over with a device (`Entry.login`). */
+type Login = Readonly<Record<string, string>>;
+
+/** A grant as a gateway fetches it. */
+export interface FetchedGrant {
+	grantId: number;
+	mac: string | null;
+	user: string;
+	login: Login;
+	untilMs: number;
+}
+
+/** The use that an answer makes of a device: none, listed without effect, or handed to the gateway. */
+export type UseOf = (login: Login) => 'useless' | 'shown' | 'handed-out';
+
+/** Grants that are looked at for one answer. */
+const MAX_LOOKED_AT = 100;
+/** Longer than two polls of a gateway: so long a device that came back is listed again. */
+const AGAIN_MS = 90_000;
+
+/**
+ * The grants that a polling gateway has to fetch, those first that it never got; stores the end that each was handed.
+ *
+ * Confirmed devices that come to the portal again follow: a confirmation does not prove that the gateway sent it, and the
+ * gateway sends only devices here that it has not let in.
+ */
+export async function fetchGrants(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	limit: number,
+	useOf: UseOf
+): Promise<FetchedGrant[]> {
+	const { db } = context.database;
+	const found: FetchedGrant[] = [];
+	for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
+		if (found.length >= limit) break;
+		const fetched = await fetchGrant(context, gateway, grant, useOf);
+		if (fetched) found.push(fetched);
+	}
+	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
+	for (const grant of await gatewayStore.confirmedAndBack(db, lately, limit - found.length)) {
+		const pass = await openPass(db, grant.pass_id, context.clock.now());
+		if (!pass || grant.requested_end_at === null) continue;
+		const { mac, user, login } = await loginOf(context, grant, pass);
+		if (useOf(login) === 'useless') continue;
+		found.push({ grantId: grant.id, mac, user, login, untilMs: grant.requested_end_at });
+	}
+	return found;
+}
+
+async function fetchGrant(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	grant: store.GrantRow,
+	useOf: UseOf
+): Promise<FetchedGrant | null> {
+	const { database, clock } = context;
+	const pass = await openPass(database.db, grant.pass_id, clock.now());
+	if (!pass) return null;
+	const { mac, user, login } = await loginOf(context, grant, pass);
+	const from = { id: grant.id, state: ['granting'], wanted: true } as const;
+	const updated_at = clock.now();
+	const use = useOf(login);
+	if (use === 'useless') {
+		await store.changeGrant(database.db, from, { updated_at });
+		return null;
+	}
+	const untilMs = await desiredEnd(context, grant, gateway, pass);
+	const to = { requested_end_at: untilMs, updated_at };
+	const isStored = use === 'shown' || (await store.changeGrant(database.db, from, to)) !== null;
+	return isStored ? { grantId: grant.id, mac, user, login, untilMs } : null;
+}
+
+/** Grants that a gateway has fetched and not confirmed, the newest first. */
+export async function unconfirmedGrants(
+	{ database, captiveSessions }: AccessContext,
+	gateway: RegisteredGateway,
+	limit: number
+): Promise<Pick<FetchedGrant, 'grantId' | 'login'>[]> {
+	const grants = await gatewayStore.fetchedAt(database.db, gateway.id, limit);
+	return Promise.all(
+		grants.map(async ({ id, captive_session_id: captiveSessionId }) => ({
+			grantId: id,
+			login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId)
+		}))
+	);
+}
+
+/** Stores that a gateway carried out a grant that it fetched. Returns false when the grant is not wanted any more. */
+export async function confirmFetched(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	grantId: number
+): Promise<boolean> {
+	const { database, clock, jobs } = context;
+	const grant = await store.findGrant(database.db, grantId);
+	if (!grant || grant.gateway_id !== gateway.id || grant.requested_end_at === null) return false;
+	const pass = grant.released_at === null ? await openPass(database.db, grant.pass_id, clock.now()) : null;
+	if (!pass) return false;
+	if (grant.state === 'granted') return true;
+	if (grant.state !== 'granting') return false;
+	if ((await confirmGrant(context, grant, pass, grant.requested_end_at)) === null) return false;
+	await jobs.wake(GRANT_JOB, grantId);
+	return true;
+}

@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import { OPEN, type GrantRow } from './store.ts';
+
+/** Grants of a gateway in an open state. */
+const openAt = (queries: Queries, gatewayId: number) =>
+	queries.selectFrom('grants').where('gateway_id', '=', gatewayId).where('state', 'in', OPEN);
+
+interface After {
+	gatewayId: number;
+	afterId: number;
+}
+
+/** Counts the open grants of a gateway with ids above `afterId`. */
+export async function countOpenAt(queries: Queries, { gatewayId, afterId }: After): Promise<number> {
+	const { count } = await openAt(queries, gatewayId)
+		.select(({ fn }) => fn.countAll<number | string>().as('count'))
+		.where('id', '>', afterId)
+		.executeTakeFirstOrThrow();
+	return Number(count);
+}
+
+/** The same grants, in order. */
+export const openGrantsAt = (
+	queries: Queries,
+	{ gatewayId, afterId }: After,
+	limit: number
+): Promise<GrantRow[]> =>
+	openAt(queries, gatewayId).selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
+
+/** Counts the devices that a gateway reports as online, or that hold a device slot there. */
+export async function countConnectedAt(queries: Queries, gatewayId: number): Promise<number> {
+	const { rows } = await sql<{ count: number | string }>`
+		select count(*) as count from (
+			select mac from connections where gateway_id = ${gatewayId} and stopped_at is null
+			union
+			select mac from device_slots where gateway_id = ${gatewayId} and released_at is null) devices
+		`.execute(queries);
+	return Number(rows[0]?.count ?? 0);
+}
+
+/** The last grant request of a gateway without an answer; null when none is missing. */
+export async function lastUnansweredAt(queries: Queries, gatewayId: number): Promise<number | null> {
+	const { at } = await openAt(queries, gatewayId)
+		.select(({ fn }) => fn.max('unanswered_at').as('at'))
+		.executeTakeFirstOrThrow();
+	return at;
+}
+
+/** Whether a gateway has a wanted grant, or one that was requested after `since` without an answer. */
+export async function mayLetIn(queries: Queries, gatewayId: number, since: number): Promise<boolean> {
+	const row = await openAt(queries, gatewayId)
+		.select('id')
+		.where((grant) => grant.or([grant('state', '<>', 'revoking'), grant('unanswered_at', '>', since)]))
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
+/** Releases the wanted grants of a user, or of a device in all its passes, at a gateway. Returns their ids. */
+export async function releaseDevice(
+	queries: Queries,
+	{ id, gateway_id: gatewayId, mac }: GrantRow,
+	now: number
+): Promise<number[]> {
+	const wanted = queries
+		.updateTable('grants')
+		.set({ released_at: now, updated_at: now })
+		.where('gateway_id', '=', gatewayId)
+		.where('state', 'in', ['granting', 'granted'])
+		.where('released_at', 'is', null);
+	const own = mac === null ? wanted.where('id', '=', id) : wanted.where('mac', '=', mac);
+	return (await own.returning('id').execute()).map((row) => row.id);
+}
+
+/** Wanted grants of a gateway. */
+const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>
+	queries
+		.selectFrom('grants')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('state', '=', state)
+		.where('released_at', 'is', null);
+
+/** The new end of a device that is online may wait this long behind devices that are not. */
+const NEW_END_MS = 30_000;
+
+/**
+ * Grants that a gateway must fetch: those that it never got first, then the longest waiting. So a new end, which the
+ * gateway never confirms for a device that is online, keeps no other device waiting.
+ */
+export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
+	wantedAt(queries, gatewayId, 'granting')
+		.orderBy((row) => row.case().when('requested_end_at', 'is', null).then(0).else(1).end())
+		.orderBy(sql`updated_at + case when granted_at is null then 0 else ${NEW_END_MS} end`)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Grants that a gateway has fetched and not confirmed, the newest first. */
+export const fetchedAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
+	wantedAt(queries, gatewayId, 'granting')
+		.where('requested_end_at', 'is not', null)
+		.orderBy('updated_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
+
+/** Confirmed grants whose device the gateway sent to the portal again after that and after `since`, oldest first. */
+export const confirmedAndBack = (
+	queries: Queries,
+	{ gatewayId, since }: { gatewayId: number; since: number },
+	limit: number
+): Promise<GrantRow[]> =>
+	wantedAt(queries, gatewayId, 'granted')
+		.where(({ exists, selectFrom }) =>
+			exists(
+				selectFrom('captive_sessions')
+					.select('captive_sessions.id')
+					.whereRef('captive_sessions.gateway_id', '=', 'grants.gateway_id')
+					.whereRef('captive_sessions.client_mac', '=', 'grants.mac')
+					.whereRef('captive_sessions.created_at', '>', 'grants.granted_at')
+					.where('captive_sessions.created_at', '>', since)
+			)
+		)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Counts the grants that a gateway has yet to carry out, with the newest error. */
+export async function pendingAt(queries: Queries, gatewayId: number) {
+	const rows = await queries
+		.selectFrom('grants')
+		.select(({ fn }) => ['state', fn.countAll<number | string>().as('count')])
+		.where('gateway_id', '=', gatewayId)
+		.where('state', 'in', ['granting', 'revoking', 'failed'])
+		.groupBy('state')
+		.execute();
+	const newest = await queries
+		.selectFrom('grants')
+		.select('last_error')
+		.where('gateway_id', '=', gatewayId)
+		.where('state', 'in', ['granting', 'revoking'])
+		.where('last_error', 'is not', null)
+		.orderBy('updated_at', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+	const count = (state: GrantRow['state']) => Number(rows.find((row) => row.state === state)?.count ?? 0);
+	return {
+		granting: count('granting'),
+		revoking: count('revoking'),
+		failed: count('failed'),
+		lastError: newest?.last_error ?? null
+	};
+}

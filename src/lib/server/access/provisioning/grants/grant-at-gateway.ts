@@ -1,0 +1,56 @@
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import type { OpenPass } from '../../passes/pass-state.ts';
+import type { AccessContext } from '../context.ts';
+import { controllerOf } from '../targets.ts';
+import { backoffMs, callGateway, recordFailure } from './call-gateway.ts';
+import { confirmGrant } from './confirm-grant.ts';
+import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
+import * as store from './store.ts';
+
+/** Interval of looks at a grant that its gateway fetches, while a buyer waits. */
+const FETCH_WAIT_MS = 5_000;
+
+/** Sends the desired end to a gateway that has not confirmed it. Returns when to run again. */
+export async function grantAtGateway(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	pass: OpenPass
+): Promise<number | null> {
+	const { database, clock } = context;
+	const isWaiting = pass.kind === 'waits';
+	const endMs = await desiredEnd(context, grant, gateway, pass);
+	const { requested_end_at: sent } = grant;
+	const isSent = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
+	if (isSent && !isWaiting) return pass.untilMs;
+	const controller = controllerOf(gateway);
+	if (!controller) return awaitFetch(context, grant, pass);
+	// Stored before the call: whoever does not see the answer knows that there may be one.
+	const from = {
+		id: grant.id,
+		revision: grant.revision,
+		state: ['granting', 'granted'],
+		wanted: true
+	} as const;
+	const now = clock.now();
+	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
+	if (!(await store.changeGrant(database.db, from, to))) return now;
+	const login = await loginOf(context, grant, pass);
+	const result = await callGateway(context, gateway, (reach) =>
+		controller.authorize(login, endMs, gateway, reach)
+	);
+	if (result.kind === 'impossible') return awaitFetch(context, grant, pass);
+	if (result.kind === 'done') return (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
+	await recordFailure(context, grant, gateway, result.reason);
+	const again = clock.now() + backoffMs(grant, gateway, isWaiting);
+	return isWaiting ? again : Math.min(again, pass.untilMs);
+}
+
+/** Waits for a gateway that fetches its grants, also for the new end of a device that is online. */
+async function awaitFetch({ database, clock }: AccessContext, grant: store.GrantRow, pass: OpenPass) {
+	const { id, revision } = grant;
+	const from = { id, revision, state: ['granted'], wanted: true } as const;
+	await store.changeGrant(database.db, from, { state: 'granting' });
+	const again = clock.now() + FETCH_WAIT_MS;
+	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
+}

@@ -1,0 +1,101 @@
+import type { CommandResult } from '#lib/server/gateways/gateway.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { GRANT_JOB } from '../../job-kinds.ts';
+import type { AccessContext } from '../context.ts';
+import { controllerOf } from '../targets.ts';
+import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
+import { loginOf, isHeldByOther, othersOf } from './desired-end.ts';
+import * as store from './store.ts';
+
+/** A device that cannot be disconnected is tried for this long after the end that its gateway knows. */
+const REVOKE_MS = 24 * 60 * 60 * 1000;
+/** A user, whose unused time does not run down at the gateway: as long as a repair of the router takes, */
+const REVOKE_USER_MS = 90 * REVOKE_MS;
+/** hourly after the first day. */
+const SELDOM_MS = 60 * 60 * 1000;
+/** A gateway may still carry out a request with a lost answer for this long: then it is revoked once more. */
+export const LATE_MS = 60_000;
+
+/** Disconnects the device or user of a grant. Returns when to run again, or null when that is done or given up. */
+export async function revokeAtGateway(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway
+): Promise<number | null> {
+	const { database, clock } = context;
+	const now = clock.now();
+	const to = { state: 'revoking', updated_at: now } as const;
+	if (!(await store.changeGrant(database.db, openState(grant), to))) return null;
+	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
+	const mayStay = grant.mac !== null || grant.revoked_at !== null;
+	const stays = mayStay && (await isHeldByOther(context, grant, gateway));
+	const result = stays ? ({ kind: 'done' } as const) : await callRevoke(context, grant, gateway);
+	// A request with a shorter end does not end what was confirmed before.
+	const endsItselfAt = Math.max(grant.requested_end_at ?? grant.created_at, grant.confirmed_end_at ?? 0);
+	if (result.kind === 'unavailable') {
+		await recordFailure(context, grant, gateway, result.reason);
+		return retryRevoke(context, grant, gateway, endsItselfAt);
+	}
+	// Ends at the gateway by itself; a device that is not there may come back before.
+	if (result.kind === 'impossible' && endsItselfAt > now) {
+		return controllerOf(gateway) ? Math.min(endsItselfAt, now + MAX_BACKOFF_MS) : endsItselfAt;
+	}
+	// Counts from before the call: the gateway may have looked before it carried out the late request.
+	const lateAt = (grant.unanswered_at ?? -Infinity) + LATE_MS;
+	const isOver = stays || lateAt <= now;
+	await recordRevoked(context, grant, gateway, isOver ? 'revoked' : 'revoking');
+	return isOver ? null : lateAt;
+}
+
+const openState = ({ id }: store.GrantRow) => ({ id, state: store.OPEN });
+
+async function callRevoke(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway
+): Promise<CommandResult> {
+	const controller = controllerOf(gateway);
+	if (!controller) return { kind: 'impossible' };
+	const login = await loginOf(context, grant, null);
+	return callGateway(context, gateway, (reach) => controller.disconnect(login, gateway, reach));
+}
+
+async function retryRevoke(
+	{ database, clock, log }: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	endsItselfAt: number
+): Promise<number | null> {
+	const now = clock.now();
+	const overMs = now - endsItselfAt;
+	if (overMs < REVOKE_MS) return now + backoffMs(grant, gateway, false);
+	if (grant.mac === null && overMs < REVOKE_USER_MS) return now + SELDOM_MS;
+	await store.changeGrant(database.db, openState(grant), { state: 'failed', updated_at: now });
+	log.error({ gateway: gateway.name, grant: grant.id }, 'could not disconnect a device');
+	return null;
+}
+
+/**
+ * Stores that a device or user was disconnected. Other passes of the same device or user are requested again, because
+ * they may have been disconnected with it.
+ * @param state `revoking`: it is revoked once more when no late request can be carried out any more
+ */
+async function recordRevoked(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	state: 'revoking' | 'revoked'
+): Promise<void> {
+	const { database, clock, jobs } = context;
+	await database.transact(async (trx) => {
+		const now = clock.now();
+		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
+		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
+		if (!(await store.changeGrant(trx, openState(grant), to))) return;
+		for (const other of await othersOf(context, trx, grant, gateway)) {
+			await store.requestAgain(trx, other.id, now);
+			await jobs.schedule(trx, GRANT_JOB, other.id, now);
+		}
+	});
+	jobs.nudge();
+}

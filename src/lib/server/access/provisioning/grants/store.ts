@@ -1,0 +1,130 @@
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { GrantsTable } from '#lib/server/db/schema.ts';
+
+export type GrantRow = Selectable<GrantsTable>;
+
+export const insertGrant = (queries: Queries, grant: Insertable<GrantsTable>): Promise<GrantRow> =>
+	queries.insertInto('grants').values(grant).returningAll().executeTakeFirstOrThrow();
+
+export async function findGrant(queries: Queries, id: number): Promise<GrantRow | null> {
+	const row = await queries.selectFrom('grants').selectAll().where('id', '=', id).executeTakeFirst();
+	return row ?? null;
+}
+
+/** States in which the gateway may let the device in. */
+export const OPEN = ['granting', 'granted', 'revoking'] as const;
+
+/** Grants of a pass in an open state. */
+export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	queries
+		.selectFrom('grants')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('state', 'in', OPEN)
+		.orderBy('id')
+		.execute();
+
+/** All grants of a pass. */
+export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	queries.selectFrom('grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
+
+/** Changes a grant if it is still in a state that the change was decided for. Returns null otherwise. */
+export async function changeGrant(
+	queries: Queries,
+	from: { id: number; state: readonly GrantRow['state'][]; wanted?: true; revision?: number },
+	to: Updateable<GrantsTable>
+): Promise<GrantRow | null> {
+	let query = queries
+		.updateTable('grants')
+		.set(to)
+		.where('id', '=', from.id)
+		.where('state', 'in', from.state);
+	if (from.wanted) query = query.where('released_at', 'is', null);
+	if (from.revision !== undefined) query = query.where('revision', '=', from.revision);
+	return (await query.returningAll().executeTakeFirst()) ?? null;
+}
+
+/** Revokes a grant that its gateway may just have carried out late, unless the pass wants it (again). */
+export async function revokeAgain(queries: Queries, id: number, now: number): Promise<void> {
+	await queries
+		.updateTable('grants')
+		.set({ state: 'revoking', unanswered_at: now, updated_at: now })
+		.where('id', '=', id)
+		.where((row) =>
+			row.or([
+				row('state', 'in', ['revoking', 'revoked', 'failed']),
+				row.and([row('state', 'in', ['granting', 'granted']), row('released_at', 'is not', null)])
+			])
+		)
+		.execute();
+}
+
+/** Requests a grant again: earlier answers, and a call on its way, no longer count. */
+export async function requestAgain(queries: Queries, id: number, now: number): Promise<void> {
+	await queries
+		.updateTable('grants')
+		.set({
+			state: 'granting',
+			requested_end_at: null,
+			granted_at: null,
+			revision: sql`revision + 1`,
+			updated_at: now
+		})
+		.where('id', '=', id)
+		.where('state', 'in', ['granting', 'granted'])
+		.where('released_at', 'is', null)
+		.execute();
+}
+
+/**
+ * Other wanted grants of the same device at some gateways (those that share their clients with the grant's own). For a
+ * user: those of the same pass.
+ */
+export function sameDevice(
+	queries: Queries,
+	grant: GrantRow,
+	gatewayIds: readonly number[]
+): Promise<GrantRow[]> {
+	const others = queries
+		.selectFrom('grants')
+		.selectAll()
+		.where('id', '<>', grant.id)
+		.where('gateway_id', 'in', gatewayIds)
+		.where('state', 'in', ['granting', 'granted'])
+		.where('released_at', 'is', null)
+		.orderBy('id')
+		.limit(MAX_SAME_DEVICE);
+	return (
+		grant.mac === null
+			? others.where('mac', 'is', null).where('pass_id', '=', grant.pass_id)
+			: others.where('mac', '=', grant.mac)
+	).execute();
+}
+
+/** Limit of passes per device. */
+const MAX_SAME_DEVICE = 20;
+
+/** Whether a grant was released after an instant at a gateway that lets the device in until later. */
+export async function hasMovedIn(
+	queries: Queries,
+	pass: { passId: number; gatewayIds: readonly number[]; since: number },
+	now: number
+): Promise<boolean> {
+	if (pass.gatewayIds.length === 0) return false;
+	const row = await queries
+		.selectFrom('grants')
+		.select('id')
+		.where('pass_id', '=', pass.passId)
+		.where('gateway_id', 'in', pass.gatewayIds)
+		.where('mac', 'is not', null)
+		.where('released_at', '>', pass.since)
+		.where('requested_end_at', '>', now)
+		.limit(1)
+		.executeTakeFirst();
+	return row !== undefined;
+}
+
+/** Whether the pass wants a grant: it was not released, and is not being revoked. */
+export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
+	releasedAt === null && state !== 'revoking';

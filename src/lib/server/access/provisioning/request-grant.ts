@@ -1,0 +1,109 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import { openConnectionsOf, forgetAttempts } from '../device-slots/connection-store.ts';
+import { CONNECTION_JOB, GRANT_JOB } from '../job-kinds.ts';
+import type { PassRow } from '../passes/passes.ts';
+import type { PlanContext } from './context.ts';
+import * as store from './grants/store.ts';
+import type { Target } from './targets.ts';
+
+/** The gateway, and the device or user (`mac` null), that a grant is for. */
+export interface GrantSubject {
+	gatewayId: number;
+	mac: string | null;
+	captiveSessionId: number | null;
+}
+
+/**
+ * Requests a grant: a new one, or the existing one again, because a device that comes back has lost its login at the
+ * gateway. A job calls the gateway.
+ */
+export async function requestGrant(
+	{ clock, jobs }: PlanContext,
+	trx: Tx,
+	passId: number,
+	{ gatewayId, mac, captiveSessionId }: GrantSubject
+): Promise<void> {
+	const now = clock.now();
+	const same = (await store.openGrantsOf(trx, passId)).find(
+		(one) => one.gateway_id === gatewayId && one.mac === mac && store.isWanted(one)
+	);
+	const to = {
+		state: 'granting',
+		captive_session_id: captiveSessionId,
+		requested_end_at: null,
+		granted_at: null,
+		updated_at: now
+	} as const;
+	const row = same
+		? await store.changeGrant(
+				trx,
+				{ id: same.id, state: ['granting', 'granted'], wanted: true },
+				{ ...to, revision: same.revision + 1 }
+			)
+		: await store.insertGrant(trx, {
+				...to,
+				pass_id: passId,
+				gateway_id: gatewayId,
+				mac,
+				released_at: null,
+				revoked_at: null,
+				unanswered_at: null,
+				is_marked: 1,
+				last_error: null,
+				created_at: now
+			});
+	if (row) await jobs.schedule(trx, GRANT_JOB, row.id, now);
+}
+
+/** A purchase page can be reloaded any number of times: its user is requested again once in this time. */
+const REQUEST_USER_AGAIN_MS = 10 * 1000;
+
+/**
+ * Requests the missing user grants of a pass.
+ * @param againAt a gateway that may have lost its user, which is requested again there; null for none
+ */
+export async function requestUsers(
+	context: PlanContext,
+	trx: Tx,
+	pass: PassRow,
+	targets: readonly Target[],
+	againAt: number | null
+): Promise<void> {
+	const { clock, jobs } = context;
+	const now = clock.now();
+	const open = (await store.openGrantsOf(trx, pass.id)).filter(
+		(one) => one.mac === null && store.isWanted(one)
+	);
+	for (const { gateway, subject } of targets) {
+		if (subject !== 'user') continue;
+		const own = open.find(({ gateway_id: gatewayId }) => gatewayId === gateway.id);
+		if (!own) {
+			await requestGrant(context, trx, pass.id, { gatewayId: gateway.id, mac: null, captiveSessionId: null });
+		} else if (gateway.id === againAt && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
+			// One that is on its way counts when it is confirmed; its job only need not wait.
+			if (own.state === 'granted') await store.requestAgain(trx, own.id, now);
+			await jobs.schedule(trx, GRANT_JOB, own.id, now);
+		}
+	}
+}
+
+/** Makes gateways compare what they know with a pass that has changed. */
+export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
+	const now = clock.now();
+	for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
+	// Failed attempts to set the old end say nothing about the new one.
+	await forgetAttempts(trx, passId);
+	for (const { id } of await openConnectionsOf(trx, passId)) {
+		await jobs.schedule(trx, CONNECTION_JOB, id, now);
+	}
+}
+
+/** Releases all grants of a pass: devices that a gateway has let in, or will, are disconnected. */
+export async function releaseGrants({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
+	const now = clock.now();
+	for (const { id } of await store.openGrantsOf(trx, passId)) {
+		const from = { id, state: ['granting', 'granted'] } as const;
+		await store.changeGrant(trx, from, { released_at: now, updated_at: now });
+		await jobs.schedule(trx, GRANT_JOB, id, now);
+	}
+}

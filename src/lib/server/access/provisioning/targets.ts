@@ -1,0 +1,53 @@
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
+import type { DeviceController } from '#lib/server/gateways/gateway.ts';
+import type { PassRow } from '../passes/passes.ts';
+import type { PlanContext } from './context.ts';
+import { devicesOf, type BroughtDevice } from './devices.ts';
+
+/** A gateway that needs grants, for devices or for users. */
+export interface Target {
+	gateway: RegisteredGateway;
+	subject: 'device' | 'user';
+}
+
+export const controlModeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
+
+/** Whether a gateway is called, or polls, for who may be online. */
+export const needsGrants = (gateway: RegisteredGateway) => ['push', 'poll'].includes(controlModeOf(gateway));
+
+/** How to call a gateway; null where it is not called. */
+export const controllerOf = (gateway: RegisteredGateway): DeviceController | null =>
+	controlModeOf(gateway) === 'push' ? adapterOf(gateway.kind).controller : null;
+
+/** The gateways of a router that need grants. */
+export async function targetsAt(
+	{ gateways }: { gateways: Gateways },
+	queries: Queries,
+	routerId: number
+): Promise<Target[]> {
+	const all = await gateways.ofRouter(queries, routerId);
+	return all.filter(needsGrants).map((gateway) => ({
+		gateway,
+		subject: controllerOf(gateway)?.subject ?? 'device'
+	}));
+}
+
+/** Whether `targets` has this gateway, and for devices. */
+export const grantsDevices = (targets: readonly Target[], gatewayId: number): boolean =>
+	targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === gatewayId);
+
+/** The device on which a pass was opened last; null without one. */
+export async function newestDevice(
+	{ clock }: Pick<PlanContext, 'clock'>,
+	trx: Tx,
+	pass: Pick<PassRow, 'id' | 'router_id'>
+): Promise<BroughtDevice | null> {
+	const [newest] = await devicesOf(trx, pass, clock.now());
+	return newest ?? null;
+}
+
+/** Whether a device is at a gateway that needs no grant for it. */
+export const signsInItself = (device: BroughtDevice | null, targets: readonly Target[]): boolean =>
+	device !== null && targets.every(({ gateway }) => gateway.id !== device.gateway_id);

@@ -1,0 +1,81 @@
+import { durationSeconds } from '#lib/domain/duration.ts';
+import { priceForSeconds } from '#lib/domain/money.ts';
+import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { carrierOf } from '../operators/carriage.ts';
+import { sessionBody } from './body.ts';
+import { SESSION_JOB, type SessionsContext } from './context.ts';
+import { checkOrder } from './order.ts';
+import { sessionNotFound } from './read-session.ts';
+import * as store from './store.ts';
+import { recordEvent } from './transition.ts';
+
+/** Stores the response to a request in the transaction of its effect; `status` where it is not the route's own. */
+export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
+
+/** Orders time; charges nothing. @throws AppError, see contract/routes.ts */
+export const createSession = (
+	context: SessionsContext,
+	caller: Caller,
+	order: SessionCreationBody,
+	remember?: RememberBody<SessionBody>
+): Promise<SessionBody> =>
+	context.database.transact(async (trx) => {
+		const { clock, config, jobs, routers, operators } = context;
+		const router = await routers.visible(trx, caller, order.router_id);
+		const extended = await extendedSession(context, trx, caller, order);
+		const phone = checkOrder(order, router, routers.paymentMethods(router), config.defaultRegion);
+		const seconds = durationSeconds(order.duration);
+		const amountMinor = priceForSeconds(router.price_minor, seconds);
+		const { currency } = router;
+		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency });
+		const now = clock.now();
+		const created = await store.insert(trx, {
+			account_id: caller.accountId,
+			router_id: router.id,
+			status: 'pending_payment',
+			duration: order.duration,
+			duration_seconds: seconds,
+			payment_method: order.payment_method,
+			phone,
+			amount_minor: amountMinor,
+			currency,
+			ssid: router.ssid,
+			access_kind: router.access_kind,
+			max_devices: router.max_devices,
+			...(extended && { extends_session_id: extended.id, pass_id: extended.pass_id }),
+			payment_due_at: now + config.sessionPaymentMs,
+			created_at: now,
+			updated_at: now
+		});
+		await jobs.schedule(trx, SESSION_JOB, created.id, created.payment_due_at);
+		await recordEvent(context, trx, 'session.created', created);
+		const body = sessionBody(created, now, null);
+		await remember?.(trx, body);
+		return body;
+	});
+
+/**
+ * The session whose pass an order lengthens. Only its buyer may: added time has the same password.
+ * @throws AppError `session_not_found | session_not_extendable`
+ */
+async function extendedSession(
+	{ clock }: SessionsContext,
+	trx: Tx,
+	caller: Caller,
+	{ extends_session_id: id, router_id: routerId }: SessionCreationBody
+): Promise<store.SessionRow | null> {
+	if (id === undefined) return null;
+	const row = await store.find(trx, id);
+	if (!row || row.account_id !== caller.accountId) throw sessionNotFound();
+	const isOver = row.status === 'active' && row.expires_at !== null && row.expires_at <= clock.now();
+	const status = isOver ? 'expired' : row.status;
+	if (status === 'active' && row.router_id === routerId) return row;
+	const why =
+		status === 'active'
+			? `The session is on router ${row.router_id}.`
+			: `The session is ${status}; order time without extends_session_id.`;
+	throw new AppError('session_not_extendable', why, { extensions: { session_status: status } });
+}

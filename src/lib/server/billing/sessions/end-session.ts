@@ -1,0 +1,63 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import type { SessionsContext } from './context.ts';
+import { current } from './read-session.ts';
+import * as store from './store.ts';
+import { known, settle, transition } from './transition.ts';
+
+type SessionRow = store.SessionRow;
+
+/**
+ * Ends an active session and those that follow it in its pass, or cancels an unpaid one.
+ * @param onlyStatus acts only on a session in this status. `pending_payment` includes a session that timed out: a late
+ * payment is refunded from then on. That sends no second event.
+ * @throws AppError `session_not_found | session_not_active`
+ */
+export async function endSession(
+	context: SessionsContext,
+	caller: Caller,
+	id: number,
+	onlyStatus?: SessionRow['status']
+): Promise<SessionRow> {
+	await current(context, caller, id);
+	return context.database.transact(async (trx) => {
+		const row = await settle(context, trx, await known(trx, id));
+		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
+		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
+		const ended =
+			(isWanted && row.status === 'active' && (await endTime(context, trx, row, reason))) ||
+			(isWanted && row.status === 'pending_payment' && (await cancel(context, trx, id))) ||
+			(onlyStatus === 'pending_payment' && (await refuseLatePayment(context, trx, row)));
+		if (ended) return ended;
+		const { status } = await known(trx, id);
+		throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {
+			extensions: { session_status: status }
+		});
+	});
+}
+
+async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
+	const to = { status: 'ended', status_reason: reason, ended_at: context.clock.now() } as const;
+	const ended = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.ended');
+	if (!ended || ended.pass_id === null) return ended;
+	for (const { id } of await store.laterInPass(trx, row)) {
+		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
+	}
+	await context.passes.shorten(trx, ended.pass_id);
+	await context.provisioning.changed(trx, ended.pass_id);
+	return ended;
+}
+
+function cancel(context: SessionsContext, trx: Tx, id: number) {
+	const endedAt = context.clock.now();
+	const to = { status: 'cancelled', status_reason: 'client_cancelled', ended_at: endedAt } as const;
+	return transition(context, trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
+}
+
+/** Makes a timed-out session final: a late payment would else buy it beside what replaced it. */
+function refuseLatePayment(context: SessionsContext, trx: Tx, { id, status_reason: reason }: SessionRow) {
+	if (reason !== 'payment_timeout') return null;
+	const from = { id, status: 'cancelled', statusReason: 'payment_timeout' } as const;
+	return store.change(trx, from, { status_reason: 'client_cancelled', updated_at: context.clock.now() });
+}

@@ -1,0 +1,78 @@
+import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { ownerUserBody, sessionBody } from './body.ts';
+import type { SessionsContext } from './context.ts';
+import * as store from './store.ts';
+import { isDue, known, settle } from './transition.ts';
+
+type SessionRow = store.SessionRow;
+
+/** The classes in which an owner sees sessions; one that ended early counts as expired. */
+export type SessionGroup = 'active' | 'expired';
+
+export interface OwnerQuery {
+	group: SessionGroup | null;
+	limit: number;
+	/** Start and id of the last session of the page before. */
+	after: readonly [number, number] | null;
+}
+
+export interface OwnerPage {
+	data: OwnerUserBody[];
+	next: [number, number] | null;
+	counts: Record<SessionGroup, number>;
+}
+
+export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
+
+/** A session that the caller may see, with due changes made. @throws AppError `session_not_found` */
+export async function current(context: SessionsContext, caller: Caller, id: number): Promise<SessionRow> {
+	const { database, clock } = context;
+	const row = await store.find(database.db, id);
+	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
+	if (!isDue(row, clock.now())) return row;
+	return database.transact(async (trx) => settle(context, trx, await known(trx, id)));
+}
+
+/** The API's session object; its buyer gets the password with it. @throws AppError `session_not_found` */
+export async function readSession(
+	context: SessionsContext,
+	caller: Caller,
+	id: number
+): Promise<SessionBody> {
+	const { database, clock, passes, routers } = context;
+	const row = await current(context, caller, id);
+	const isBuyer = row.account_id === caller.accountId;
+	if (!isBuyer || row.status !== 'active' || row.pass_id === null) return sessionBody(row, clock.now(), null);
+	const pass = await passes.known(database.db, row.pass_id);
+	// Its last session may have ended, and its password been erased, since the session was read.
+	if (pass.password_sealed === null) return sessionBody(row, clock.now(), null);
+	const router = await routers.known(database.db, row.router_id);
+	return sessionBody(row, clock.now(), {
+		password: passes.passwordOf(pass),
+		security: router.security,
+		networkPassword: routers.networkPassword(router)
+	});
+}
+
+/** Sessions on an owner's routers, newest first, without passwords and full numbers. */
+export async function listForOwner(
+	{ database, clock }: SessionsContext,
+	{ accountId }: Pick<Caller, 'accountId'>,
+	{ group, limit, after }: OwnerQuery
+): Promise<OwnerPage> {
+	const now = clock.now();
+	const owner = { accountId, now };
+	const [rows, counts] = await Promise.all([
+		store.ofOwner(database.db, owner, { group, after, limit: limit + 1 }),
+		store.countOfOwner(database.db, owner)
+	]);
+	const page = rows.slice(0, limit);
+	const last = page.at(-1);
+	return {
+		data: page.map((row) => ownerUserBody(row, now)),
+		next: rows.length > limit && last ? [last.starts_at, last.id] : null,
+		counts
+	};
+}

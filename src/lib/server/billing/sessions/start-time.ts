@@ -1,0 +1,33 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import { SESSION_JOB, type SessionsContext } from './context.ts';
+import * as store from './store.ts';
+import { transition } from './transition.ts';
+
+/**
+ * Starts the time of the paid sessions of a pass, one after the other: now, or at the end of the pass if it runs.
+ *
+ * All time starts here: a first purchase, a late success, the confirmation of a gateway, and added time. Payments that
+ * succeed at once add up, because transactions behave as if they ran one after the other.
+ * @returns false when no paid session of the pass waits for its start
+ */
+export async function startTime(context: SessionsContext, trx: Tx, passId: number): Promise<boolean> {
+	const { clock, jobs, passes, provisioning } = context;
+	const now = clock.now();
+	const pass = await passes.known(trx, passId);
+	const isRunning = pass.ends_at !== null && pass.ends_at > now;
+	const startsAt = isRunning && pass.starts_at !== null ? pass.starts_at : now;
+	let endsAt = isRunning && pass.ends_at !== null ? pass.ends_at : now;
+	const waiting = await store.activatingOf(trx, passId);
+	for (const { id, duration_seconds: seconds } of waiting) {
+		const from = endsAt;
+		endsAt += seconds * 1000;
+		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
+		await transition(context, trx, { id, status: 'activating' }, to, 'session.activated');
+		await jobs.schedule(trx, SESSION_JOB, id, endsAt);
+		if (from !== startsAt) await provisioning.added(trx, { id }, from);
+	}
+	if (waiting.length === 0) return false;
+	await passes.setTime(trx, passId, { startsAt, endsAt });
+	await provisioning.changed(trx, passId);
+	return true;
+}

@@ -1,0 +1,83 @@
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { EventType } from '#lib/server/events/events.ts';
+import { sessionBody } from './body.ts';
+import type { SessionsContext } from './context.ts';
+import * as store from './store.ts';
+
+type SessionRow = store.SessionRow;
+
+/** @throws Error when there is no such session */
+export async function known(queries: Queries, id: number): Promise<SessionRow> {
+	const row = await store.find(queries, id);
+	if (!row) throw new Error(`Session ${id} is gone`);
+	return row;
+}
+
+/** Records an event of a session in the transaction of its cause. */
+export async function recordEvent(context: SessionsContext, trx: Tx, type: EventType, row: SessionRow) {
+	await context.events.record(trx, {
+		type,
+		accountId: row.account_id,
+		routerId: row.router_id,
+		sessionId: row.id,
+		paymentId: row.payment_id,
+		// An undefined member is left out of the JSON: events carry no password, not even null.
+		data: { ...sessionBody(row, context.clock.now(), null), password: undefined }
+	});
+}
+
+/** Changes the status of a session and records the event; null when the session left `from` meanwhile. */
+export async function transition(
+	context: SessionsContext,
+	trx: Tx,
+	from: Parameters<typeof store.change>[1],
+	to: Parameters<typeof store.change>[2],
+	event: EventType
+): Promise<SessionRow | null> {
+	const row = await store.change(trx, from, { ...to, updated_at: context.clock.now() });
+	if (row) await recordEvent(context, trx, event, row);
+	return row;
+}
+
+/** Whether the clock demands a change of a session. */
+export const isDue = (row: SessionRow, now: number): boolean =>
+	(row.status === 'active' && row.expires_at !== null && row.expires_at <= now) ||
+	(row.status === 'pending_payment' && row.payment_due_at <= now);
+
+/** Makes the change that the clock demands. Returns the session, changed or not. */
+export async function settle(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
+	if (!isDue(row, context.clock.now())) return row;
+	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
+	return (await changed) ?? row;
+}
+
+async function expire(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow | null> {
+	const to = { status: 'expired', ended_at: row.expires_at } as const;
+	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.expired');
+	if (expired?.pass_id != null) {
+		await context.passes.eraseIfOver(trx, expired.pass_id);
+		await context.provisioning.changed(trx, expired.pass_id);
+	}
+	return expired;
+}
+
+async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow | null> {
+	if (await store.hasPendingPayment(trx, row.id)) return null;
+	// The grace period of a late payment counts from this instant, however late this runs.
+	const endedAt = Math.max(row.payment_due_at, (await store.lastPaymentExpiry(trx, row.id)) ?? 0);
+	if (endedAt > context.clock.now()) return null;
+	const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
+	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled');
+}
+
+/** A session whose payment is still open is looked at again after this time. */
+const CANCEL_AGAIN_MS = 30_000;
+
+/** Job SESSION_JOB. @returns when to run again, or null when the session is over */
+export async function settleDue(context: SessionsContext, id: number): Promise<number | null> {
+	const { database, clock } = context;
+	const row = await database.transact(async (trx) => settle(context, trx, await known(trx, id)));
+	if (row.status === 'active') return row.expires_at;
+	if (row.status !== 'pending_payment') return null;
+	return Math.max(row.payment_due_at, clock.now() + CANCEL_AGAIN_MS);
+}

@@ -1,0 +1,105 @@
+import { sql } from 'kysely';
+import type { Database, Queries } from '#lib/server/db/database.ts';
+import * as store from './store.ts';
+
+export interface Attempt {
+	startedAt: number;
+	endedAt: number;
+	durationMs: number;
+	statusCode: number | null;
+	/** Reason why there is no status. */
+	failure: string | null;
+	response: string | null;
+	succeeded: boolean;
+	/** When to try again; null for never. */
+	nextAt: number | null;
+	/** False if the attempt says nothing about the endpoint's health. */
+	countsForHealth: boolean;
+}
+
+/** Precision of `last_success_at`: every event reads the endpoint's row, so not every success writes it. */
+const SUCCESS_NOTED_MS = 60_000;
+const GONE = 410;
+
+/**
+ * Records an attempt: the endpoint's health, the log and the delivery's new state.
+ *
+ * Runs at the database's own isolation level: a serializable transaction would make purchases, which read the
+ * endpoints, fail and run again.
+ * @returns when to try again, or null
+ */
+export async function finishAttempt(
+	{ db }: Database,
+	delivery: store.DeliveryRow,
+	attempt: Attempt
+): Promise<number | null> {
+	return db.transaction().execute(async (trx) => {
+		// The endpoint first, as in every transaction that changes both: two of them never wait for each other.
+		await noteHealth(trx, delivery.endpoint_id, attempt);
+		const isActive = (await store.endpointById(trx, delivery.endpoint_id))?.status === 'active';
+		const nextAt = isActive && !attempt.succeeded ? attempt.nextAt : null;
+		await trx
+			.updateTable('webhook_deliveries')
+			.set({
+				status: attempt.succeeded ? 'delivered' : nextAt === null ? 'failed' : 'pending',
+				next_attempt_at: nextAt,
+				attempts: sql`attempts + 1`,
+				tries: sql`tries + 1`,
+				last_status_code: attempt.statusCode,
+				last_failure: attempt.failure,
+				last_attempt_at: attempt.startedAt,
+				updated_at: attempt.endedAt
+			})
+			.where('id', '=', delivery.id)
+			// Another process recorded an attempt if this one lost its lease.
+			.where('attempts', '=', delivery.attempts)
+			.execute();
+		await insertAttempt(trx, delivery.id, attempt);
+		return nextAt;
+	});
+}
+
+/** Selects from the delivery, so that nothing is inserted if it was deleted while it was sent. */
+async function insertAttempt(queries: Queries, deliveryId: number, attempt: Attempt): Promise<void> {
+	await sql`insert into webhook_attempts
+			(delivery_id, started_at, duration_ms, status_code, failure, response)
+		select id, cast(${attempt.startedAt} as bigint), cast(${attempt.durationMs} as bigint),
+			cast(${attempt.statusCode} as bigint), cast(${attempt.failure} as text),
+			cast(${attempt.response} as text)
+		from webhook_deliveries where id = ${deliveryId}`.execute(queries);
+}
+
+async function noteHealth(queries: Queries, id: number, attempt: Attempt): Promise<void> {
+	const update = queries.updateTable('webhook_endpoints').where('id', '=', id);
+	if (attempt.statusCode === GONE) {
+		const disabled = await update
+			.set({ status: 'disabled', disabled_reason: 'gone', notice: 'disabled', updated_at: attempt.endedAt })
+			.where('status', '=', 'active')
+			.executeTakeFirst();
+		if (disabled.numUpdatedRows > 0n) await store.failPending(queries, id);
+	} else if (attempt.succeeded) {
+		await update
+			.set({
+				last_success_at: attempt.endedAt,
+				failing_since: null,
+				failing_noticed: 0,
+				notice: sql`case when notice = 'failing' then null else notice end`
+			})
+			.where((where) =>
+				where.or([
+					where('failing_since', 'is not', null),
+					where('last_success_at', 'is', null),
+					where('last_success_at', '<', attempt.endedAt - SUCCESS_NOTED_MS)
+				])
+			)
+			.execute();
+	} else if (attempt.countsForHealth) {
+		// The earliest of several concurrent failures, whichever ends first.
+		await update
+			.set({ failing_since: attempt.startedAt })
+			.where((where) =>
+				where.or([where('failing_since', 'is', null), where('failing_since', '>', attempt.startedAt)])
+			)
+			.execute();
+	}
+}

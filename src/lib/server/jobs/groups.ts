@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { Database, Queries } from '../db/database.ts';
+import { leaseTo, type Claim, type Job, type Lease } from './store.ts';
+
+/**
+ * Claims jobs that belong to groups.
+ *
+ * Purpose: one group (a webhook receiver that hangs, with a long backlog) must not delay another.
+ * Policy: at most MAX_PER_GROUP jobs of a group run at a time, one of a slow group, over all processes. Groups with the
+ * fewest running jobs go first. RESERVED places of each process are for groups with nothing running, one for each.
+ * Due groups are found by one index step per group, however many jobs wait behind it.
+ */
+
+/** Jobs of one group that run at a time, over all processes. */
+export const MAX_PER_GROUP = 5;
+/** Jobs of groups that one process runs at a time; most of them only wait for a network. */
+const MAX_RUNNING = 200;
+const RESERVED = 100;
+/** Arbitrary but fixed: the lock for claims among PostgreSQL's advisory locks. */
+const CLAIM_LOCK = 7_243_002;
+
+// Written as in the partial index of migration 0022; parameters would not match it.
+const WAITING = sql`lease_until is null and group_id is not null`;
+
+interface Group {
+	id: number;
+	due_at: number;
+	running: number;
+}
+
+/** Reads the ids of groups whose jobs run one at a time, because they fail or hang. */
+export type SlowGroups = (queries: Queries, now: number) => Promise<ReadonlySet<number>>;
+
+/** @param running jobs of groups that this process runs now */
+export async function claimInGroups(
+	database: Database,
+	lease: Lease,
+	{ running, slowGroups }: { running: number; slowGroups: SlowGroups }
+): Promise<Claim> {
+	const waiting = await waitingGroups(database.db);
+	if (waiting.length === 0) return { claimed: [], nextAt: null };
+	const slow = await slowGroups(database.db, lease.now);
+	const limitOf = ({ id }: Group) => (slow.has(id) ? 1 : MAX_PER_GROUP);
+	const isDue = (group: Group) => group.due_at <= lease.now && group.running < limitOf(group);
+	const later = waiting.map(({ due_at }) => due_at).filter((at) => at > lease.now);
+	const nextAt = later.length > 0 ? Math.min(...later) : null;
+	if (running >= MAX_RUNNING || !waiting.some(isDue)) return { claimed: [], nextAt };
+
+	// At the database's own isolation level: serializable claims would make purchases fail and run again.
+	const claimed = await database.db.transaction().execute(async (trx) => {
+		// One process claims at a time and counts the claims before it, so that the limits hold for all processes.
+		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
+		const due = (await waitingGroups(trx)).filter(isDue);
+		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);
+		const jobs: Job[] = [];
+		for (const group of due) {
+			const free = MAX_RUNNING - running - jobs.length;
+			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
+			const limit = Math.min(limitOf(group) - group.running, open);
+			if (limit > 0) jobs.push(...(await claimOf(trx, group.id, lease, limit)));
+		}
+		return jobs;
+	});
+	return { claimed, nextAt };
+}
+
+async function waitingGroups(queries: Queries): Promise<Group[]> {
+	const { rows } = await sql<Group>`
+		with recursive waiting (group_id) as (
+			select min(group_id) from jobs where ${WAITING}
+			union all
+			select (select min(group_id) from jobs where ${WAITING} and group_id > waiting.group_id)
+			from waiting where group_id is not null
+		)
+		select waiting.group_id as id,
+			(select min(run_at) from jobs where ${WAITING} and group_id = waiting.group_id) as due_at,
+			(select count(*) from jobs where lease_until is not null and group_id = waiting.group_id) as running
+		from waiting where group_id is not null`.execute(queries);
+	return rows;
+}
+
+async function claimOf(queries: Queries, groupId: number, lease: Lease, limit: number): Promise<Job[]> {
+	return queries
+		.updateTable('jobs')
+		.set(leaseTo(lease))
+		.where(
+			'id',
+			'in',
+			sql<number>`(select id from jobs where group_id = ${groupId} and run_at <= ${lease.now} and ${WAITING}
+				order by run_at, id limit ${limit})`
+		)
+		.returningAll()
+		.execute();
+}

@@ -1,0 +1,42 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { readBody } from '#lib/server/api/http/read-body.ts';
+
+const MAX_CALLBACK_BYTES = 64 * 1024;
+
+/**
+ * Receives a callback of an operator (POST or PUT). The callback is stored and only wakes the status check, which
+ * decides. Responds 200 to any body, because operators stop calling after an error; 404 for an address that is not ours.
+ */
+export async function receiveCallback(
+	event: RequestEvent,
+	address: { operator: string; reference: string | null; token: string }
+): Promise<Response> {
+	const { locals, request, url } = event;
+	let bytes: Uint8Array;
+	try {
+		bytes = await readBody(request, MAX_CALLBACK_BYTES);
+	} catch (error) {
+		if (!(error instanceof AppError)) throw error;
+		return Response.json({ received: false }, { status: 413 });
+	}
+	const answer = await locals.app.payments.receiveCallback({
+		...address,
+		address: addressOf(event),
+		method: request.method,
+		path: url.pathname + url.search,
+		authority: request.headers.get('host') ?? url.host,
+		headers: Object.fromEntries(request.headers),
+		body: Buffer.from(bytes).toString('utf8')
+	});
+	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
+}
+
+/** 'unknown' for a request that bypassed the proxy behind ADDRESS_HEADER. */
+function addressOf(event: RequestEvent): string {
+	try {
+		return event.getClientAddress();
+	} catch {
+		return 'unknown';
+	}
+}

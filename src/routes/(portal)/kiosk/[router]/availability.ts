@@ -1,0 +1,68 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { ShownBrand } from '#lib/branding/brand.ts';
+import type { KioskRouter, Availability } from '#lib/kiosk/client.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { orNull } from '../../api-errors.ts';
+
+/** @returns null where there is no such router */
+export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
+	const { router: id } = event.params;
+	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
+}
+
+/** The owner's brand; null while the service is not available. */
+export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
+	try {
+		return showBrand(event, await kioskRouter(event));
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return null;
+		throw problem;
+	}
+}
+
+/** The fields of a router that the kiosk shows. */
+export const shownAtKiosk = ({
+	id,
+	name,
+	address,
+	ssid,
+	price,
+	currency,
+	min_duration,
+	max_duration,
+	payment_methods,
+	access_kind
+}: RouterBody): KioskRouter => ({
+	id,
+	name,
+	address,
+	ssid,
+	price,
+	currency,
+	min_duration,
+	max_duration,
+	payment_methods,
+	signsIn: asksUserName(access_kind),
+	note: endsByItself(access_kind) ? null : m.router_shared()
+});
+
+/** Reads whether the kiosk can sell, and the router's prices. */
+export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {
+	try {
+		const router = await kioskRouter(event);
+		if (!router) return { state: 'unknown', router: null };
+		return {
+			state: router.status === 'online' ? 'open' : 'offline',
+			router: shownAtKiosk(router),
+			hint: phoneHint(event.locals.app.config.defaultRegion)
+		};
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return { state: 'away', router: null };
+		throw problem;
+	}
+}

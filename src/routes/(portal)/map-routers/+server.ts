@@ -1,0 +1,52 @@
+import { formatMoney } from '#lib/domain/money.ts';
+import { isArea } from '#lib/map/area.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { compressed } from '#lib/server/web/compress.ts';
+import type { RequestHandler } from './$types';
+
+const MAX_CURSOR_LENGTH = 512;
+const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
+
+/**
+ * GET /map-routers?lat&lon&radius[&cursor]: routers of an area (lib/map/area.ts) for the map, nearest first.
+ * `{ routers: [id, name, lat, lon, price, online][], next }`: at most 100; `price` is text in the language of the page;
+ * `next` is the cursor of the next page or null. 400 for another area or an old cursor, 503 with Retry-After over the limit.
+ */
+export const GET: RequestHandler = async (event) => {
+	const { places } = event.locals.app;
+	const query = event.url.searchParams;
+	const number = (name: string) =>
+		DECIMAL.test(query.get(name) ?? '') ? Number(query.get(name)) : Number.NaN;
+	const area = { lat: number('lat'), lon: number('lon'), radius: number('radius') };
+	const cursor = query.get('cursor');
+	if (!isArea(area) || (cursor ?? '').length > MAX_CURSOR_LENGTH) return new Response(null, { status: 400 });
+	try {
+		// Visitors share one read of the same page: a visitor who leaves must not cancel it for the others.
+		const request = new Request(event.request.url);
+		const page = await places.page(
+			apiClient({ fetch: event.fetch, locals: event.locals, request }),
+			area,
+			cursor
+		);
+		const body = {
+			routers: page.places.map(({ id, name, lat, lon, price, currency, status }) => [
+				id,
+				name,
+				lat,
+				lon,
+				formatMoney(price, currency),
+				status === 'online' ? 1 : 0
+			]),
+			next: page.next
+		};
+		return await compressed(event.request, Response.json(body, { headers: { 'cache-control': 'no-store' } }));
+	} catch (problem) {
+		if (problem instanceof ApiLimited) {
+			const headers = { 'retry-after': String(problem.retryAfterSeconds) };
+			return new Response(null, { status: 503, headers });
+		}
+		if (problem instanceof ApiUnavailable) return new Response(null, { status: 503 });
+		if (problem instanceof ApiProblem) return new Response(null, { status: 400 });
+		throw problem;
+	}
+};

@@ -1,2 +1,0 @@
-/** Text only: no script is needed. */
-export const csr = false;

@@ -1,2 +1,0 @@
-/** For the copy button beside a new key. */
-export const csr = true;

@@ -1,2 +1,0 @@
-/** For the copy button beside a new secret. */
-export const csr = true;
