@@ -109,8 +109,8 @@ describe.each(DATABASES)('branding on %s', (database) => {
 
 	it.each([
 		[{ name: 'x'.repeat(41) }, 'at most 40 characters'],
-		[{ name: 'evil\u202Egnp' }, 'cannot be seen'],
-		[{ name: 'a\u0007b' }, 'cannot be seen'],
+		[{ name: 'evil\u202Egnp' }, 'invisible characters'],
+		[{ name: 'a\u0007b' }, 'invisible characters'],
 		[{ colour: 'red' }, 'such as #0a6b4b'],
 		[{ colour: '#0a6b4b;}body{display:none' }, 'such as #0a6b4b'],
 		[{ colour: '#888888' }, 'is a grey'],

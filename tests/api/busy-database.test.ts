@@ -51,7 +51,7 @@ describe('on sqlite, while another program holds the write lock', () => {
 	/** With keys that were made before the lock, and not used. */
 	const readers: Api[] = [];
 
-	it('reads are answered at once, and what writes is done when the lock is free', async () => {
+	it('answers reads at once, and completes writes when the lock is free', async () => {
 		const { api, newKey } = fixture();
 		for (let count = 0; count < 20; count += 1) readers.push((await newKey()).api);
 		// Its success comes after a second: jobs fall due while the lock is held.
@@ -74,7 +74,7 @@ describe('on sqlite, while another program holds the write lock', () => {
 		});
 	});
 
-	it('a call that must write is a 500 after ten seconds, has done nothing, and held nobody up', async () => {
+	it('answers a write with 500 after ten seconds, changes nothing and delays no reads', async () => {
 		const { api, sql } = fixture();
 		const before = await sql.count('select count(*) from sessions');
 		const free = hold();

@@ -77,7 +77,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		roundsLimitMs
 	);
 
-	it('kill -9 while money goes back: it goes back once', async () => {
+	it('kill -9 during a refund: it is sent once', async () => {
 		const { session, payment } = await start('009');
 		await eventually('the payment settles', async () => {
 			const { status } = await fixture().api.getPayment(payment.id);
@@ -102,7 +102,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		);
 	});
 
-	it('kill -9 while paid time runs: the same password afterwards, and it ends on time', async () => {
+	it('kill -9 while a session is active: it keeps its password and ends on time', async () => {
 		const { session } = await fixture().buy();
 		await crash(fixture());
 		expect(await fixture().api.getSession(session.id)).toMatchObject({
@@ -148,7 +148,7 @@ describe('a PostgreSQL that dies under the service', () => {
 		await postgres?.stop();
 	});
 
-	it('gives 500 internal_error and an unready service, then goes on by itself where it was', async () => {
+	it('answers 500 internal_error, is not ready, and continues by itself afterwards', async () => {
 		const { api, server } = fixture;
 		const session = await api.createSession({ phone: numberEnding('007') });
 		const payment = await api.pay(session);

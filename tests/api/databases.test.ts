@@ -105,7 +105,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('a database of a newer version is refused with a clear message, and not touched', async () => {
+	it('refuses a database of a newer version with a clear message and does not change it', async () => {
 		await withDatabase(kind, async (database) => {
 			const server = await startServer({ database });
 			await server.stop();

@@ -129,14 +129,18 @@ describe.each(DATABASES)('on %s', (database) => {
 			['no name', { name: '  ' }, 'Give the key a name.'],
 			['a name of ours', { name: 'airtill:portal' }, "Airtill's own"],
 			['a long name', { name: 'x'.repeat(101) }, 'Use at most 100 characters.'],
-			['a role beyond its account', { role: 'admin' }, 'Choose a role that your account has.'],
-			['no role', { role: '' }, 'Choose a role that your account has.'],
-			['a scope beyond its account', { scope: 'owner:write' }, 'Choose among the scopes'],
-			['an unknown scope', { scope: 'everything' }, 'Choose among the scopes'],
+			['a role beyond its account', { role: 'admin' }, 'Choose one of the roles of your account.'],
+			['no role', { role: '' }, 'Choose one of the roles of your account.'],
+			['a scope beyond its account', { scope: 'owner:write' }, 'Choose scopes that your account allows'],
+			['an unknown scope', { scope: 'everything' }, 'Choose scopes that your account allows'],
 			['an unknown lifetime', { lifetime: '1' }, 'Choose when the key expires.'],
 			['a day that does not exist', { lifetime: 'date', date: '2099-02-30' }, 'Choose when the key expires.'],
-			['a day that is over', { lifetime: 'date', date: '2020-01-01' }, 'Choose a day that is still to come.'],
-			['another form', { form: 'x' }, 'This form is broken.']
+			[
+				'a day that is over',
+				{ lifetime: 'date', date: '2020-01-01' },
+				'This day has passed. Choose a later day.'
+			],
+			['another form', { form: 'x' }, 'This form is damaged.']
 		])('is refused with %s', async (_what, fields, words) => {
 			const maker = await person();
 			const before = await fixture().sql.count('select count(*) from api_keys');
@@ -166,7 +170,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (let count = 1; count < 20; count += 1) await insertKey(fixture().sql, { accountId });
 			const page = await make(maker);
 			expect(page.status).toBe(400);
-			expect(page.text).toContain('An account may have 20 live keys; revoke one first.');
+			expect(page.text).toContain('An account can have 20 active keys. Revoke one first.');
 		});
 
 		it('is not given to a suspended account, which sees why', async () => {
@@ -303,7 +307,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				(await maker.get('/developer/requests')).text.includes('/v1/routers')
 			);
 			const seen = await other.get(`/developer/requests?key=${await idOf(key)}`);
-			expect(seen.text).toContain('No calls yet.');
+			expect(seen.text).toContain('No requests yet.');
 		});
 	});
 });
@@ -316,7 +320,7 @@ describe('in live mode', () => {
 			const email = someone();
 			const visitor = browse(server.url);
 			for (const path of ['/developer/sign-up', '/developer/forgot']) {
-				expect((await visitor.get(path)).text).toContain('This installation cannot send mails.');
+				expect((await visitor.get(path)).text).toContain('This installation cannot send email.');
 				expect((await visitor.post(path, { email })).status).toBe(503);
 			}
 			expect((await cli(['accounts', 'invite', '--email', email], server)).code).toBe(1);
@@ -334,7 +338,9 @@ describe('in live mode', () => {
 			const { text } = await visitor.get('/developer/keys');
 			expect(text).toMatch(/till at the station.*Keys that do not work here.*atl_test_…/);
 			const used = browse(server.url);
-			expect((await used.get(link.pathname + link.search)).text).toContain('This link works no more');
+			expect((await used.get(link.pathname + link.search)).text).toContain(
+				'This link does not work any more'
+			);
 		} finally {
 			await sql.close();
 			await server.stop();

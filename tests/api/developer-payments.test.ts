@@ -88,7 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await settle(browser, payment, 'declined');
 		const again = await settle(browser, payment, 'success');
 		expect(again.status).toBe(409);
-		expect(again.text).toContain('This payment is settled already');
+		expect(again.text).toContain('This payment is already settled');
 		expect((await api.getPayment(payment.id)).status).toBe('failed');
 	});
 
@@ -119,7 +119,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('one is started by a button and waits', async () => {
 		await triesForgotten(fixture());
 		const browser = await signUp(server(), `starter-${database}@people.example`);
-		expect((await browser.get('/developer/payments')).text).toContain('None. A payment waits here when');
+		expect((await browser.get('/developer/payments')).text).toContain('None. Start a test payment');
 		const page = await browser.post('/developer/payments?/start');
 		expect(page.path).toBe('/developer/payments');
 		const [, id] = /Payment (\d+), session/.exec(page.text) ?? [];

@@ -30,7 +30,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const person = browse(server().url);
 			const sent = await person.post('/developer/sign-up', { email });
 			expect(sent.status).toBe(200);
-			expect(sent.text).toContain(`If ${email} can have a link, it is on its way`);
+			expect(sent.text).toContain(`If ${email} can have an account here, we have sent a link`);
 			const link = await mailedLink(server(), email);
 			expect((await person.get(link)).text).toContain(`For ${email}.`);
 			const first = await person.post(link, { password: PASSWORD });
@@ -75,7 +75,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (const token of ['a%00b', '%FF', "'", '%F0%9F%94%91', 'a'.repeat(2000)]) {
 				const person = browse(server().url);
 				const page = await person.get(`/developer/password?token=${token}`);
-				expect(page).toMatchObject({ status: 200, text: expect.stringContaining('This link works no more') });
+				expect(page).toMatchObject({
+					status: 200,
+					text: expect.stringContaining('This link does not work any more')
+				});
 				const refused = await person.post(`/developer/password?token=${token}`, { password: PASSWORD });
 				expect(refused.status).toBe(400);
 			}
@@ -86,13 +89,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			const email = someone();
 			const person = await signUp(server(), email);
 			const used = await mailedLink(server(), email);
-			expect((await person.get(used)).text).toContain('This link works no more');
+			expect((await person.get(used)).text).toContain('This link does not work any more');
 			expect((await person.post(used, { password: PASSWORD })).status).toBe(400);
 
 			await person.post('/developer/forgot', { email });
 			const old = await mailedLink(server(), email, 2);
 			await server().advance(hourMs + 1000);
-			expect((await person.get(old)).text).toContain('This link works no more');
+			expect((await person.get(old)).text).toContain('This link does not work any more');
 			expect((await person.post(old, { password: 'another long password' })).status).toBe(400);
 			const fresh = browse(server().url);
 			expect((await fresh.post('/developer/sign-in', { email, password: PASSWORD })).path).toBe(

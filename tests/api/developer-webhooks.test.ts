@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const again = await add(browser, path);
 		expect(again.secret).toBeNull();
 		expect(again.here).toBe(here);
-		expect(again.page.text).toContain('This webhook was there already');
+		expect(again.page.text).toContain('This webhook already exists');
 
 		const api = createApi(server().url, demoKey(server(), 'app'));
 		const payment = await api.pay(await api.createSession({ phone: numberEnding('008') }));
@@ -110,7 +110,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const shown = await browser.get(`${here}?status=delivered`);
 			return (shown.html.match(/class="call/g) ?? []).length === 2;
 		});
-		expect((await browser.get(`${here}?status=failed`)).text).toContain('None of these.');
+		expect((await browser.get(`${here}?status=failed`)).text).toContain('No matching deliveries.');
 	});
 
 	it('a new secret is shown once, and for a day both sign; its form works once', async () => {
@@ -125,7 +125,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const again = await browser.post(`${here}?/secret`, { version });
 		expect(again.status).toBe(409);
 		expect(again.html).not.toMatch(SECRET_TEXT);
-		expect((await browser.get(here)).text).toContain('The secret before this one signs too, until');
+		expect((await browser.get(here)).text).toContain('The previous secret works until');
 		await test(browser, here);
 		const [received] = await arrived(receiver, path);
 		for (const one of [old, secret]) expect(verified(received, one).type).toBe('webhook.test');
@@ -136,7 +136,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { here } = await add(browser, fresh());
 		const changed = await browser.post(`${here}?/events`, { event: ['session.created', 'payment.failed'] });
 		expect(changed.text).toContain('Events: payment.failed, session.created');
-		expect((await browser.post(`${here}?/events`)).text).toContain('Tick at least one event.');
+		expect((await browser.post(`${here}?/events`)).text).toContain('Select at least one event.');
 		expect((await browser.post(`${here}?/status`, { status: 'disabled' })).text).toContain(
 			'disabled You disabled it.'
 		);
@@ -151,8 +151,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it.each([
-		['no address', '', 'Type a whole address'],
-		['no whole address', 'app.example.com/hook', 'Type a whole address'],
+		['no address', '', 'Enter a complete address'],
+		['no whole address', 'app.example.com/hook', 'Enter a complete address'],
 		['another protocol', 'ftp://app.example.com/', 'Use https.'],
 		['a password in it', 'https://a:b@app.example.com/', 'Leave out user name and password.'],
 		['this installation itself', 'OWN', 'Use a host of your own.']

@@ -100,7 +100,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const setup = useSetup(async () => ({ database }));
 
 	it.each(['refuse', 'error'] as const)(
-		'the operator is gone for ten minutes (%s): nobody hears "failed", and who paid or still wants to pay gets the time',
+		'the operator is down for ten minutes (%s): no payment fails, and every buyer who pays gets the time',
 		async (kind) => {
 			const { start, accepted, becomes, simulator, fixture, ready } = setup();
 			// It was asked before, and the payer enters the PIN while the operator does not answer us.
@@ -175,7 +175,7 @@ describe('a PostgreSQL that is gone for 60 seconds', () => {
 	});
 	afterAll(() => postgres?.stop());
 
-	it('/readyz says 503 and calls 500; who paid meanwhile has the time soon after, by itself', async () => {
+	it('/readyz answers 503 and calls 500; buyers who paid meanwhile get their time after the restart', async () => {
 		const { start, accepted, simulator, fixture, ready } = setup();
 		const paying = await start({ outcome: 'pending' });
 		await accepted(paying.payment);
@@ -219,7 +219,7 @@ describe('on sqlite, a disk without space', () => {
 	});
 	afterAll(() => disk?.remove());
 
-	it('/readyz says 503, reads go on, nothing is promised that is not stored; with space all goes on by itself', async () => {
+	it('/readyz answers 503, reads continue, no answer promises what is not stored; with space everything continues', async () => {
 		const { start, accepted, becomes, simulator, fixture, ready } = setup();
 		const bought = await start({ afterMs: 0 });
 		await accepted(bought.payment);

@@ -41,7 +41,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 	const test = (name: string) => cli(['gateways', 'test', name], fixture().server);
 	const refusal = (reason: string) => `${new URL(front.url).host} shows ${reason}`;
-	const NOT_OURS = 'another certificate than the one of --api-certificate-file, or one that is out of date';
+	const NOT_OURS = 'is not the one in --api-certificate-file, or it has expired';
 	const statusOf = async (id: number) =>
 		(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
 
@@ -58,7 +58,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await add('unpinned')).code).toBe(0);
 		const { code, stdout } = await test('unpinned');
 		expect(code).toBe(1);
-		const reason = 'a certificate that this machine does not trust: give it with --api-certificate-file';
+		const reason = 'is not trusted on this machine. Give it with --api-certificate-file';
 		expect(stdout).toContain(`FAIL gateway: ${refusal(reason)}`);
 		expect(unifi.asked).toEqual([]);
 		expect((await cli(['gateways', 'remove', 'unpinned'], fixture().server)).code).toBe(0);
@@ -102,6 +102,6 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('what is no certificate is refused when it is given', async () => {
 		const { code, stderr } = await add('broken', '--api-certificate-file', written('no.pem', OWN.key));
 		expect(code).toBe(1);
-		expect(stderr).toContain('api-certificate: the file is no certificate in PEM');
+		expect(stderr).toContain('api-certificate: the file is not a certificate in PEM');
 	});
 });

@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const twice = await run([...other, '--nas', nas]);
 			expect([twice.code, twice.stderr]).toEqual([
 				1,
-				expect.stringMatching(/^nas: "radius" asks RADIUS from 10\.8\.0\.2 as well/m)
+				expect.stringMatching(/^nas: "radius" already sends RADIUS requests from 10\.8\.0\.2/m)
 			]);
 		}
 		expect((await run(other)).code).toBe(0);
@@ -194,10 +194,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		running.unifi?.fail('unauthorised');
 		const refused = await run(['test', 'console']);
 		expect(refused).toMatchObject({ code: 1 });
-		expect(refused.stdout).toMatch(/^FAIL gateway: The console refused its API key - /m);
+		expect(refused.stdout).toMatch(/^FAIL gateway: The console rejected the API key - /m);
 		expect(refused.stdout).not.toContain(UNIFI_KEY);
 		running.hotspot?.fail('error');
-		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: RouterOS' user may not do this/m);
+		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: The RouterOS user lacks permission/m);
 		running.hotspot?.heal();
 		running.hotspot?.fail('down');
 		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: 127\.0\.0\.1:\d+ /m);

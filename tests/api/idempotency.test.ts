@@ -549,7 +549,7 @@ describe('two processes on one PostgreSQL', () => {
 		});
 	});
 
-	it('nothing of this was logged as an error', () => {
+	it('logs no error', () => {
 		expect(fixture().server.stderr() + second.stderr()).toBe('');
 	});
 

@@ -63,7 +63,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		return { session: cancelled, payment };
 	}
 
-	it('within 30 minutes after the cancellation it still buys the time, from then on', async () => {
+	it('a late success within 30 minutes after the cancellation still buys the time', async () => {
 		const { api, events, server } = fixture();
 		const { session, payment } = await cancelledWithLatePayment();
 		await server.advance(28 * minute);
@@ -83,7 +83,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		]);
 	});
 
-	it('when another order took its place meanwhile it goes back: session_cancelled', async () => {
+	it('is refunded if another order replaced it: session_cancelled', async () => {
 		const { api, events, server } = fixture();
 		const { session, payment } = await cancelledWithLatePayment();
 		const giveUp = () => api.endSession(session.id, 'pending_payment');
@@ -94,7 +94,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect((await events(session.id)).filter((type) => type === 'session.cancelled')).toHaveLength(1);
 	});
 
-	it('later it goes back: late_payment', async () => {
+	it('is refunded later: late_payment', async () => {
 		const { session, payment } = await cancelledWithLatePayment();
 		await fixture().server.advance(30 * minute + 1_000);
 		await refundedBecause(payment, 'late_payment');
@@ -104,7 +104,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	it.each([
 		['offline', 1, "update routers set status = 'offline' where id = 1"],
 		['disabled', 2, 'update routers set disabled_at = 1 where id = 2']
-	])('it goes back when the router is %s by then', async (_what, routerId, statement) => {
+	])('is refunded if the router is %s by then', async (_what, routerId, statement) => {
 		const { session, payment } = await cancelledWithLatePayment(routerId);
 		await fixture().sql.run(statement);
 		await fixture().server.advance(askedAgainMs);
@@ -112,7 +112,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await fixture().api.getSession(session.id)).toEqual(session);
 	});
 
-	it('it goes back hours after the time limits, even if no process was there to cancel the order', async () => {
+	it('is refunded hours after the time limits, even if no process cancelled the order', async () => {
 		const { api, server } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '004');
@@ -123,7 +123,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
 	});
 
-	it('a success after the DELETE of an unpaid session goes back: session_cancelled', async () => {
+	it('a success after the DELETE of an unpaid session is refunded: session_cancelled', async () => {
 		const { api, decided } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '007');
@@ -134,7 +134,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toEqual(cancelled);
 	});
 
-	it('a DELETE before the operator was asked stops the prompt, and nothing is taken', async () => {
+	it('a DELETE before the request is sent stops the prompt, and nothing is charged', async () => {
 		const { api, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await api.pay(session, numberEnding('008'));
@@ -148,7 +148,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(prompts).toBe(status === 'failed' ? 0 : 1);
 	});
 
-	it('a DELETE while the operator is down means that the payer is never asked', async () => {
+	it('after a DELETE while the operator is down the payer gets no prompt', async () => {
 		const { api, server, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await api.pay(session, numberEnding('006'));
@@ -169,7 +169,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(charge).toEqual({ queued_at: null });
 	});
 
-	it('a request that went back to the outbox is still watched: the operator may have had it all the same', async () => {
+	it('a request that returned to the outbox is still watched: the operator may have received it', async () => {
 		const { api, server, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '007');
@@ -187,7 +187,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await refundedBecause(payment, 'session_cancelled');
 	});
 
-	it('of two successes the first buys the time and the second goes back: duplicate_payment', async () => {
+	it('of two successes the first buys the time and the second is refunded: duplicate_payment', async () => {
 		const { api, events, server } = fixture();
 		const session = await api.createSession();
 		const first = await start(session, '004');
@@ -202,7 +202,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect((await events(session.id)).filter((type) => type === 'session.activated')).toHaveLength(1);
 	});
 
-	it('an expired payment that succeeds while a new one is open buys the time; the new one goes back', async () => {
+	it('an expired payment that succeeds while a new one is open buys the time, and the new one is refunded', async () => {
 		const { api, server } = fixture();
 		const session = await api.createSession();
 		const first = await start(session, '004');
@@ -223,7 +223,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: first.id });
 	});
 
-	it('a success after the session was paid otherwise, used and ended goes back: duplicate_payment', async () => {
+	it('a success after another payment bought the session is refunded: duplicate_payment', async () => {
 		const { api, server } = fixture();
 		const session = await api.createSession();
 		const first = await start(session, '004');
@@ -246,7 +246,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			payment.id
 		);
 
-	it('a payment that failed and then is paid after all still buys the time', async () => {
+	it('a failed payment that is paid after all still buys the time', async () => {
 		const { api, decided, events, server } = fixture();
 		const session = await api.createSession();
 		const payment = await start(session, '001');
@@ -274,7 +274,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	/** The longest pause between two looks is six hours and a tenth. */
 	const longestPauseMs = 6.7 * 60 * minute;
 
-	it('a payment without an answer is asked for through RECONCILE_HOURS, then a person must look', async () => {
+	it('a payment without an answer is read for RECONCILE_HOURS, then a review is opened', async () => {
 		const { server, sql } = fixture();
 		const payment = await start(await fixture().api.createSession(), '003');
 		const review = async () => {
@@ -293,7 +293,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await review()).toBe('no_final_answer');
 	});
 
-	it('a payment that failed is asked for through 24 hours', async () => {
+	it('a failed payment is read for 24 hours', async () => {
 		const { server } = fixture();
 		const payment = await start(await fixture().api.createSession(), '001');
 		await server.advance(5_000);
@@ -317,7 +317,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		return due === 0;
 	}
 
-	it('a payment without an answer is asked for through 24 hours', async () => {
+	it('a payment without an answer is read for 24 hours', async () => {
 		const { server } = fixture();
 		const payment = await start(await fixture().api.createSession(), '003');
 		await server.advance(10 * minute);

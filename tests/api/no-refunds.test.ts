@@ -91,7 +91,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await questions(payment)).toEqual(['refund_not_supported']);
 	};
 
-	it('added time goes on until its end, and is given when the gateway is there again', async () => {
+	it('added time runs until its end, and is granted when the gateway is online again', async () => {
 		const { api } = operated.fixture;
 		const { base, signIn } = await online();
 		hotspot.fail('down');
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await questions(more.payment)).toEqual([]);
 	});
 
-	it('what was never told by its end is a question to a person; what follows it goes on', async () => {
+	it('time that the gateway never granted opens a review; later time continues', async () => {
 		const { api } = operated.fixture;
 		const { base, signIn } = await online();
 		hotspot.fail('down');
@@ -139,7 +139,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	// The rule of the state machine: a buyer does not wait for longer, and can buy again.
-	it('who was never let in reads that the money is not back, and the operator is asked to send it', async () => {
+	it('a buyer who was never let in reads that a refund is pending with the operator', async () => {
 		const { server, sql } = operated.fixture;
 		hotspot.fail('down');
 		const path = await buyAt(server.url, `/r/${ROUTER_OS_ROUTER}`, operated.newPhone());

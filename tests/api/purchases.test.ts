@@ -60,7 +60,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		};
 	}
 
-	it('a payment whose answer was lost is found again, and the payer is asked once', async () => {
+	it('a payment whose answer was lost is found again, and the payer gets one prompt', async () => {
 		const form = { ...HOUR, phone: numberEnding('003') };
 		const token = await purchases.buy(losingAnswers(), purchases.newToken(), form);
 		const found = await purchases.find(api, token);
@@ -70,7 +70,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(await paymentsOf(found?.session.id)).toBe(1);
 	});
 
-	it('a payment that was refused while its answer was lost is not started again by looking', async () => {
+	it('a payment that failed while its answer was lost is not started again by opening the page', async () => {
 		const token = await purchases.buy(losingAnswers(), purchases.newToken(), {
 			...HOUR,
 			phone: numberEnding('001')
@@ -82,7 +82,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(await paymentsOf(first?.session.id)).toBe(1);
 	});
 
-	it('a price that is not the one that was seen is refused, and nothing is kept', async () => {
+	it('refuses a price that differs from the one shown, and keeps nothing', async () => {
 		const token = purchases.newToken();
 		const order = { ...HOUR, amount: 400, phone: numberEnding('123') };
 		await expect(purchases.buy(api, token, order)).rejects.toThrow('The price has changed');
@@ -107,7 +107,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return token;
 	}
 
-	it('ten tries at once with other numbers and networks are one new payment', async () => {
+	it('ten retries at once with other numbers and payment methods are one new payment', async () => {
 		const token = await declined();
 		const tries = Array.from({ length: 10 }, (_, index) =>
 			purchases.retry(api, token, {
@@ -126,7 +126,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await purchases.find(api, token))?.session.status).toBe('cancelled');
 	});
 
-	it('a try with another network that is refused leaves the purchase as it was', async () => {
+	it('a refused retry with another payment method leaves the purchase unchanged', async () => {
 		const token = await declined();
 		const wrong = { ...HOUR, paymentMethod: 'airtel_money', phone: '0414 123 456' };
 		await expect(purchases.retry(api, token, wrong)).rejects.toThrow('invalid_phone');
@@ -153,14 +153,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 		return { token, id: found?.session.id ?? 0 };
 	}
 
-	it('a try with another network does not end time that was paid meanwhile', async () => {
+	it('a retry with another payment method does not end time that was paid meanwhile', async () => {
 		const { token, id } = await paidPurchase();
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
 		expect(await purchases.retry(unaware(id), token, other)).toBe(token);
 		expect((await purchases.find(api, token))?.session.status).toBe('active');
 	});
 
-	it('time that was paid while another order took its place shows there, and nothing more is asked for', async () => {
+	it('time that was paid while another order replaced it is shown there, and nothing more is charged', async () => {
 		const { token, id } = await paidPurchase();
 		const cutOff = {
 			...unaware(id),
@@ -212,7 +212,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await purchases.find(api, order.token)).toBeNull();
 		});
 
-		it('while a payment for more time is open, another one is not started', async () => {
+		it('starts no other payment while one for added time is pending', async () => {
 			const token = await bought();
 			await purchases.extend(api, token, form('003'));
 			const first = (await purchases.find(api, token))?.added[0]?.payment;
@@ -224,7 +224,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(found?.session.status).toBe('active');
 		});
 
-		it('a payment that was declined is cancelled for the next one, and only that one counts', async () => {
+		it('a declined payment is cancelled for the next one, and only that one counts', async () => {
 			const token = await bought();
 			await purchases.extend(api, token, form('001'));
 			const declined = (await settled(token))?.added[0];
@@ -236,7 +236,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await api.getSession(declined?.session.id ?? 0)).status).toBe('cancelled');
 		});
 
-		it('a pass that ended while the form was open is bought anew, on the same page', async () => {
+		it('a pass that ended while the form was open is bought again on the same page', async () => {
 			const token = await bought();
 			const found = await purchases.find(api, token);
 			const ending = {
@@ -252,7 +252,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(page?.added[0]?.session).toMatchObject({ status: 'active', extends_session_id: null });
 		});
 
-		it('time that was paid stays on the page, however many tries for more come to nothing', async () => {
+		it('paid time stays on the page after many failed tries to add time', async () => {
 			const token = await bought();
 			await purchases.extend(api, token, form('008'));
 			const [paid] = (await settled(token))?.added ?? [];
@@ -302,7 +302,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 		});
 
-		it('is given to an older purchase when that is next opened', async () => {
+		it('is created for an older purchase when it is next opened', async () => {
 			const { token, code } = await buy();
 			await fixture().sql.run(
 				'update purchases set code_hash = null, token_sealed = null where session_id = ?',
@@ -312,7 +312,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await purchases.resume(api, { code, phone: '' }, 'two')).toEqual({ kind: 'found', token });
 		});
 
-		it('is another one where another purchase has it already', async () => {
+		it('differs if another purchase has the same code', async () => {
 			const { token, code } = await buy();
 			const other = await buy();
 			const taken = (await row(token))['code_hash'];
@@ -330,7 +330,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 		});
 
-		it('does not open a purchase to which nothing has happened for 60 days', async () => {
+		it('does not open a purchase without changes for 60 days', async () => {
 			const { token, code } = await buy();
 			const day = 24 * 60 * 60 * 1000;
 			const age = (days: number) =>
@@ -346,7 +346,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await purchases.resume(api, { code, phone: '' }, 'four')).toEqual({ kind: 'unknown' });
 		});
 
-		it('may be tried so often from one network, and so often from all together', async () => {
+		it('has a limit of tries per IP network and in total', async () => {
 			const limited = guarded({ network: 2, total: 3 });
 			const guess = { code: 'ZZZZ-ZZZZ', phone: '' };
 			const kinds = async (network: string, times: number) => {

@@ -49,7 +49,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		'from sandbox_charges c join payments p on p.reference = c.reference where p.session_id = ?';
 
 	describe.each(['one process', 'two processes'])('%s', (processes) => {
-		it('of twenty starts for one session one wins; the others are told which', async () => {
+		it('of twenty starts for one session one wins, and the others get its id', async () => {
 			for (let round = 0; round < 3; round += 1) {
 				const session = await orderWith(numberEnding('003'));
 				const answers = await race(processes, 'POST', '/v1/payments/mobile-money', paymentFor(session));
@@ -68,7 +68,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			}
 		});
 
-		it('of twenty starts one wins, even when it is paid while the others are still at it', async () => {
+		it('of twenty starts one wins, even if it is paid while the others run', async () => {
 			for (let round = 0; round < 25; round += 1) {
 				const session = await orderWith(numberEnding('008'));
 				const answers = await race(processes, 'POST', '/v1/payments/mobile-money', paymentFor(session));
@@ -82,7 +82,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			}
 		});
 
-		it('of twenty DELETEs one ends the session; the others see that it is over', async () => {
+		it('of twenty DELETEs one ends the session, and the others see that it has ended', async () => {
 			const session = await orderWith(numberEnding('123'));
 			const answers = await race(processes, 'DELETE', `/v1/sessions/${session.id}`);
 			expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -134,7 +134,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(answers.filter((answer) => answer?.status === 400)).toHaveLength(atOnce - 5);
 		});
 
-		it('forty purchases at once are each asked for, paid and started once', async () => {
+		it('forty purchases at once are each requested, paid and started once', async () => {
 			const apis = callers[processes] ?? [];
 			const bought = await Promise.all(
 				Array.from({ length: 2 * atOnce }, async (_, index) => {
@@ -158,7 +158,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('nothing of this was logged as an error', () => {
+	it('logs no error', () => {
 		expect(fixture().server.stderr() + second.stderr()).toBe('');
 	});
 });

@@ -313,7 +313,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('nothing of this was logged as an error', () => {
+	it('logs no error', () => {
 		expect(fixture().server.stderr()).toBe('');
 	});
 });

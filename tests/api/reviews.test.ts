@@ -46,7 +46,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		return { payment, review: String(id) };
 	}
 
-	it('another amount than asked for is asked about, and each step of the money is in the audit log', async () => {
+	it('another amount than requested opens a review, and the audit log has each step', async () => {
 		const payment = await start('009');
 		await fixture().decided(payment);
 		await fixture().server.advance(5_000);
@@ -72,7 +72,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('after 72 hours without an answer a person is asked, once, and decides that it was paid: the money goes back', async () => {
+	it('after 72 hours without an answer one review is opened, and the decision "paid" refunds the money', async () => {
 		const { payment, review } = await unanswered();
 		await fixture().server.advance(24 * hour);
 		const listed = await run('review', 'list');
@@ -114,7 +114,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await open(payment)).toEqual([]);
 	});
 
-	it('or that it was not: it stays expired, and is closed', async () => {
+	it('the decision "not paid" leaves it expired and resolves the review', async () => {
 		const { payment, review } = await unanswered();
 		expect(await run('review', 'resolve', review, ...by, '--decision', 'unpaid')).toMatchObject({ code: 0 });
 		expect(await fixture().api.getPayment(payment.id)).toMatchObject({
@@ -125,7 +125,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('resolved already') });
 	});
 
-	it('a decision that the state does not allow is refused and changes nothing', async () => {
+	it('refuses a decision that the state does not allow, and changes nothing', async () => {
 		const { payment, review } = await unanswered();
 		const before = await fixture().sql.all('select * from payments where id = ?', payment.id);
 		for (const decision of ['retry-refund', 'refunded']) {
@@ -139,7 +139,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await run('review', 'resolve', review, ...by, '--decision', 'dismiss');
 	});
 
-	it('a list of settled payments is matched both ways, and settles nothing', async () => {
+	it('compares a list of settled payments both ways, and settles nothing', async () => {
 		const { sql, api, server } = fixture();
 		const bought = await Promise.all([fixture().buy(), fixture().buy(), fixture().buy()]);
 		const [same, other, missing] = bought.map(({ payment }) => payment);

@@ -64,7 +64,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('Airtel', () => {
 		const use = useOperated('airtel', database);
 
-		it('a request that Airtel does not find for four minutes and then took buys the time', async () => {
+		it('a request that Airtel does not find for four minutes and then accepts buys the time', async () => {
 			const { payment } = await use.pay({
 				submit: 'drop_after',
 				afterMs: 0,
@@ -78,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.until(payment, 'success')).toMatchObject({ applied: true });
 		});
 
-		it('one that it finds only after it was given up is still credited', async () => {
+		it('a request that it finds after it was given up is still credited', async () => {
 			const { payment } = await use.pay({
 				submit: 'drop_after',
 				afterMs: 0,
@@ -111,7 +111,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('Airtel, when the clock jumps ahead', () => {
 		const use = useOperated('airtel', database);
 
-		it('a refund that is being sent just then is not begun twice', async () => {
+		it('a refund that is being sent is not started twice', async () => {
 			const refund = { submit: 'slow', slowMs: 700 } as const;
 			const { session, payment } = await use.pay({ outcome: 'pending', refund });
 			const held = await use.held(payment);
@@ -134,7 +134,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('M-Pesa', () => {
 		const use = useOperated('mpesa', database);
 
-		it('a refund whose result is not there yet is asked about now and then, not without a pause', async () => {
+		it('a refund without a result is read from time to time, not without a pause', async () => {
 			const { session, payment } = await use.pay({
 				outcome: 'pending',
 				refund: { outcome: 'pending', callbacks: [] }
@@ -165,14 +165,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
-		it('a request that was refused is no question for a person', async () => {
+		it('a refused request opens no review', async () => {
 			const { payment } = await use.pay({ submit: 'refuse', submitCode: '400.002.02' });
 			await use.until(payment, 'failed');
 			for (let step = 0; step < 6; step += 1) await use.operated().advance(5 * minute);
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
-		it('a question that a person has answered is not asked again', async () => {
+		it('a resolved review is not opened again', async () => {
 			const { payment } = await use.pay({ submit: 'drop_before' });
 			await use.until(payment, 'expired', minute);
 			await use.operated().advance(2 * minute);
@@ -217,7 +217,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('MTN', () => {
 		const use = useOperated('mtn', database);
 
-		it('a failure that is told after the payment expired is the last word', async () => {
+		it('a failure reported after the payment expired is final', async () => {
 			const { payment } = await use.pay({ outcome: 'pending', callbacks: [] });
 			const held = await use.held(payment);
 			await use.until(payment, 'expired', minute);
@@ -226,7 +226,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
-		it('a request that never arrived before it expired is no question for a person', async () => {
+		it('a request that never arrived before it expired opens no review', async () => {
 			const { payment } = await use.pay({ submit: 'drop_before' });
 			await use.until(payment, 'expired', minute);
 			for (let step = 0; step < 16; step += 1) await use.operated().advance(6 * hour);
@@ -234,7 +234,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
-		it('a refund that is refused after a lost answer has failed only when it is not found for two minutes', async () => {
+		it('a refund refused after a lost answer fails only after it is not found for two minutes', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'drop_before' } });
 			const held = await use.held(payment);
 			await use.operated().fixture.api.endSession(session.id);
@@ -252,7 +252,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
-		it('a question about something else does not end a refund that is on its way', async () => {
+		it('a review about something else does not end a pending refund', async () => {
 			const { payment } = await use.pay({ amountFactor: 2, afterMs: 0, refund: { outcome: 'pending' } });
 			await use.until(payment, 'refund_pending');
 			const [question] = await use.questions(payment);
@@ -261,10 +261,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
 		});
 	});
-	describe('an operator that was taken out of the settings', () => {
+	describe('an operator that was removed from the settings', () => {
 		const use = useOperated('airtel', database);
 
-		it('leaves its payments open, and they end when it is back', async () => {
+		it('keeps its payments pending until it is configured again', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending' });
 			const held = await use.held(payment);
 			const { fixture, simulator } = use.operated();
@@ -280,7 +280,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await use.until(payment, 'refunded');
 		});
 
-		it('asks a person about a refund that waits for it', async () => {
+		it('opens a review for a refund that waits for it', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'rate_limited' } });
 			const held = await use.held(payment);
 			const { fixture, simulator } = use.operated();

@@ -10,7 +10,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: INSECURE });
 	const hooks = useWebhooks(fixture);
 
-	it('more attempts that hang than there are places delay no other account', async () => {
+	it('more hanging attempts than places delay no other account', async () => {
 		const { receiver } = hooks();
 		const { api } = await fixture().newKey();
 		const path = newPath();

@@ -82,7 +82,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(session.raw).toContain('"network_password":null');
 		});
 
-		it('soon: within two seconds', async () => {
+		it('within two seconds', async () => {
 			const { receiver } = hooks();
 			const path = newPath();
 			await register(fixture().api, receiver.url + path, ['session.created']);
@@ -246,7 +246,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('a call that fails leaves no event: what is rolled back is not delivered', async () => {
+	it('a failed call leaves no event: nothing is delivered after a rollback', async () => {
 		const { receiver } = hooks();
 		const { api, sql } = fixture();
 		const path = newPath();
@@ -258,7 +258,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await count()).toBe(0);
 	});
 
-	it('session.expired comes once for each session, whoever notices first, also after kill -9', async () => {
+	it('session.expired arrives once for each session, also after kill -9', async () => {
 		const { receiver } = hooks();
 		const { api, server, sql } = fixture();
 		const path = newPath();
@@ -292,7 +292,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('kill -9 while a delivery is under way: it comes again, with the same id and body', async () => {
+	it('kill -9 during a delivery: it arrives again with the same id and body', async () => {
 		const { receiver } = hooks();
 		const { api, server } = fixture();
 		const path = newPath();
@@ -369,7 +369,7 @@ describe('two processes on one PostgreSQL', () => {
 		expect(most).toBeGreaterThan(2);
 	});
 
-	it('both notice that time is over; session.expired comes once', async () => {
+	it('session.expired arrives once', async () => {
 		const path = newPath();
 		const { id } = await register(fixture().api, receiver.url + path, ['session.expired']);
 		const sessions: Session[] = [];
@@ -383,7 +383,7 @@ describe('two processes on one PostgreSQL', () => {
 		).toBe(sessions.length);
 	});
 
-	it('one that is killed loses nothing: the other delivers it when the lease is over', async () => {
+	it('if one is killed, the other delivers when the lease ends', async () => {
 		const path = newPath();
 		await register(fixture().api, receiver.url + path, ['session.created']);
 		receiver.reply(path, (_, index) => (index < 5 ? 'hang' : { status: 200 }));

@@ -42,7 +42,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return delivery?.attempts === attempts && delivery;
 		});
 
-	it('are tried ten times by the table, with the same id and bytes and a new timestamp, then given up', async () => {
+	it('are tried ten times by the schedule, with the same id and bytes and a new timestamp, then given up', async () => {
 		const { receiver, webhooks } = hooks();
 		receiver.reply(path, { status: 500, body: 'out of order' });
 		await api.createSession();
@@ -79,7 +79,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(receiver.at(path)).toHaveLength(10);
 	});
 
-	it('a receiver that comes back gets what it missed', async () => {
+	it('a receiver that recovers gets missed events', async () => {
 		const { receiver, webhooks } = hooks();
 		receiver.reply(path, (_, index) => ({ status: index === 0 ? 500 : 204 }));
 		await api.createSession();
@@ -143,7 +143,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('410 disables the endpoint at once, with all that waits for it; what happens then is kept and not sent', async () => {
+	it('410 disables the endpoint at once with its pending deliveries; later events are kept and not sent', async () => {
 		const { receiver, webhooks } = hooks();
 		receiver.reply(path, { status: 500 });
 		await api.createSession();
@@ -197,7 +197,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(receiver.at(path)).toHaveLength(length);
 	});
 
-	it('an endpoint that has failed for a minute is tried one at a time, until it works again', async () => {
+	it('an endpoint that has failed for a minute gets one attempt at a time until it works again', async () => {
 		const { receiver } = hooks();
 		receiver.reply(path, { status: 500 });
 		for (let count = 0; count < 8; count += 1) await api.createSession();

@@ -39,7 +39,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return all.length >= count && all.every(({ status }) => status !== 'pending') && all;
 		});
 
-	it('endpoints are listed newest first, with what the account must know', async () => {
+	it('lists endpoints newest first, with their state', async () => {
 		const { webhooks, receiver } = hooks();
 		const second = await register(api, receiver.url + newPath(), ['session.ended', 'payment.success']);
 		const [newest, oldest] = await webhooks.list(accountId);
@@ -95,7 +95,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(JSON.stringify(detail)).not.toContain(session.phone.slice(-9));
 	});
 
-	it('an answer that is no text, or has NULs, is kept all the same', async () => {
+	it('stores a response that is not text or contains NUL', async () => {
 		const { webhooks, receiver } = hooks();
 		receiver.reply(path, { status: 200, body: Buffer.from([0x61, 0x00, 0xff, 0x62]) });
 		await api.createSession();
@@ -104,7 +104,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(detail?.log).toMatchObject([{ response: 'a\uFFFD\uFFFDb' }]);
 	});
 
-	it('the list has pages, newest first, and may be narrowed to a status', async () => {
+	it('lists deliveries in pages, newest first, and filters by status', async () => {
 		const { webhooks, receiver } = hooks();
 		receiver.reply(path, (_, index) => ({ status: index === 2 ? 500 : 200 }));
 		for (let count = 1; count <= 5; count += 1) {
@@ -138,7 +138,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await webhooks.delivery(accountId, delivery?.id ?? 0))?.log).toHaveLength(2);
 	});
 
-	it('all that failed since a time are replayed, and nothing else', async () => {
+	it('replays all that failed since a time, and nothing else', async () => {
 		const { webhooks, receiver } = hooks();
 		const { sql, server } = fixture();
 		receiver.reply(path, { status: 500 });
@@ -169,7 +169,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await arrived(receiver, path, 8);
 	});
 
-	it('a replayed delivery that fails again is tried again by the table', async () => {
+	it('a replayed delivery that fails again is retried by the schedule', async () => {
 		const { webhooks, receiver } = hooks();
 		await api.createSession();
 		const [delivery] = await delivered(1);
@@ -222,7 +222,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(until).toBeGreaterThan(0);
 	});
 
-	it('disabled by hand nothing is sent, nor replayed, nor tested; enabled again it goes on', async () => {
+	it('a disabled endpoint gets no deliveries, replays or tests; enabled again, it does', async () => {
 		const { webhooks, receiver } = hooks();
 		await api.createSession();
 		const [delivery] = await delivered(1);
@@ -243,7 +243,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await delivered(3)).map(({ status }) => status)).toEqual(['delivered', 'failed', 'delivered']);
 	});
 
-	it('removed it is gone with its log, also while something is sent to it', async () => {
+	it('is deleted with its log, also during a delivery', async () => {
 		const { webhooks, receiver } = hooks();
 		const { sql } = fixture();
 		receiver.reply(path, { status: 200, afterMs: 300 });
@@ -266,7 +266,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(again.secret).toMatch(WEBHOOK_SECRET);
 	});
 
-	it('another account’s endpoints and deliveries are as if they were not there', async () => {
+	it('cannot see endpoints and deliveries of another account', async () => {
 		const { webhooks, receiver } = hooks();
 		await api.createSession();
 		const [delivery] = await delivered(1);

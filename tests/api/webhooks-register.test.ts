@@ -39,7 +39,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
-	it('200 for the same URL of the same account: other events, enabled again, no secret', async () => {
+	it('200 for the same URL of the same account: new events, enabled again, no secret', async () => {
 		const { server, sql } = fixture();
 		const first = await register(api, URL, EVENTS);
 		await sql.run(
@@ -67,7 +67,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
-	it('two spellings of one URL are one; two URLs, or two accounts, are two', async () => {
+	it('treats two spellings of a URL as one endpoint, and two URLs or accounts as two', async () => {
 		const first = await register(api, URL, EVENTS);
 		const same = await register(api, 'HTTPS://APP.example.com:443/hooks/../hooks/wifi', EVENTS);
 		expect(same).toMatchObject({ id: first.id, secret: null });
@@ -182,7 +182,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(JSON.parse(answer)).toMatchObject({ status: 400, code: 'webhook_url_not_allowed' });
 	});
 
-	it('400 webhook_limit_reached for the 17th, also of many at once; the known ones may still be changed', async () => {
+	it('400 webhook_limit_reached for the 17th, also of many at once; existing ones can still be changed', async () => {
 		const answers = await Promise.all(
 			Array.from({ length: most + 4 }, (_, index) =>
 				api.send('POST', REGISTER, { body: valid(`${URL}/${index}`) })

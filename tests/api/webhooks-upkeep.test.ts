@@ -109,7 +109,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	const counted = async (table: 'webhook_deliveries' | 'webhook_attempts') =>
 		(await database.db.selectFrom(table).select('id').execute()).length;
 
-	it('an account is told on the third day, once, and again when the endpoint is disabled on the fifth', async () => {
+	it('notifies the account on the third day, once, and again when the endpoint is disabled on the fifth', async () => {
 		const id = await failing(start, 12);
 		now = start + 3 * day - minute;
 		await sweep();
@@ -152,7 +152,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await endpoint(id)).status).toBe('active');
 	});
 
-	it('a notice that cannot be sent is sent later, by one of several processes', async () => {
+	it('sends a failed notification later, by one of several processes', async () => {
 		const id = await failing(start, 12);
 		isMailDown = true;
 		now = start + 3 * day;
@@ -165,7 +165,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await endpoint(id)).notice).toBeNull();
 	});
 
-	it('deliveries and attempts are kept for thirty days after they last were of use', async () => {
+	it('keeps deliveries and attempts for thirty days', async () => {
 		const id = await failing(null, 0);
 		const old = await deliveryOf(id, { updated_at: start });
 		await attemptOf(old, start);
@@ -185,7 +185,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect([await counted('webhook_deliveries'), await counted('webhook_attempts')]).toEqual([1, 0]);
 	});
 
-	it('an event forgets what it carried after thirty days, and stays', async () => {
+	it('deletes the data of an event after thirty days, and keeps the event', async () => {
 		const { db } = database;
 		await db
 			.insertInto('routers')
@@ -225,7 +225,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		]);
 	});
 
-	it('an old secret is forgotten when it no longer counts', async () => {
+	it('deletes an old secret when it expires', async () => {
 		const id = await failing(null, 0);
 		await database.db
 			.updateTable('webhook_endpoints')

@@ -35,23 +35,23 @@ for (const javaScriptEnabled of [true, false]) {
 		test('a key is made, shown once, used, looked after and revoked', async ({ page, area }) => {
 			const name = `Kiosk ${String(javaScriptEnabled)}`;
 			await signInAs(page, area, 'owner');
-			await page.getByRole('link', { name: 'Make a key' }).click();
+			await page.getByRole('link', { name: 'Create key' }).click();
 			await page.getByLabel('Name').fill(name);
 			await page.getByRole('radio', { name: /^app/ }).check();
 			await page.getByRole('checkbox', { name: /^routers:read/ }).check();
 			await page.getByRole('checkbox', { name: /^payments:read/ }).check();
 			await page.getByRole('radio', { name: 'After 30 days' }).check();
-			await page.getByRole('button', { name: 'Make the key' }).click();
+			await page.getByRole('button', { name: 'Create key' }).click();
 
 			await expect(title(page)).toHaveText('Your new key');
 			const key = await page.locator('.secret').innerText();
 			expect(key).toMatch(KEY);
-			const copy = page.getByRole('button', { name: 'Copy the key' });
+			const copy = page.getByRole('button', { name: 'Copy key' });
 			await expect(copy).toHaveCount(javaScriptEnabled ? 1 : 0);
 			expect(await statusWith(area, key)).toBe(200);
 			expect(await statusWith(area, key, '/v1/sessions/1')).toBe(403);
 
-			await page.getByRole('link', { name: /back to the keys/ }).click();
+			await page.getByRole('link', { name: /Back to keys/ }).click();
 			const entry = entryOf(page, name);
 			await reloadUntil(page, () => expect(entry).toContainText(/Calls, last day\s*2/, { timeout: 100 }));
 			await expect(entry).toContainText(`atl_test_…${key.slice(-4)}`);
@@ -64,7 +64,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await entry.getByRole('link', { name: /^Revoke/ }).click();
 			await expect(title(page)).toHaveText(`Revoke “${name}”?`);
 			expect(await statusWith(area, key)).toBe(200);
-			await page.getByRole('button', { name: 'Revoke the key' }).click();
+			await page.getByRole('button', { name: 'Revoke key' }).click();
 			await expect(page.getByRole('status')).toContainText(`${name} is revoked.`);
 			await area.server.advance(5_000);
 			expect(await statusWith(area, key)).toBe(401);
@@ -80,28 +80,28 @@ test.describe('without script', () => {
 
 	test('a form that cannot be used comes back with its entries and the reason', async ({ page, area }) => {
 		await signUp(page, area);
-		await page.getByRole('link', { name: 'Make a key' }).click();
+		await page.getByRole('link', { name: 'Create key' }).click();
 		await page.getByLabel('Name').fill('airtill:mine');
 		await page.getByRole('checkbox', { name: /^routers:read/ }).check();
-		await page.getByRole('button', { name: 'Make the key' }).click();
-		await expect(page.getByText(/Airtill's own/)).toBeVisible();
+		await page.getByRole('button', { name: 'Create key' }).click();
+		await expect(page.getByText(/are reserved/)).toBeVisible();
 		await expect(page).toHaveTitle(/^Please check: /);
 		await expect(page.getByLabel('Name')).toHaveValue('airtill:mine');
 		await expect(page.getByRole('checkbox', { name: /^routers:read/ })).toBeChecked();
 		// A day that was typed is never passed over.
 		await page.getByLabel('Name').fill('till');
 		await page.getByLabel('Last day').fill('2099-12-31');
-		await page.getByRole('button', { name: 'Make the key' }).click();
-		await expect(page.getByText('You typed a day, but chose another end.')).toBeVisible();
-		await page.getByRole('radio', { name: /^At the end of a day/ }).check();
-		await page.getByRole('button', { name: 'Make the key' }).click();
+		await page.getByRole('button', { name: 'Create key' }).click();
+		await expect(page.getByText('You entered a date but chose another expiry.')).toBeVisible();
+		await page.getByRole('radio', { name: /^On a date/ }).check();
+		await page.getByRole('button', { name: 'Create key' }).click();
 		await expect(title(page)).toHaveText('Your new key');
 	});
 
 	test('requests are listed without keys, and filtered', async ({ page, area }) => {
 		await signUp(page, area);
 		await page.getByRole('link', { name: 'Requests' }).click();
-		await expect(page.getByText('No calls yet.')).toBeVisible();
+		await expect(page.getByText('No requests yet.')).toBeVisible();
 		const key = await makeKey(page, area, 'till');
 		const other = await makeKey(page, area, 'other');
 		await statusWith(area, key);
@@ -118,7 +118,7 @@ test.describe('without script', () => {
 		await expect(rows).toHaveCount(1);
 		await page.getByLabel('Key').selectOption({ index: 2 });
 		await page.getByRole('button', { name: 'Show' }).click();
-		await expect(page.getByText('No such calls.')).toBeVisible();
+		await expect(page.getByText('No matching requests.')).toBeVisible();
 		await page.getByRole('link', { name: 'See all' }).click();
 		await expect(rows).toHaveCount(2);
 	});
@@ -127,7 +127,7 @@ test.describe('without script', () => {
 test('a new key is copied by a button', async ({ page, area }) => {
 	await signUp(page, area);
 	await makeKey(page, area, 'till');
-	await page.getByRole('button', { name: 'Copy the key' }).click();
+	await page.getByRole('button', { name: 'Copy key' }).click();
 	await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible();
 });
 
@@ -145,10 +145,10 @@ test.describe('a form that somebody has changed', () => {
 		await signUp(page, area);
 		const before = await keysOn(page, area);
 		for (const [name, value, words] of [
-			['role', 'admin', 'Choose a role that your account has.'],
-			['scope', 'owner:write', 'Choose among the scopes that your account has.'],
+			['role', 'admin', 'Choose one of the roles of your account.'],
+			['scope', 'owner:write', 'Choose scopes that your account allows.'],
 			['lifetime', '100000', 'Choose when the key expires.'],
-			['form', 'x', 'This form is broken.']
+			['form', 'x', 'This form is damaged.']
 		] as const) {
 			await page.goto(`${area.url}/developer/keys/new`);
 			await page.getByLabel('Name').fill('above');
@@ -157,7 +157,7 @@ test.describe('a form that somebody has changed', () => {
 				input.value = to;
 				input.checked = true;
 			}, value);
-			await page.getByRole('button', { name: 'Make the key' }).click();
+			await page.getByRole('button', { name: 'Create key' }).click();
 			await expect(page.getByText(words)).toBeVisible();
 			await expect(page.locator('.secret')).toHaveCount(0);
 		}
@@ -167,7 +167,7 @@ test.describe('a form that somebody has changed', () => {
 	test('revokes no key of somebody else', async ({ page, area, browser }) => {
 		await signUp(page, area);
 		const key = await makeKey(page, area, 'mine');
-		await page.getByRole('link', { name: /back to the keys/ }).click();
+		await page.getByRole('link', { name: /Back to keys/ }).click();
 		await page.getByRole('link', { name: 'Revoke mine' }).click();
 		const mine = new URL(page.url()).pathname;
 		await another(browser, async (thief) => {
@@ -175,16 +175,16 @@ test.describe('a form that somebody has changed', () => {
 			const answer = await thief.goto(area.url + mine);
 			expect(answer?.status()).toBe(404);
 			await expect(title(thief)).toHaveText('Page not found.');
-			await expect(thief.getByText('You have no such key, or it has ended already.')).toBeVisible();
+			await expect(thief.getByText('You have no such active key.')).toBeVisible();
 
 			await makeKey(thief, area, 'theirs');
-			await thief.getByRole('link', { name: /back to the keys/ }).click();
+			await thief.getByRole('link', { name: /Back to keys/ }).click();
 			await thief.getByRole('link', { name: 'Revoke theirs' }).click();
 			await thief
 				.locator('form[method=post]')
 				.first()
 				.evaluate((form: HTMLFormElement, to) => (form.action = to), mine);
-			await thief.getByRole('button', { name: 'Revoke the key' }).click();
+			await thief.getByRole('button', { name: 'Revoke key' }).click();
 			await expect(title(thief)).toHaveText('Page not found.');
 			// The ways to the other pages are still there.
 			await thief.getByRole('link', { name: 'Keys', exact: true }).click();
@@ -210,8 +210,8 @@ test.describe('a form that somebody has changed', () => {
 				await another(browser, async (own) => {
 					const field = await twice(page, own);
 					await field.evaluate((input: HTMLInputElement, to) => (input.value = to), theirs);
-					await page.getByRole('button', { name: 'End', exact: true }).click();
-					await expect(page.getByRole('alert')).toHaveText(/^You have no such sign-in/);
+					await page.getByRole('button', { name: 'Sign out there', exact: true }).click();
+					await expect(page.getByRole('alert')).toHaveText(/^You are not signed in there/);
 				});
 				await two.reload();
 				await expect(title(two)).toHaveText('API keys');

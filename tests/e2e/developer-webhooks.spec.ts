@@ -13,7 +13,7 @@ const freshPath = () => `/hook${(count += 1)}`;
 async function add(page: Page, area: Area, path: string): Promise<string> {
 	await page.goto(`${area.url}/developer/webhooks/new`);
 	await page.getByLabel('Address on your server').fill(area.receiver.url + path);
-	await page.getByRole('button', { name: 'Add the webhook' }).click();
+	await page.getByRole('button', { name: 'Add webhook' }).click();
 	await expect(title(page)).toHaveText('Your new webhook');
 	const secret = await page.locator('.secret').innerText();
 	await page.getByRole('link', { name: 'Go to the webhook' }).click();
@@ -37,9 +37,9 @@ for (const javaScriptEnabled of [true, false]) {
 			area.receiver.reply(path, { status: 500, body: '{"error":"away <b>"}' });
 			await signInAs(page, area, 'app');
 			await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
-			await page.getByRole('link', { name: 'Add a webhook' }).click();
+			await page.getByRole('link', { name: 'Add webhook' }).click();
 			await page.getByLabel('Address on your server').fill('https://user:pass@app.example.com/');
-			await page.getByRole('button', { name: 'Add the webhook' }).click();
+			await page.getByRole('button', { name: 'Add webhook' }).click();
 			await expect(page.getByText('Leave out user name and password.')).toBeVisible();
 			const secret = await add(page, area, path);
 			expect(secret).toMatch(SECRET);
@@ -63,16 +63,16 @@ for (const javaScriptEnabled of [true, false]) {
 
 			await page.goto(here);
 			await page.getByRole('link', { name: 'Failed', exact: true }).click();
-			await expect(page.getByText('None of these.')).toBeVisible();
+			await expect(page.getByText('No matching deliveries.')).toBeVisible();
 			await page.getByRole('link', { name: 'Delivered', exact: true }).click();
 			await expect(page.locator('tbody tr')).toHaveCount(1);
 
-			await page.getByRole('button', { name: 'Make a new secret' }).click();
+			await page.getByRole('button', { name: 'Create new secret' }).click();
 			const newSecret = await page.locator('.secret').innerText();
 			expect(newSecret).toMatch(SECRET);
 			expect(newSecret).not.toBe(secret);
 			await page.goto(here);
-			await expect(page.getByText('The secret before this one signs too, until')).toBeVisible();
+			await expect(page.getByText('The previous secret works until')).toBeVisible();
 			await expect(page.locator('.secret')).toHaveCount(0);
 			await sendTest(page, 'HTTP 200');
 			expect(area.receiver.at(path).at(-1)?.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
@@ -80,7 +80,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.goto(here);
 			await page.getByText(/^Events: /).click();
 			await page.getByRole('checkbox', { name: /^session\.created/ }).check();
-			await page.getByRole('button', { name: 'Save the events' }).click();
+			await page.getByRole('button', { name: 'Save events' }).click();
 			await expect(page.getByRole('status')).toHaveText('The events are saved.');
 			await expect(page.getByText(/^Events: .*session\.created/)).toBeVisible();
 			await page.getByRole('button', { name: 'Disable' }).click();
@@ -88,7 +88,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByRole('button', { name: 'Enable' }).click();
 			await expect(page.getByRole('status')).toHaveText('The webhook is enabled.');
 			await page.getByRole('link', { name: 'Remove…' }).click();
-			await page.getByRole('button', { name: 'Remove the webhook' }).click();
+			await page.getByRole('button', { name: 'Remove webhook' }).click();
 			await expect(page.getByRole('status')).toHaveText('The webhook and its log are removed.');
 			expect((await page.goto(here))?.status()).toBe(404);
 		});
@@ -110,7 +110,7 @@ test.describe('without script', () => {
 		}
 		area.receiver.reply(path, { status: 204 });
 		await page.goto(here);
-		await page.getByRole('button', { name: 'Send all failed again' }).click();
+		await page.getByRole('button', { name: 'Send all again' }).click();
 		await expect(page.getByRole('status')).toHaveText('2 deliveries are sent again.');
 		await expect.poll(() => area.receiver.at(path).length).toBe(4);
 	});
@@ -118,7 +118,7 @@ test.describe('without script', () => {
 	test('a test payment is settled in each way', async ({ page, area }) => {
 		await signUp(page, area);
 		await page.getByRole('link', { name: 'Test payments' }).click();
-		await expect(page.getByText('None. A payment waits here when')).toBeVisible();
+		await expect(page.getByText('None. Start a test payment')).toBeVisible();
 		for (const [outcome, words] of [
 			['Paid', /^Payment \d+ is success\.$/],
 			['Payer declines', /^Payment \d+ is failed\.$/],
@@ -150,7 +150,7 @@ test.describe('without script', () => {
 		}).toPass();
 		await page.getByRole('button', { name: 'Paid', exact: true }).click();
 		await expect(page.getByRole('status')).toHaveText(/^Payment \d+ is success\.$/);
-		await expect(page.getByText('None. A payment waits here when')).toBeVisible();
+		await expect(page.getByText('None. Start a test payment')).toBeVisible();
 	});
 });
 
@@ -184,9 +184,9 @@ test.describe('a form that somebody has changed', () => {
 			for (const [at, form, button, to] of [
 				[own, 'form[action="?/test"]', 'Send a test event', `${hook}?/test`],
 				[own, 'form[action="?/status"]', 'Disable', `${hook}?/status`],
-				[own, 'form[action^="?/secret"]', 'Make a new secret', `${hook}?/secret`],
-				[own, 'form[action="?/replay"]', 'Send all failed again', `${hook}?/replay`],
-				[`${own}/remove`, 'form', 'Remove the webhook', `${hook}/remove`],
+				[own, 'form[action^="?/secret"]', 'Create new secret', `${hook}?/secret`],
+				[own, 'form[action="?/replay"]', 'Send all again', `${hook}?/replay`],
+				[`${own}/remove`, 'form', 'Remove webhook', `${hook}/remove`],
 				[ownDelivery, 'form', 'Send again', delivery]
 			] as const) {
 				await thief.goto(at);
@@ -206,7 +206,7 @@ test.describe('a form that somebody has changed', () => {
 				.locator('input[name=payment]')
 				.evaluate((input: HTMLInputElement, to) => (input.value = to), id);
 			await thief.getByRole('button', { name: 'Paid', exact: true }).click();
-			await expect(thief.getByRole('alert')).toHaveText(/^This payment is settled already, or is not/);
+			await expect(thief.getByRole('alert')).toHaveText(/^This payment is already settled/);
 		});
 
 		await page.reload();

@@ -32,10 +32,10 @@ for (const javaScriptEnabled of [true, false]) {
 			const email = someone();
 			await page.goto(`${area.url}/developer`);
 			await expect(title(page)).toHaveText('Sign in');
-			await page.getByRole('link', { name: 'Make an account' }).click();
+			await page.getByRole('link', { name: 'Create an account' }).click();
 			await page.getByLabel('Email address').fill(email);
-			await page.getByRole('button', { name: 'Send the link' }).click();
-			await expect(page.getByText(`If ${email} can have a link, it is on its way.`)).toBeVisible();
+			await page.getByRole('button', { name: 'Send link' }).click();
+			await expect(page.getByText(`If ${email} can have an account here, we have sent a link`)).toBeVisible();
 			// The address is not confirmed by asking, only by opening the mail.
 			const link = await area.mailedLink(email);
 			await signIn(page, area, email);
@@ -46,14 +46,14 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByLabel('New password').fill(PASSWORD);
 			await page.getByRole('button', { name: 'Save and sign in' }).click();
 			await expect(title(page)).toHaveText('API keys');
-			await expect(page.getByText('You have no key yet.')).toBeVisible();
+			await expect(page.getByText('You have no keys yet.')).toBeVisible();
 
 			await page.getByRole('link', { name: 'Account' }).click();
 			await expect(page.locator('.lines')).toContainText(email);
 			await expect(page.locator('.lines')).toContainText('app');
 			await page.getByLabel('Current password').fill('not the password');
 			await page.getByLabel('New password').fill('another long password');
-			await page.getByRole('button', { name: 'Change the password' }).click();
+			await page.getByRole('button', { name: 'Change password' }).click();
 			await expect(page.getByRole('alert')).toHaveText('The current password is wrong.');
 			// It stands far down, so the page comes back there.
 			await expect(page.getByRole('alert')).toBeInViewport();
@@ -64,7 +64,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await typeSignIn(page, email, PASSWORD);
 			await expect(page).toHaveURL(/\/developer\/account$/);
 			await page.goto(link);
-			await expect(title(page)).toHaveText('This link works no more');
+			await expect(title(page)).toHaveText('This link does not work any more');
 		});
 
 		test('a sign-in elsewhere is ended from the account', async ({ page, area, browser }) => {
@@ -76,8 +76,8 @@ for (const javaScriptEnabled of [true, false]) {
 				const places = page.getByRole('region', { name: 'Where you are signed in' });
 				await expect(places.getByRole('listitem')).toHaveCount(2);
 				await expect(places.getByText('this one')).toHaveCount(1);
-				await places.getByRole('button', { name: 'End', exact: true }).click();
-				await expect(done(page)).toHaveText('That sign-in has ended.');
+				await places.getByRole('button', { name: 'Sign out there', exact: true }).click();
+				await expect(done(page)).toHaveText('You are signed out there.');
 				await expect(places.getByRole('listitem')).toHaveCount(1);
 				await other.goto(`${area.url}/developer/keys`);
 				await expect(title(other)).toHaveText('Sign in');
@@ -85,8 +85,8 @@ for (const javaScriptEnabled of [true, false]) {
 				await signIn(other, area, email);
 				await expect(title(other)).toHaveText('API keys');
 				await page.reload();
-				await places.getByRole('button', { name: 'End all others' }).click();
-				await expect(done(page)).toHaveText('Every other sign-in has ended.');
+				await places.getByRole('button', { name: 'Sign out everywhere else' }).click();
+				await expect(done(page)).toHaveText('You are signed out everywhere else.');
 				await other.goto(`${area.url}/developer/keys`);
 				await expect(title(other)).toHaveText('Sign in');
 			});
@@ -109,8 +109,8 @@ test.describe('without script', () => {
 			await other.goto(`${area.url}/developer/sign-in`);
 			await other.getByRole('link', { name: 'Forgot your password?' }).click();
 			await other.getByLabel('Email address').fill(email);
-			await other.getByRole('button', { name: 'Send the link' }).click();
-			await expect(title(other)).toHaveText('Look into your mail');
+			await other.getByRole('button', { name: 'Send link' }).click();
+			await expect(title(other)).toHaveText('Check your email');
 			await other.goto(await area.mailedLink(email, 2));
 			await other.getByLabel('New password').fill('another long password');
 			await other.getByRole('button', { name: 'Save and sign in' }).click();
@@ -139,8 +139,8 @@ test.describe('without script', () => {
 			for (const form of ['sign-up', 'forgot']) {
 				await page.goto(`${area.url}/developer/${form}`);
 				await page.getByLabel('Email address').fill(email);
-				await page.getByRole('button', { name: 'Send the link' }).click();
-				await expect(title(page)).toHaveText('Look into your mail');
+				await page.getByRole('button', { name: 'Send link' }).click();
+				await expect(title(page)).toHaveText('Check your email');
 				(words[form] ??= []).push(await wordsWithout(page, email));
 			}
 		}
@@ -206,7 +206,7 @@ test.describe('a passkey', () => {
 		const email = await signUp(page, area);
 		await page.getByRole('link', { name: 'Account' }).click();
 		const passkeys = page.getByRole('region', { name: 'Passkeys' });
-		await expect(passkeys).toContainText('You have none.');
+		await expect(passkeys).toContainText('You have no passkeys.');
 		await passkeys.getByRole('button', { name: 'Add a passkey on this device' }).click();
 		await expect(done(page)).toHaveText(/^The passkey is added\./);
 		await expect(passkeys.getByRole('listitem')).toContainText('Chrome on');
@@ -234,6 +234,6 @@ test.describe('a passkey', () => {
 		await expect(page.getByText('No passkey was used.')).toBeVisible();
 		await session.detach();
 		await page.reload();
-		await expect(page.getByText('You have none.')).toBeVisible();
+		await expect(page.getByText('You have no passkeys.')).toBeVisible();
 	});
 });

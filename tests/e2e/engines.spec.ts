@@ -60,7 +60,7 @@ for (const { name, missing, launch } of ENGINES) {
 			const window = await launch({ ...PHONE, script });
 			try {
 				await window.open(`${portal.url}/r/${ROUTER}`);
-				const live = await window.read("document.documentElement.className === 'js'");
+				const live = await window.read("document.documentElement.classList.contains('js')");
 				expect(live, 'whether the page’s script runs').toBe(script);
 				await until(window, 'document.body.innerText', /UGX\s500/);
 				const room = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';

@@ -235,9 +235,9 @@ describe('nobody else', () => {
 			'User-Name': pass.user
 		});
 		expect(sent.kind).toBe('none');
-		expect(
-			await fixture().sql.count('select count(*) from connections where acct_session_id = ?', id)
-		).toBe(0);
+		expect(await fixture().sql.count('select count(*) from connections where acct_session_id = ?', id)).toBe(
+			0
+		);
 	});
 
 	it('signs in when the pass was ended, or its time is over', async () => {
@@ -347,10 +347,7 @@ describe('accounting', () => {
 		for (let times = 0; times < 2; times += 1) await report(pass, 'books', 'Stop', stop);
 		// One that was overtaken.
 		await report(pass, 'books', 'Interim-Update', interim);
-		const books = await fixture().sql.all(
-			'select * from connections where acct_session_id = ?',
-			'books'
-		);
+		const books = await fixture().sql.all('select * from connections where acct_session_id = ?', 'books');
 		expect(books).toHaveLength(1);
 		expect(books[0]).toMatchObject({
 			pass_id: pass.session.id,

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../src/lib/server/api/http/parse.ts';
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../src/lib/server/developer/webhooks/schedule.ts';
-import { TOTAL_TIMEOUT_MS } from '../../src/lib/server/developer/webhooks/transport.ts';
+import { TOTAL_TIMEOUT_MS } from '../../src/lib/server/developer/webhooks/transport/transport.ts';
 import {
 	DISABLE_AFTER_MS,
 	KEEP_MS,
 	LEAST_FAILURES,
 	TELL_AFTER_MS
 } from '../../src/lib/server/developer/webhooks/upkeep.ts';
-import { MAX_URL_LENGTH } from '../../src/lib/server/developer/webhooks/url-rules.ts';
+import { MAX_URL_LENGTH } from '../../src/lib/server/developer/webhooks/transport/url-rules.ts';
 import { MAX_ENDPOINTS, OLD_SECRET_MS } from '../../src/lib/server/developer/webhooks/webhooks.ts';
 
 const textOf = (name: string) =>

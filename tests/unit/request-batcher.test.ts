@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestBatcher } from '../../src/lib/server/web/machines/request-batcher.ts';
+import { createRequestBatcher } from '../../src/lib/server/web/device-endpoints/request-batcher.ts';
 
-/** Rounds whose work and pauses end when the test says so. */
-function rounds() {
+/** A batcher whose work and pauses end on command. */
+function batches() {
 	const begun: { subject: string; questions: readonly number[]; end: (failure?: Error) => void }[] = [];
 	const pauses: (() => void)[] = [];
 	const ask = createRequestBatcher<number, string>(
@@ -22,9 +22,9 @@ function rounds() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const asMany = (count: number) => Array.from({ length: count }, (_, number) => number);
 
-describe('rounds', () => {
+describe('the request batcher', () => {
 	it('however many ask, there is one round in the time, and each has the answer to its own question', async () => {
-		const { ask, begun, pauses } = rounds();
+		const { ask, begun, pauses } = batches();
 		const first = ask('a', 1);
 		await settled();
 		expect(begun).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('rounds', () => {
 	});
 
 	it('no answer was found before its question came', async () => {
-		const { ask, begun, pauses } = rounds();
+		const { ask, begun, pauses } = batches();
 		void ask('a', 1);
 		await settled();
 		const late = ask('a', 2);
@@ -58,7 +58,7 @@ describe('rounds', () => {
 	});
 
 	it('another subject does not wait, and one that fails fails alone', async () => {
-		const { ask, begun, pauses } = rounds();
+		const { ask, begun, pauses } = batches();
 		const failing = ask('a', 1);
 		const other = ask('b', 2);
 		await settled();

@@ -1,7 +1,7 @@
 /** Where webhooks may go, as far as a URL shows it (wire format 5.5), and which addresses are public. */
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../src/lib/server/platform/public-addresses.ts';
-import { urlRefusal } from '../../src/lib/server/developer/webhooks/url-rules.ts';
+import { urlRefusal } from '../../src/lib/server/developer/webhooks/transport/url-rules.ts';
 
 const strict = {
 	allowInsecure: false,

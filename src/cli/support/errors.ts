@@ -1,7 +1,7 @@
 import { AccessInputError } from '#lib/server/access/access.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
-import { GatewayInputError } from '#lib/server/gateways/settings/rules.ts';
+import { GatewayInputError } from '#lib/server/gateways/settings/gateway-input.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 
 /** The command could not do its work, for a reason that the message explains. */

@@ -1,13 +1,13 @@
 /**
- * An owner's colour, made fit to be read: one accent for each theme, as near to the chosen colour as its text pairs
- * allow (WCAG 2.2, 1.4.3: 4.5:1). Only the lightness moves, so the hue stays the owner's.
+ * Accent colours for an owner's colour: one per theme, with readable contrast (WCAG 2.2, 1.4.3: 4.5:1). Only the
+ * lightness changes, so the hue stays the owner's.
  */
 export interface ThemeColours {
 	/** Text, links and buttons. */
 	accent: string;
 	/** Text on a button. */
 	onAccent: string;
-	/** Ground of what is chosen or went well. */
+	/** Background of selected items and success messages. */
 	goodPaper: string;
 }
 
@@ -20,18 +20,18 @@ type Rgb = readonly [number, number, number];
 
 const MIN_TEXT_CONTRAST = 4.5;
 const MIN_INK_CONTRAST = 7;
-/** Below this a colour cannot be told from the grey of ordinary text. */
+/** Below this a colour looks like the grey of ordinary text. */
 const MIN_SATURATION = 0.12;
 const STEPS = 200;
 
-/** Those of tokens.css. */
+/** The same values as in tokens.css. */
 const THEMES = {
 	light: { paper: '#fbfaf6', raised: '#ffffff', ink: '#1a1c19', share: 0.1, step: -1 },
 	dark: { paper: '#141613', raised: '#1d201c', ink: '#f2f1eb', share: 0.12, step: 1 }
 } as const;
 const ON_ACCENT = ['#ffffff', '#0b1f17'] as const;
 
-/** `#RRGGBB` in lower case, from `#RGB` or `#RRGGBB`; null when it is no such colour. */
+/** Parses `#RGB` or `#RRGGBB` to lower-case `#rrggbb`; null for any other text. */
 export function parseColour(text: string): string | null {
 	const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(text);
 	if (short)
@@ -57,13 +57,13 @@ function luminance(colour: string): number {
 	return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Contrast of two colours, 1 to 21. */
+/** Contrast ratio of two colours, 1 to 21. */
 export function contrast(one: string, other: string): number {
 	const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
 	return (light + 0.05) / (dark + 0.05);
 }
 
-/** Hue in sixths of the circle, saturation and lightness from 0 to 1. */
+/** Hue from 0 to 6; saturation and lightness from 0 to 1. */
 function hslOf(colour: string): [number, number, number] {
 	const [red, green, blue] = rgbOf(colour).map((part) => part / 255) as [number, number, number];
 	const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
@@ -101,7 +101,7 @@ function themeColours(theme: keyof typeof THEMES, accent: string): ThemeColours 
 	return holds ? { accent, onAccent, goodPaper } : null;
 }
 
-/** The nearest lightness, in the direction of contrast, at which every pair holds. */
+/** Moves the lightness until every text pair has enough contrast; null if none does. */
 function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null {
 	const [hue, saturation, lightness] = hslOf(colour);
 	for (let step = 0; step <= STEPS; step += 1) {
@@ -114,13 +114,14 @@ function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null
 }
 
 /**
- * The colours of both themes for an owner's colour.
+ * Computes the colours of both themes.
+ *
  * @param colour `#rrggbb`
- * @returns null when it cannot serve: a grey is taken for ordinary text
+ * @returns null for a grey, which looks like ordinary text
  */
 export function accentOf(colour: string): Accent | null {
 	const [, saturation, lightness] = hslOf(colour);
-	// Near black and white the figure says nothing: the eye sees none.
+	// HSL saturation is meaningless near black and white, where the eye sees no colour.
 	const seen = saturation * Math.min(1, 8 * Math.min(lightness, 1 - lightness));
 	if (seen < MIN_SATURATION) return null;
 	const [light, dark] = [fitted('light', colour), fitted('dark', colour)];
@@ -131,9 +132,9 @@ const properties = ({ accent, onAccent, goodPaper }: ThemeColours) =>
 	`:root{--accent:${accent};--on-accent:${onAccent};--good-paper:${goodPaper}}`;
 
 /**
- * The rules that put an owner's colour in the place of Airtill's own: made of hexadecimal colours alone, whatever
- * stood in the text.
- * @returns null when the text is no colour that can serve
+ * Makes the CSS rules for an owner's colour. They contain nothing but hexadecimal colours, whatever the text was.
+ *
+ * @returns null if the text is not a usable colour
  */
 export function accentRules(text: string | null): string | null {
 	const colour = text === null ? null : parseColour(text);

@@ -1,17 +1,17 @@
-/** What a page shows of a router's owner. */
+/** The brand as a page shows it. */
 export interface ShownBrand {
 	name: string | null;
-	/** The router's own name: what a logo stands for where no other name is set. */
+	/** Name of the router: the logo's text alternative if no brand name is set. */
 	place: string;
-	/** A picture of our own host, with the measures of its frame. */
+	/** Path on this host, and size in pixels. */
 	logo: { url: string; width: number; height: number } | null;
 }
 
-/** Height of a logo on a page, in CSS pixels, and the widest that it may become. */
+/** CSS pixels */
 export const LOGO_HEIGHT = 36;
 const LOGO_MAX_WIDTH = 144;
 
-/** Width and height at which a logo is drawn: known before it comes, so that nothing moves then. */
+/** Size of a logo on a page in CSS pixels. Fixed before it loads, so that the page does not shift. */
 export function logoBox(
 	{ width, height }: { width: number; height: number },
 	tall = LOGO_HEIGHT,

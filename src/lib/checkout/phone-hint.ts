@@ -7,7 +7,7 @@ import type { CountryCode } from 'libphonenumber-js/mobile';
 import { apart, intlLocales } from '../i18n/intl.ts';
 import examples from 'libphonenumber-js/mobile/examples';
 
-/** What helps a buyer to type a number; made on the server, where the number metadata (29 KB) may stay. */
+/** Examples for the number field. Made on the server: the number metadata has 29 KB. */
 export interface PhoneHint {
 	/** "Uganda" */
 	country: string;

@@ -1,5 +1,5 @@
 /**
- * What a person can make of a test payment that is still open. `when`: the operator says so now, only after the
+ * The results that a person can choose for an open test payment. `when`: the operator says so now, only after the
  * time to pay is over here, or never.
  */
 export const TEST_OUTCOMES = [

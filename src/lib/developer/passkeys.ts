@@ -3,7 +3,7 @@
  * only its four calls under /developer/passkey are used.
  */
 
-/** Whether this page can use passkeys: the browser knows them, and the address is one that can have them. */
+/** True if the browser supports passkeys for this address. */
 export const hasPasskeys = (): boolean =>
 	window.isSecureContext &&
 	!/^[\d.]+$|:/.test(location.hostname) &&
@@ -13,7 +13,7 @@ export const hasPasskeys = (): boolean =>
 
 const CALLS = '/developer/passkey';
 
-/** A sentence for the person when something does not work out. */
+/** A failed passkey action. The message is shown to the person. */
 export class PasskeyProblem extends Error {}
 
 async function call(path: string, body?: object): Promise<unknown> {
@@ -32,7 +32,7 @@ async function call(path: string, body?: object): Promise<unknown> {
 	throw new PasskeyProblem('This passkey is not known here. Use your password.');
 }
 
-/** The credential, or a sentence when the person or the browser gave up. */
+/** @throws PasskeyProblem if the person or the browser cancels */
 async function ask(work: Promise<Credential | null>): Promise<PublicKeyCredential> {
 	let credential: Credential | null;
 	try {
@@ -45,7 +45,7 @@ async function ask(work: Promise<Credential | null>): Promise<PublicKeyCredentia
 	throw new PasskeyProblem('No passkey was used.');
 }
 
-/** Makes a passkey on this device for the person who is signed in. @throws PasskeyProblem */
+/** Creates a passkey on this device for the signed-in person. @throws PasskeyProblem */
 export async function addPasskey(name: string): Promise<void> {
 	const options = (await call('generate-register-options')) as PublicKeyCredentialCreationOptionsJSON;
 	const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);

@@ -1,9 +1,9 @@
-/** The tablet as a kiosk: full screen, awake, and no gesture that leads out of the page or changes it. */
+/** Makes the tablet a kiosk: full screen, awake, without gestures that leave or change the page. */
 
-/** What browsers answer to gestures, and a kiosk must not. */
-const HARMLESS = ['contextmenu', 'dragstart', 'gesturestart'];
+/** Events of gestures that a kiosk ignores. */
+const IGNORED = ['contextmenu', 'dragstart', 'gesturestart'];
 
-/** Not in the DOM's types where the browser has none: plain http, old WebViews. */
+/** Missing on plain http and in old WebViews. */
 interface WakingNavigator {
 	wakeLock?: { request(type: 'screen'): Promise<unknown> };
 }
@@ -12,36 +12,36 @@ function fillScreen() {
 	const { documentElement: root, fullscreenElement } = document;
 	if (fullscreenElement || !('requestFullscreen' in root)) return;
 	root.requestFullscreen({ navigationUI: 'hide' }).catch(() => {
-		// Not allowed here (a browser that is a kiosk already, for one): the page works all the same.
+		// Not allowed, for example in a browser that is a kiosk already: the page works without.
 	});
 }
 
 function keepAwake() {
 	if (document.hidden) return;
 	(navigator as WakingNavigator).wakeLock?.request('screen').catch(() => {
-		// A tablet that saves its battery: its own settings decide.
+		// The tablet saves its battery.
 	});
 }
 
 const swallow = (event: Event) => event.preventDefault();
 
-/** More than one finger would zoom or turn. */
+/** Two fingers would zoom or rotate. */
 const swallowPinch = (event: TouchEvent) => {
 	if (event.touches.length > 1 && event.cancelable) event.preventDefault();
 };
 
-/** @returns the function that gives the tablet back */
+/** @returns the function that undoes it */
 export function becomeKiosk(): () => void {
 	// A browser fills the screen only in answer to a touch.
 	document.addEventListener('click', fillScreen);
 	document.addEventListener('visibilitychange', keepAwake);
 	document.addEventListener('touchmove', swallowPinch, { passive: false });
-	for (const name of HARMLESS) document.addEventListener(name, swallow);
+	for (const name of IGNORED) document.addEventListener(name, swallow);
 	keepAwake();
 	return () => {
 		document.removeEventListener('click', fillScreen);
 		document.removeEventListener('visibilitychange', keepAwake);
 		document.removeEventListener('touchmove', swallowPinch);
-		for (const name of HARMLESS) document.removeEventListener(name, swallow);
+		for (const name of IGNORED) document.removeEventListener(name, swallow);
 	};
 }

@@ -1,67 +1,66 @@
 /**
- * The way of one buyer through the kiosk. All that is known of the buyer is in this object's memory, and `wipe` is
- * the one place where it is forgotten. A purchase that was sent is never given up while nobody knows whether it
- * arrived: until then the kiosk asks, and the screen stays.
+ * The steps of one buyer at the kiosk. A buyer's data is in this object only, and `clear` forgets it. After an order whose
+ * answer was lost, the screen stays and the kiosk asks until it knows whether the order arrived.
  */
 import * as m from '#lib/i18n/messages.js';
 import type { Handover } from './handover.ts';
 import { allowedSeconds, idleCount, WARN_SECONDS, type IdleKind } from './idle.ts';
-import { asForm, tillClient, type KioskPurchase, type Till } from './api.ts';
+import { asForm, createKioskClient, type KioskPurchase, type Availability } from './client.ts';
 import { offeredMethods } from '../domain/payment-methods.ts';
 import { timeValue, type FormErrors } from '../checkout/pay-form.ts';
 import { backoffMs, watchPurchase } from '../checkout/purchase/poller.ts';
 import { quote } from '../checkout/quote.ts';
 
-export type Screen = 'attract' | 'time' | 'method' | 'number' | 'confirm' | 'purchase';
+export type Screen = 'start' | 'time' | 'method' | 'number' | 'confirm' | 'purchase';
 const SCREENS: readonly string[] = ['time', 'method', 'number', 'confirm', 'purchase'];
 
 export interface KioskSettings {
 	/** Address of the kiosk, without a slash at the end. */
 	base: string;
 	idleSeconds: number;
-	/** The screen shows another language than the kiosk begins with: that is wiped, too. */
+	/** The screen is in another language than the kiosk's own: clearing returns to it. */
 	foreign: boolean;
-	/** All is forgotten; the first screen is there again. */
-	onWiped: () => void;
-	/** The kiosk rests and the till has answered. */
+	/** Called when the first screen is back. */
+	onCleared: () => void;
+	/** Called when an unused kiosk has read its router. */
 	onRest: () => void;
 }
 
-/** How often a resting kiosk looks whether its router is there and what it costs. */
+/** How often an unused kiosk reads its router. */
 const LOOK_MS = 20_000;
-/** And one that cannot sell, whether that is over. */
+/** The same while it cannot sell. */
 const CLOSED_LOOK_MS = 10_000;
 const TICK_MS = 250;
-/** A screen whose order nobody has answered stays this long; nothing can be sold here meanwhile anyway. */
+/** A screen with an unanswered order stays this long. */
 const LOST_SECONDS = 15 * 60;
-/** How long the first screen speaks of a purchase that was open when it was wiped. */
+/** How long the first screen mentions a purchase that was open when the screen was cleared. */
 const SAID_MS = 60_000;
-/** States in which the money may still move without the buyer. */
+/** States in which the payment is open. */
 const OPEN_KINDS: readonly string[] = ['waiting', 'unknown', 'getting-ready', 'unknown-late'];
 
 const BLANK = { duration: '', paymentMethod: '', phone: '', order: '' };
 
 export class KioskFlow {
-	till = $state.raw<Till>({ state: 'away', router: null });
+	availability = $state.raw<Availability>({ state: 'away', router: null });
 	link = $state(true);
-	screen = $state<Screen>('attract');
+	screen = $state<Screen>('start');
 	entries = $state({ ...BLANK });
 	errors = $state.raw<FormErrors>({});
-	/** An order is on its way. */
+	/** An order is being sent. */
 	sending = $state(false);
-	/** What became of an order, or of a purchase, is being asked. */
+	/** The result of an order or purchase is being read. */
 	asking = $state(false);
 	purchase = $state.raw<KioskPurchase | null>(null);
 	busySeconds = $state<number | null>(null);
-	/** The last screen was wiped while its payment was open. */
-	wipedOpen = $state(false);
-	/** Whole seconds until this screen is wiped. */
+	/** The last screen was cleared while its payment was open. */
+	clearedOpen = $state(false);
+	/** Whole seconds until this screen is cleared. */
 	left = $state(0);
 
 	readonly #settings: KioskSettings;
-	readonly #client: ReturnType<typeof tillClient>;
+	readonly #client: ReturnType<typeof createKioskClient>;
 	readonly #idle = idleCount();
-	/** Grows with each wipe: what was asked before is of no interest any more. */
+	/** Grows with each clearing: older answers are dropped. */
 	#round = 0;
 	/** A token for the next order. */
 	#fresh = '';
@@ -72,13 +71,13 @@ export class KioskFlow {
 	#stopWatch: (() => void) | undefined;
 	#wake: (() => void) | undefined;
 
-	constructor(settings: KioskSettings, till: Till) {
+	constructor(settings: KioskSettings, availability: Availability) {
 		this.#settings = settings;
-		this.#client = tillClient(settings.base);
-		this.till = till;
+		this.#client = createKioskClient(settings.base);
+		this.availability = availability;
 	}
 
-	/** Begins to look at the till and at the clock. @returns the function that ends it */
+	/** Starts reading the router and counting the idle time. @returns the function that stops both */
 	start(): () => void {
 		const ticks = setInterval(() => this.#tick(), TICK_MS);
 		const online = () => {
@@ -104,14 +103,14 @@ export class KioskFlow {
 
 	/** The chosen time with its price. */
 	get choice() {
-		return this.till.router && quote(this.till.router, this.entries.duration);
+		return this.availability.router && quote(this.availability.router, this.entries.duration);
 	}
 
 	get methods(): string[] {
-		return offeredMethods(this.till.router?.payment_methods ?? []);
+		return offeredMethods(this.availability.router?.payment_methods ?? []);
 	}
 
-	/** What the button to pay costs: of a purchase that is paid again, its own price. */
+	/** The price on the pay button; for a purchase that is paid again, its own. */
 	get money(): string {
 		return this.purchase?.again?.money ?? this.choice?.money ?? '';
 	}
@@ -121,12 +120,12 @@ export class KioskFlow {
 		return OPEN_KINDS.includes(this.purchase?.kind ?? 'waiting') ? 'waiting' : 'reading';
 	}
 
-	/** The screen says that it will be wiped. */
+	/** The screen warns that it will be cleared. */
 	get warns(): boolean {
-		return this.screen !== 'attract' && (this.left <= WARN_SECONDS || this.purchase?.pass != null);
+		return this.screen !== 'start' && (this.left <= WARN_SECONDS || this.purchase?.pass != null);
 	}
 
-	/** Somebody is there. */
+	/** The screen was touched. */
 	here(): void {
 		this.#idle.here();
 		this.#count();
@@ -142,22 +141,22 @@ export class KioskFlow {
 	#tick() {
 		this.#count();
 		if (this.left > 0) return;
-		if (this.screen !== 'attract' || this.#settings.foreign) this.wipe({ idle: true });
+		if (this.screen !== 'start' || this.#settings.foreign) this.clear({ idle: true });
 	}
 
-	/** Forgets the buyer. What was bought or is being paid goes on at the service. */
-	wipe({ idle = false } = {}): void {
+	/** Forgets the buyer. Purchases and open payments go on at the service. */
+	clear({ idle = false } = {}): void {
 		const open = this.sending || this.asking || OPEN_KINDS.includes(this.purchase?.kind ?? '');
 		this.forget();
-		this.wipedOpen = idle && open;
+		this.clearedOpen = idle && open;
 		clearTimeout(this.#saidTimer);
-		this.#saidTimer = setTimeout(() => (this.wipedOpen = false), SAID_MS);
+		this.#saidTimer = setTimeout(() => (this.clearedOpen = false), SAID_MS);
 		this.here();
 		void this.look();
-		this.#settings.onWiped();
+		this.#settings.onCleared();
 	}
 
-	/** All that is known of the buyer, and nothing more: for a page that goes away. */
+	/** Forgets the buyer's data when the page is left. */
 	forget(): void {
 		this.#round += 1;
 		this.#leavePurchase();
@@ -166,7 +165,7 @@ export class KioskFlow {
 		this.errors = {};
 		this.sending = false;
 		this.asking = false;
-		this.screen = 'attract';
+		this.screen = 'start';
 	}
 
 	#leavePurchase() {
@@ -176,32 +175,32 @@ export class KioskFlow {
 		this.busySeconds = null;
 	}
 
-	/** Looks at the till; while a buyer is choosing, the prices that were shown stay. */
+	/** Reads the router. While a buyer is choosing, the prices on the screen stay. */
 	async look(): Promise<void> {
 		clearTimeout(this.#lookTimer);
 		const look = ++this.#looks;
 		const seen = await this.#client.look();
-		// Asked again meanwhile: what that says is newer.
+		// A newer request is under way.
 		if (look !== this.#looks) return;
 		this.link = seen !== null;
 		this.#failures = seen ? 0 : this.#failures + 1;
 		if (seen) {
 			this.#fresh = seen.purchase;
-			if (this.screen === 'attract') {
-				this.till = seen.till;
+			if (this.screen === 'start') {
+				this.availability = seen.availability;
 				this.#settings.onRest();
 			}
 		}
-		this.#lookTimer = setTimeout(() => void this.look(), this.#lookAgainMs(seen?.till ?? null));
+		this.#lookTimer = setTimeout(() => void this.look(), this.#lookAgainMs(seen?.availability ?? null));
 	}
 
-	#lookAgainMs(till: Till | null): number {
-		if (till === null) return Math.min(LOOK_MS, backoffMs(this.#failures - 1));
-		return till.state === 'open' ? LOOK_MS : CLOSED_LOOK_MS;
+	#lookAgainMs(availability: Availability | null): number {
+		if (availability === null) return Math.min(LOOK_MS, backoffMs(this.#failures - 1));
+		return availability.state === 'open' ? LOOK_MS : CLOSED_LOOK_MS;
 	}
 
 	begin(): void {
-		this.wipedOpen = false;
+		this.clearedOpen = false;
 		this.entries = { ...BLANK, paymentMethod: this.methods.length === 1 ? (this.methods[0] ?? '') : '' };
 		this.#go('time');
 	}
@@ -224,7 +223,7 @@ export class KioskFlow {
 		this.#onwards();
 	}
 
-	/** To what is missing; when all is there, to the question whether it is right. */
+	/** Shows the next missing step, then the confirmation. */
 	#onwards() {
 		const { duration, paymentMethod, phone } = this.entries;
 		if (duration === '') this.#go('time');
@@ -237,7 +236,7 @@ export class KioskFlow {
 	}
 
 	back(): void {
-		if (this.screen === 'time') this.wipe();
+		if (this.screen === 'time') this.clear();
 		else if (this.purchase) this.#go('purchase');
 		else if (this.screen === 'confirm') this.#go('number');
 		else if (this.screen === 'number' && this.methods.length > 1) this.#go('method');
@@ -272,14 +271,14 @@ export class KioskFlow {
 		else await this.pay();
 	}
 
-	/** A purchase of its own, where the one before came to nothing; network and number stay. */
+	/** Starts another purchase; payment method and number stay. */
 	buyAnew(): void {
 		this.#leavePurchase();
 		this.entries = { ...this.entries, duration: '', order: '' };
 		this.#go('time');
 	}
 
-	/** Sends the order, once: however often it is pressed or sent, the same token makes one purchase. */
+	/** Sends the order. Repeated, it is the same purchase: the token is the same. */
 	async pay(): Promise<void> {
 		if (this.sending || this.asking) return;
 		const round = this.#round;
@@ -320,7 +319,7 @@ export class KioskFlow {
 		await this.#follow(sent.as === 'taken' ? sent.token : (before?.token ?? order), () =>
 			this.#go('confirm', { form: m.kiosk_not_arrived() })
 		);
-		// Asked for again, lost on the way, and nothing has changed: it did not arrive.
+		// The answer was lost and the purchase has not changed: the order did not arrive.
 		if (round !== this.#round || sent.as !== 'lost' || !before) return;
 		if (this.purchase?.kind === before.kind) this.#go('confirm', { form: m.kiosk_not_arrived() });
 	}
@@ -330,7 +329,7 @@ export class KioskFlow {
 		if (errors.paymentMethod !== undefined) return this.#go('method', errors);
 		if (errors.time !== undefined && !this.purchase) return this.#go('time', errors);
 		this.#go('confirm', { form: errors.form ?? errors.time ?? m.kiosk_not_sent() });
-		// The price may be another one now: the button says what is true.
+		// The price may have changed: the button must show the new one.
 		const round = this.#round;
 		if (this.purchase) {
 			const found = await this.#client.find(this.purchase.token);
@@ -338,10 +337,10 @@ export class KioskFlow {
 			return;
 		}
 		const seen = await this.#client.look();
-		if (round === this.#round && seen?.till.state === 'open') this.till = seen.till;
+		if (round === this.#round && seen?.availability.state === 'open') this.availability = seen.availability;
 	}
 
-	/** Asks for a purchase until the service has answered, and shows it. */
+	/** Reads a purchase until the service answers, and shows it. */
 	async #follow(token: string, onGone: () => void): Promise<void> {
 		const round = this.#round;
 		this.asking = true;
@@ -361,7 +360,7 @@ export class KioskFlow {
 		}
 	}
 
-	/** Until it is time, or the connection is back, or all is wiped. */
+	/** Waits until the time is over, the connection is back, or the screen is cleared. */
 	#pause(milliseconds: number): Promise<void> {
 		return new Promise((resolve) => {
 			const timer = setTimeout(resolve, milliseconds);
@@ -393,7 +392,7 @@ export class KioskFlow {
 		});
 	}
 
-	/** Something changed. Somebody who is typing another number meanwhile is not disturbed before it matters. */
+	/** Reads a purchase that has changed, unless an order is being sent. */
 	async #news(token: string): Promise<void> {
 		const round = this.#round;
 		for (let tries = 0; round === this.#round; tries += 1) {
@@ -406,17 +405,17 @@ export class KioskFlow {
 		}
 	}
 
-	/** What another language's page goes on with. */
+	/** The entries for the page in another language. */
 	handover(): Handover {
 		return { ...this.entries, screen: this.screen, token: this.purchase?.token ?? '' };
 	}
 
-	/** Goes on where the page in another language was left. */
+	/** Continues where the page in another language was left. */
 	resume({ screen, token, ...entries }: Handover): void {
 		if (!SCREENS.includes(screen)) return;
 		this.entries = entries;
 		if (token === '') return this.#go(screen === 'purchase' ? 'time' : (screen as Screen));
 		this.screen = 'purchase';
-		void this.#follow(token, () => this.wipe());
+		void this.#follow(token, () => this.clear());
 	}
 }

@@ -1,27 +1,27 @@
 /**
- * Takes what a buyer has entered over into another language, whose page is another address. It travels in the
- * window's name: in memory, for the moment of the change, in no address, history or storage, and wiped when read.
+ * Carries a buyer's entries to the page in another language, which has another address. They travel in the window's name:
+ * in memory only, not in an address, the history or a storage, and are cleared when read.
  */
 export interface Handover {
 	screen: string;
 	duration: string;
 	paymentMethod: string;
 	phone: string;
-	/** Token of the order that is not sent yet, or whose fate is not known. */
+	/** Token of an order that is not sent yet, or whose result is not known. */
 	order: string;
-	/** Token of a purchase that has begun; empty while there is none. */
+	/** Token of a purchase; empty while there is none. */
 	token: string;
 }
 
 const MARK = 'airtill-kiosk ';
-/** A page that takes longer is the next buyer's. */
+/** A page that takes longer may be the next buyer's. */
 const FRESH_MS = 20_000;
 
 export function handOver(entries: Handover): void {
 	window.name = MARK + JSON.stringify({ ...entries, at: Date.now() });
 }
 
-/** @returns null when nothing was handed over just now; whatever was there is wiped */
+/** Reads and clears the entries. @returns null when none were handed over just now */
 export function takeOver(): Handover | null {
 	const { name } = window;
 	window.name = '';

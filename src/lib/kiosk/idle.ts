@@ -1,24 +1,24 @@
 /**
- * When a kiosk's screen is wiped. Counted by the clock and not by ticks, so that a tablet that slept wipes at once
- * when it wakes; a clock that is set back starts the count anew instead of stretching it.
+ * Counts the time until a kiosk's screen is cleared. It reads the clock instead of counting ticks: a tablet that slept
+ * clears its screen as soon as it wakes. A clock that is set back restarts the count.
  */
 
-/** What a screen is for, which decides how long it may stand. */
+/** The purpose of a screen, which decides how long it stays. */
 export type IdleKind = 'choosing' | 'waiting' | 'reading';
 
-/** From here on the screen says that it will be wiped: at least 20 s (WCAG 2.2, 2.2.1). */
+/** The warning appears so long before the screen is cleared: at least 20 s (WCAG 2.2, 2.2.1). */
 export const WARN_SECONDS = 20;
 
-/** Approving on one's own phone, and scanning a code with it, take longer than the next touch. */
+/** Approving on a phone and scanning a code take longer than the next touch. */
 const TIMES: Readonly<Record<IdleKind, number>> = { choosing: 1, waiting: 3, reading: 2 };
 
-/** Seconds that a screen of that kind may stand without a touch. */
+/** Seconds that a screen of that kind stays without a touch. */
 export const allowedSeconds = (idleSeconds: number, kind: IdleKind): number => idleSeconds * TIMES[kind];
 
 export interface IdleCount {
-	/** Somebody touched the screen, or it has just changed. */
+	/** Restarts the count: the screen was touched, or has changed. */
 	here(): void;
-	/** Whole seconds until it is wiped, at least 0. */
+	/** Whole seconds until the screen is cleared, at least 0. */
 	left(allowed: number): number;
 }
 

@@ -2,24 +2,24 @@ import { isLocale, type Locale } from '../i18n/locales.ts';
 import { inLanguage, splitLanguage } from '../i18n/path.ts';
 
 /**
- * How one kiosk is set, in its start address (`/kiosk/3?idle=90&print`): the address is all that the tablet keeps,
- * so that nothing has to be stored on it and two kiosks of one router may differ.
+ * The settings of a kiosk in its start address (`/kiosk/3?idle=90&print`). The tablet stores nothing else, and two kiosks
+ * of one router may differ.
  */
 export interface KioskOptions {
-	/** Seconds without a touch after which a screen is wiped. */
+	/** Seconds without a touch after which the screen is cleared. */
 	idleSeconds: number;
-	/** A printer is connected: receipts are offered. */
+	/** Offers receipts: a printer is connected. */
 	prints: boolean;
-	/** The language that the kiosk goes back to, or `auto`: the tablet's own; null: it stands there now. */
+	/** The language to return to, or `auto` for the tablet's own; null: the kiosk is in its language. */
 	home: string | null;
 }
 
 const AUTO = 'auto';
 
-/** A warning of 20 s must fit in (WCAG 2.2, 2.2.1), and a forgotten screen must not stand for long. */
+/** A warning of 20 s must fit in (WCAG 2.2, 2.2.1), and a forgotten screen must not stay long. */
 export const IDLE_SECONDS = { min: 30, usual: 60, max: 10 * 60 } as const;
 
-/** Reads the options of an address; what cannot be used is as if it was not there, or the nearest that can. */
+/** Reads the options of an address. An invalid value gets the default or the nearest valid one. */
 export function kioskOptions(search: URLSearchParams): KioskOptions {
 	const asked = search.get('idle') ?? '';
 	const seconds = /^\d{1,6}$/.test(asked) ? Number(asked) : IDLE_SECONDS.usual;
@@ -31,14 +31,14 @@ export function kioskOptions(search: URLSearchParams): KioskOptions {
 	};
 }
 
-/** The kiosk in another language; it remembers which one it goes back to. */
+/** The address of the kiosk in another language; it keeps the language to return to. */
 export function inKioskLanguage(locale: Locale, pathname: string, options: KioskOptions): string {
 	const { locale: named, path } = splitLanguage(pathname);
 	const home = options.home ?? named ?? AUTO;
 	return inLanguage(locale, path) + kioskSearch({ ...options, home: home === locale ? null : home });
 }
 
-/** Where the kiosk begins; null where it stands there. */
+/** The start address of the kiosk; null when it is there. */
 export function kioskHome(pathname: string, options: KioskOptions): string | null {
 	const { locale: named, path } = splitLanguage(pathname);
 	const { home } = options;
@@ -46,7 +46,7 @@ export function kioskHome(pathname: string, options: KioskOptions): string | nul
 	return (isLocale(home) ? inLanguage(home, path) : path) + kioskSearch({ ...options, home: null });
 }
 
-/** The same as the query of an address: `?idle=60`. */
+/** Writes the options as the query of an address: `?idle=60`. */
 export function kioskSearch({ idleSeconds, prints, home }: KioskOptions): string {
 	return `?idle=${idleSeconds}${prints ? '&print' : ''}${home === null ? '' : `&home=${home}`}`;
 }

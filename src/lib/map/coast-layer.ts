@@ -4,11 +4,11 @@ import { decodeWorld, ringPoints, STEPS, type GridPoint, type World } from './wo
 import worldUrl from './world.bin?url';
 
 /**
- * Coasts, borders and a grid of degrees, drawn on one canvas: what is there when there are no streets, or beyond
- * them. The grid says, where there is neither coast nor border, that the map moves.
+ * Draws coasts, borders and a grid of degrees on one canvas, where there are no streets. The grid shows that the map moves
+ * where there is neither coast nor border.
  */
 
-/** The world stands three times beside itself, so that no view ends at the 180th meridian. */
+/** The world is drawn three times side by side, so that no view ends at the 180th meridian. */
 const COPIES = [-360, 0, 360];
 /** Steps of the grid in degrees, the widest first. */
 const GRID_DEGREES = [30, 10, 5, 1, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001];

@@ -3,11 +3,11 @@ import { addCoasts } from './coast-layer.ts';
 import { readPalette } from './palette.ts';
 
 /**
- * What lies under the places: streets from the installation's file, pictures of its tile server, or coasts and
- * borders; these also where the streets end and while the tile server is away, so that the map is never blank.
+ * The base map: streets from the installation's file, images of its tile server, or coasts and borders. Coasts are also
+ * drawn where the streets end and while the tile server is not available, so that the map is never blank.
  */
 
-/** What `/basemap` says. */
+/** The answer of `/basemap`. */
 type Facts =
 	| {
 			kind: 'pmtiles';
@@ -22,7 +22,7 @@ type Facts =
 const NATURAL_EARTH = 'Natural Earth';
 
 interface Options {
-	/** The element whose style holds the colours. */
+	/** The element with the colours of the style sheet. */
 	element: HTMLElement;
 	language: string;
 	/** Address of this site's `/basemap`. */
@@ -30,7 +30,7 @@ interface Options {
 	attribution: L.Control.Attribution;
 }
 
-/** Lays the ground. @returns takes it away */
+/** Adds the base map. @returns the function that removes it */
 export function layGround(map: L.Map, options: Options): () => void {
 	let ended = false;
 	let facts: Facts | null = null;
@@ -57,7 +57,7 @@ export function layGround(map: L.Map, options: Options): () => void {
 				parts.push(remove);
 				credit(NATURAL_EARTH);
 			},
-			// The list has everything; the next move tries again.
+			// The next move tries again.
 			() => void (coasts = null)
 		);
 	}

@@ -132,6 +132,7 @@ function showList({ map, marks, settings }: MapContext): void {
 		interactive: false,
 		keyboard: false
 	}).addTo(map);
+	marks.setOthers([]);
 	marks.setListed(routers.map((router, index) => ({ ...router, number: first + index })));
 	const around =
 		routers.length === 0

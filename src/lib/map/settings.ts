@@ -1,7 +1,7 @@
 import type { Position } from '../domain/geo.ts';
 import type { MapRouter } from './router-feed.ts';
 
-/** What the list page hands to the map's script, in the attribute `data-map`. */
+/** Settings of the map's script, in the attribute `data-map` of the list page. */
 export interface MapSettings {
 	/** The routers of the list. */
 	routers: MapRouter[];

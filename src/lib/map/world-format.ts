@@ -25,7 +25,7 @@ export interface World {
 export interface Country {
 	/** ISO 3166, two letters. */
 	code: string;
-	/** Where its name stands. */
+	/** Position of its name. */
 	at: GridPoint;
 	/** First zoom at which the name has room. */
 	minZoom: number;

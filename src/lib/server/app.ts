@@ -51,7 +51,7 @@ import { createDelivery } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
 import { mailNotices } from './developer/webhooks/notices.ts';
-import { createTransport } from './developer/webhooks/transport.ts';
+import { createTransport } from './developer/webhooks/transport/transport.ts';
 import { createUpkeep, UPKEEP_JOB } from './developer/webhooks/upkeep.ts';
 import { createWebhooks, type Webhooks } from './developer/webhooks/webhooks.ts';
 

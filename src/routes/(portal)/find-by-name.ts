@@ -3,8 +3,8 @@ import type { ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /**
- * Finds a place by what people call it, among the routers around a position: there is no geocoder, and none is
- * needed to find "Makerere" where a router stands in Makerere Hill Road.
+ * Finds a place by name among the routers around a position. Without a geocoder this finds "Makerere" where a router is in
+ * Makerere Hill Road.
  */
 
 const RADIUS_METRES = 50_000;

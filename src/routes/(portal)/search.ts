@@ -4,17 +4,17 @@ import type { Position } from '#lib/domain/geo.ts';
 import { MAX_PLACE_LENGTH, parsePlace } from '#lib/map/location-query.ts';
 import { positionOf } from '#lib/map/position.ts';
 
-/** What a visitor asked the list for, read from the address; whatever is not understood is said, not refused. */
+/** A search of the list, read from the address. Invalid values are explained and not refused. */
 export interface Search {
 	position: Position;
-	/** Whether the visitor said where; else it is the centre of the installation. */
+	/** The visitor chose the position; else it is the centre of the installation. */
 	given: boolean;
-	/** What stands in the place field. */
+	/** Text of the place field. */
 	text: string;
 	problem: string | null;
-	/** Words that may be the name of a place; null when a position was understood, or nothing was asked. */
+	/** Text that may be the name of a place; null for a position or an empty search. */
 	name: string | null;
-	/** Metres; null: as far as it takes to find something. */
+	/** Metres; null: as far as needed to find routers on sale. */
 	radius: number | null;
 	cursor: string | null;
 	/** Number of the first entry on this page of the list. */

@@ -4,16 +4,17 @@ import { readFields } from '#lib/server/web/form.ts';
 import { waitToMail } from '#lib/server/web/sign-in.ts';
 import { tooOften } from './waiting.ts';
 
-/** Why links cannot be mailed, for the page; null when they can. */
+/** Reason why links cannot be sent; null if they can. */
 export const mailProblem = ({ locals }: RequestEvent): string | null => locals.app.signIn.mailProblem;
 
-/** Mails a link to choose a password. The answer is the same whether the address is known here or not. */
+/** Sends a password link. The answer does not reveal whether the address is known. */
 export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean }) {
 	const { signIn } = event.locals.app;
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
-	if (!isEmail(email)) return fail(400, { email, problem: 'This is not a complete e-mail address.' });
-	if (signIn.mailProblem !== null) return fail(503, { email, problem: 'Mails cannot be sent from here.' });
+	if (!isEmail(email)) return fail(400, { email, problem: 'Enter a complete email address.' });
+	if (signIn.mailProblem !== null)
+		return fail(503, { email, problem: 'This installation cannot send email.' });
 	const wait = await waitToMail(event, email);
 	if (wait !== null) return tooOften(event, wait, { email });
 	signIn.mailLink({ email, origin: event.locals.origin, isNew });

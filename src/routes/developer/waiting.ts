@@ -1,6 +1,6 @@
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 
-/** The answer to a form that was sent too often: the page again, with the time to wait. */
+/** Fails a form that was sent too often, with the time to wait. */
 export function tooOften<Entry extends object>(
 	event: RequestEvent,
 	seconds: number,

@@ -2,13 +2,13 @@ import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts'
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 
-/** What a router says of its kind of access to its owner. */
+/** Describes a router's access kind to its owner. */
 export interface AccessWords {
 	title: string;
 	text: string;
-	/** Whether the end cannot be enforced: the text says so, and is set off. */
+	/** True if Airtill cannot enforce the end; the text is highlighted. */
 	open: boolean;
-	/** What is known of the network's own password; null where guests are shown none. */
+	/** State of the shared Wi-Fi password; null if the access kind has none. */
 	network: string | null;
 }
 

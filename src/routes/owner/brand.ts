@@ -2,11 +2,15 @@ import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs
 import { accentOf, type Accent } from '#lib/branding/accent.ts';
 import { logoBox } from '#lib/branding/brand.ts';
 import * as m from '#lib/i18n/messages.js';
-import { BrandRefused, MAX_BRAND_NAME, type BrandSubject } from '#lib/server/owner/branding/branding.ts';
-import { MAX_UPLOAD_BYTES } from '#lib/server/owner/branding/logo.ts';
+import {
+	BrandRefused,
+	MAX_BRAND_NAME,
+	MAX_UPLOAD_BYTES,
+	type BrandSubject
+} from '#lib/server/owner/branding/branding.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
-/** What both pages of an owner's look share: that of the account and that of one router. */
+/** Form data of the branding pages, of the account and of one router. */
 export interface BrandFormData {
 	name: string;
 	colour: string | null;
@@ -39,7 +43,7 @@ export interface BrandEntry {
 	colour: string | null;
 }
 
-/** Saves what was sent, and comes back to the page. */
+/** Saves the form and redirects to the page. */
 export async function saveBrand(
 	event: RequestEvent,
 	subject: BrandSubject,

@@ -4,19 +4,19 @@ import * as m from '#lib/i18n/messages.js';
 import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
 import { count, money, periodName } from './words.ts';
 
-/** A sum as it is shown: what the owner gets, what it is made of, and where every payment of it is listed. */
+/** A sum with its parts and the address of its payments. */
 export interface Figures {
 	name: string;
 	net: string;
 	lines: [string, string][];
-	/** Whether anything is booked at all. */
+	/** False if there are no payments. */
 	any: boolean;
 	href: string;
 }
 
 type Sums = EarningsBody['total'];
 
-/** The sum in lines that add up: paid − given back − fee. */
+/** Lines that add up: payments − refunds − fee. */
 export const figureLines = (sums: Sums, currency: string): [string, string][] => [
 	[m.owner_paid(), money(sums.gross, currency)],
 	...(sums.refunds > 0 ? [[m.owner_refunded(), money(-sums.refunds, currency)] as [string, string]] : []),
@@ -29,7 +29,7 @@ export const paymentsHref = (period: Period, day: string) =>
 
 export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 
-/** The figures of one bucket of a report. */
+/** Makes the figures of one day, week or month. */
 export function figuresOf(
 	{ period, currency }: EarningsBody,
 	bucket: EarningsBody['data'][number],

@@ -4,7 +4,7 @@ import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
 import { sessionUse } from './usage.ts';
 import { duration, moment, money } from './words.ts';
 
-/** Somebody who bought time, as an owner sees them: never with the whole number, never with the password. */
+/** A customer as an owner sees them: without the full phone number and the password. */
 export interface Person {
 	id: number;
 	phone: string;
@@ -12,7 +12,7 @@ export interface Person {
 	bought: string;
 	when: string;
 	isOnline: boolean;
-	/** Whether the device is connected, and the data it used; null where that is not known. */
+	/** Connection state and data used; null if unknown. */
 	use: string | null;
 }
 

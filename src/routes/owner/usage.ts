@@ -3,18 +3,16 @@ import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import { count, moment } from './words.ts';
 
-/** What goes on at a router beside money, in words: who is online, how much data, and whether its gateways are well. */
-
 type MapValue<T> = T extends Map<number, infer Value> ? Value : never;
 type RouterUse = MapValue<Awaited<ReturnType<App['usage']['ofRouters']>>>;
 type SessionUse = MapValue<Awaited<ReturnType<App['usage']['ofSessions']>>>;
 type GatewayUse = RouterUse['gateways'][number];
 
-/** A clock that is off by less does no harm that anybody notices. */
+/** Smaller clock differences have no visible effect. */
 const CLOCK_SHOWN_MS = 5_000;
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** "850 kB", "1.2 GB": as phones count data, in thousands. */
+/** Formats bytes as "850 kB" or "1.2 GB", in thousands as phones do. */
 export function dataText(bytes: number): string {
 	const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
 	const value = bytes / 1000 ** power;
@@ -22,7 +20,7 @@ export function dataText(bytes: number): string {
 	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
 }
 
-/** One line under a router's name; null where nothing is known. */
+/** Describes a router's usage in one line; null if unknown. */
 export function useLine(use: RouterUse | undefined): string | null {
 	if (!use || use.online === null) return null;
 	const online = count(use.online);
@@ -34,13 +32,13 @@ export function useLine(use: RouterUse | undefined): string | null {
 export const silentText = (use: RouterUse | undefined, timeZone: string): string | null =>
 	use?.unresponsiveSince == null ? null : m.usage_silent({ time: moment(use.unresponsiveSince, timeZone) });
 
-/** A gateway as its owner sees it. */
+/** A gateway as the owner sees it. */
 export interface GatewayLine {
 	name: string;
 	title: string;
 	state: string;
 	mark: 'good' | 'notice' | null;
-	/** When it was last heard of, and what its clock says. */
+	/** Last contact, and clock difference. */
 	notes: string[];
 }
 
@@ -70,11 +68,11 @@ function gatewayLine(gateway: GatewayUse, timeZone: string): GatewayLine {
 export interface RouterUseText {
 	lines: [string, string][];
 	gateways: GatewayLine[];
-	/** Why it is not sold; null while it is. */
+	/** Reason why it does not sell; null while it does. */
 	notSold: string | null;
 }
 
-/** All that is known of a router; null where no gateway stands on it. */
+/** Describes a router's usage and gateways; null without a gateway. */
 export function routerUse(use: RouterUse | undefined, timeZone: string): RouterUseText | null {
 	if (!use || use.gateways.length === 0) return null;
 	const { online, data, gateways, unresponsiveSince } = use;
@@ -91,7 +89,7 @@ export function routerUse(use: RouterUse | undefined, timeZone: string): RouterU
 	};
 }
 
-/** "connected · 120 MB used"; null where no connection is known. */
+/** Describes a session's usage: "connected · 120 MB used"; null if unknown. */
 export function sessionUse(use: SessionUse | undefined, isRunning: boolean): string | null {
 	if (!use) return null;
 	const connected = use.isConnected ? m.usage_connected() : m.usage_not_connected();

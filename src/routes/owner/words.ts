@@ -3,9 +3,7 @@ import { formatMoney } from '#lib/domain/money.ts';
 import { apart, intlLocales, numberText } from '#lib/i18n/intl.ts';
 import type { Period } from '#lib/format/calendar.ts';
 
-/** Figures and moments as an owner reads them, in the language of the request. */
-
-/** "UGX 4,500"; what was taken away with a minus before all of it. */
+/** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
 export function money(major: number, currency: string): string {
 	const text = formatMoney(Math.abs(major), currency);
 	return apart(major < 0 ? `−${text}` : text);
@@ -15,7 +13,7 @@ export const count = (value: number): string => numberText(value);
 
 export const duration = (text: string): string => formatDuration(text);
 
-/** "21 Nov, 16:40"; in this year nobody asks for the year. */
+/** Formats a time as "21 Nov, 16:40". */
 export const moment = (at: number, timeZone: string): string =>
 	new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
@@ -29,7 +27,7 @@ export const moment = (at: number, timeZone: string): string =>
 const day = (date: string, options: Intl.DateTimeFormatOptions) =>
 	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
 
-/** A day, week or month by its first and last day: "Saturday 21 November 2026", "16 – 22 November 2026", "November 2026". */
+/** Names a day, week or month: "Saturday 21 November 2026", "16 – 22 November 2026", "November 2026". */
 export function periodName(period: Period, start: string, end: string): string {
 	if (period === 'daily') {
 		return day(start, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });

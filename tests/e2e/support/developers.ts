@@ -121,7 +121,7 @@ export const title = (page: Page) => page.getByRole('heading', { level: 1 });
 export async function makeKey(page: Page, area: Area, name: string): Promise<string> {
 	await page.goto(`${area.url}/developer/keys/new`);
 	await page.getByLabel('Name').fill(name);
-	await page.getByRole('button', { name: 'Make the key' }).click();
+	await page.getByRole('button', { name: 'Create key' }).click();
 	await expect(title(page)).toHaveText('Your new key');
 	return page.locator('.secret').innerText();
 }

@@ -8,9 +8,8 @@ import {
 } from './state.ts';
 
 /**
- * What a buyer is told about time that was ordered for a pass that still runs: beside the password, never in its
- * place. Where the money is said to be is the same as for any purchase.
- * @returns null when it is part of the pass, or over: then there is nothing more to say about it
+ * Describes time that is being added to a running pass, beside the password.
+ * @returns null once the time is part of the pass or over
  */
 export function addedState(
 	session: SessionState,
@@ -23,7 +22,7 @@ export function addedState(
 	return { ...state, ...(OF_ADDED[state.kind]?.(words) ?? {}) };
 }
 
-/** Kinds of which added time has words of its own. */
+/** Kinds with sentences of their own for added time. */
 const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<PurchaseState>>> = {
 	waiting: ({ network, amount: money }) => ({
 		title: say.purchase_adding_title(),

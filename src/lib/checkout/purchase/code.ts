@@ -31,7 +31,7 @@ export function codeOfBytes(bytes: Uint8Array): string {
 export const codeText = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
 /**
- * What was typed as a code: small letters, blanks, missing hyphens, look-alikes and Arabic digits are fine.
+ * Reads a typed code: small letters, blanks, missing hyphens, look-alikes and Arabic digits are fine.
  * @returns the characters without the hyphen; null when it cannot be a code
  */
 export function readCode(typed: string): string | null {

@@ -1,7 +1,7 @@
 import * as say from '#lib/i18n/messages.js';
 import { refund, refundChanges, sentences } from './refund.ts';
 import { SLOW_SECONDS } from './seconds.ts';
-import type { PaymentState, PurchaseState, PurchaseWords, SessionState, Told } from './state.ts';
+import type { PaymentState, PurchaseState, PurchaseWords, SessionState, StatusWords } from './state.ts';
 
 /** Time that runs, and time that is over. */
 
@@ -32,7 +32,7 @@ function howTo(kind: string | undefined, ssid: string): string {
 }
 
 function afterwards(
-	told: Told & { kind: string },
+	status: StatusWords & { kind: string },
 	payment: PaymentState | null,
 	words: PurchaseWords
 ): PurchaseState {
@@ -40,8 +40,8 @@ function afterwards(
 	const changes = back !== null && payment !== null && refundChanges(payment);
 	return {
 		tone: 'plain',
-		...told,
-		kind: back && payment ? `${told.kind}-${payment.status}` : told.kind,
+		...status,
+		kind: back && payment ? `${status.kind}-${payment.status}` : status.kind,
 		note: back && sentences(back.text, back.next),
 		action: 'buy',
 		polls: changes,
@@ -70,7 +70,7 @@ export const whileEnded = (
 	words: PurchaseWords
 ): PurchaseState => afterwards(whyEnded(session.status_reason, words), payment, words);
 
-function whyEnded(reason: string | null, { ssid }: PurchaseWords): Told & { kind: string } {
+function whyEnded(reason: string | null, { ssid }: PurchaseWords): StatusWords & { kind: string } {
 	const next = say.purchase_buy_next();
 	switch (reason) {
 		case 'client_ended':

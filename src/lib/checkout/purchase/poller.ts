@@ -1,38 +1,39 @@
 /**
- * Watches one purchase from its page: asks `{url}?wait=20`, which answers as soon as there is news, so that the
- * password is there within half a second without hammering. Where held requests are cut (proxies, mini-browsers)
- * or nothing is to be held, it asks plainly and ever more slowly. It rests while the page is hidden, asks at once
- * when the page is seen or the link is back, and stops when it found something new.
+ * Polls the state of one purchase.
+ *
+ * `{url}?wait=20` answers as soon as the state changes, so the password is on the page within half a second. Proxies and
+ * mini-browsers may cut held requests: then, and for states that change slowly, it polls with growing pauses. It pauses
+ * while the page is hidden, polls at once when the page is seen or the connection is back, and stops at a new state.
  */
 
 export interface Watch {
 	url: string;
-	/** Sent with each question where the address does not name the purchase. */
+	/** Sent with each request where the address does not name the purchase. */
 	body?: () => FormData;
 	/** The state that the page shows. */
 	state: string;
-	/** Nothing changes by itself: asks only when the page is seen again. */
+	/** Nothing changes by itself: polls only when the page is seen again. */
 	rests?: boolean;
 	/** Whether the answer may be held back until there is news. */
 	holds: boolean;
 	onNews: () => void;
-	/** Told whenever asking begins to fail or works again. */
+	/** Called whenever polling begins to fail or works again. */
 	onLink: (works: boolean) => void;
-	/** Told when the service wants to be asked again only after so many seconds. */
+	/** Called when the service takes no calls for so many seconds. */
 	onBusy: (seconds: number) => void;
 }
 
 const HOLD_SECONDS = 20;
-/** After this time a held request is given up: the link is dead without saying so. */
+/** After this time a held request is cancelled: the connection is dead. */
 const GIVE_UP_MS = (HOLD_SECONDS + 8) * 1000;
 const PLAIN_GIVE_UP_MS = 15_000;
-/** An answer that comes sooner was not held. */
+/** A faster answer was not held. */
 const HELD_MS = 5_000;
-/** A page that nobody comes back to is left alone after this time. */
+/** Polling stops on a page that was not seen for so long. */
 const MAX_WATCH_MS = 60 * 60 * 1000;
-/** Held requests that were cut before plain asking takes over for good. */
+/** After so many cut requests it polls without holding. */
 const MAX_CUTS = 2;
-/** Pages that were told to wait do not all come back at the same moment. */
+/** Pages that wait for the service do not all come back at the same moment. */
 const SPREAD_MS = 3_000;
 export const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
 
@@ -44,9 +45,9 @@ export function watchPurchase(watch: Watch): () => void {
 	let stopped = false;
 	let attempt = 0;
 	let cuts = 0;
-	/** The next question is asked plainly: after a failure, and to be quick when the page is seen again. */
+	/** The next request is not held: after a failure, and for a fast answer when the page is seen again. */
 	let plainOnce = false;
-	/** When somebody last came to the page. */
+	/** When the page was last seen. */
 	let seenAt = Date.now();
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let running: AbortController | null = null;
@@ -88,7 +89,7 @@ export function watchPurchase(watch: Watch): () => void {
 		else askNow();
 	}
 
-	/** A held request would not notice. Asking goes on all the same: the phone may be wrong about its link. */
+	/** A held request would not notice. Polling goes on, because the phone may be wrong about its connection. */
 	function linkGone() {
 		if (watch.rests) return;
 		pause();
@@ -97,7 +98,7 @@ export function watchPurchase(watch: Watch): () => void {
 		later(backoffMs(attempt++));
 	}
 
-	/** Going back brings a page from the browser's memory, with an old state on it. */
+	/** Going back may show the page from the browser's memory, with an old state. */
 	function shownAgain(event: PageTransitionEvent) {
 		if (event.persisted) askNow();
 	}
@@ -143,14 +144,14 @@ export function watchPurchase(watch: Watch): () => void {
 			const wasHeld = holds && Date.now() - started >= HELD_MS;
 			if (wasHeld) cuts = 0;
 			if (wasHeld || (!holds && mayHold())) {
-				// The link works: the next question is held, and what comes in between is not missed.
+				// The connection works: the next request is held and misses no change.
 				attempt = 0;
 				later(0);
 			} else {
 				later(backoffMs(attempt++));
 			}
 		} catch {
-			// Paused or replaced by another question: that one goes on.
+			// Paused, or replaced by another request.
 			if (stopped || running !== request || (request.signal.aborted && !givenUp)) return;
 			if (holds) cuts++;
 			plainOnce = true;

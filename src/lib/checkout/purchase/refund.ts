@@ -1,5 +1,5 @@
 import * as say from '#lib/i18n/messages.js';
-import type { PaymentState, PurchaseWords, Told } from './state.ts';
+import type { PaymentState, PurchaseWords, StatusWords } from './state.ts';
 
 type MoneyWords = Pick<PurchaseWords, 'amount' | 'number'>;
 
@@ -12,11 +12,11 @@ const WHY: Readonly<Record<string, () => string>> = {
 	admin: () => say.purchase_why_admin()
 };
 
-/** Whole sentences, one after the other. */
+/** Joins sentences. */
 export const sentences = (...texts: string[]): string => texts.join(' ');
 
-/** Where money that bought nothing is now; null when this payment's money is not on its way back. */
-export function refund(payment: PaymentState | null, { amount: money, number }: MoneyWords): Told | null {
+/** Explains the refund of a payment that bought nothing; null when there is none. */
+export function refund(payment: PaymentState | null, { amount: money, number }: MoneyWords): StatusWords | null {
 	if (!payment || (payment.status === 'success' && payment.applied)) return null;
 	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)();
 	// After a wrong amount the price is not what comes back.
@@ -61,7 +61,7 @@ export function refund(payment: PaymentState | null, { amount: money, number }: 
 	}
 }
 
-/** Where the money of a further payment of the same purchase is; null when it needs no word. */
+/** Explains the refund of a further payment of the same purchase; null when there is none. */
 export function refundNote(payment: PaymentState, words: MoneyWords): string | null {
 	const back = refund(payment, words);
 	return back && sentences(back.text, back.next);

@@ -1,7 +1,7 @@
 import * as say from '#lib/i18n/messages.js';
-import type { PaymentState, PurchaseWords, Told } from './state.ts';
+import type { PaymentState, PurchaseWords, StatusWords } from './state.ts';
 
-type Refusal = (words: PurchaseWords) => Told;
+type Refusal = (words: PurchaseWords) => StatusWords;
 
 /** An operator's final no, for each reason that the API tells. In all of them no money left. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
@@ -49,7 +49,7 @@ const otherRefusal: Refusal = () => ({
 	next: say.purchase_refused_other_next()
 });
 
-export const refusal = (code: string | null, words: PurchaseWords): Told =>
+export const refusal = (code: string | null, words: PurchaseWords): StatusWords =>
 	(REFUSALS[code ?? ''] ?? otherRefusal)(words);
 
 /**

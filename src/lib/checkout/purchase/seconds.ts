@@ -1,14 +1,12 @@
-/** Spans of a purchase's page. */
-
-/** From here on a buyer who saw no prompt is told where to look. */
+/** After this time the page explains where to look for the prompt. */
 export const HINT_AFTER_SECONDS = 30;
 
-/** A page without script that waits for something that takes long. */
+/** Refresh of a page without script while a result may take minutes. */
 export const SLOW_SECONDS = 30;
-/** A page without script that waits for something that is nearly there. */
+/** Refresh of a page without script while a result is due within seconds. */
 export const SOON_SECONDS = 3;
 
-/** A page without script asks quickly while the buyer is likely to be typing the PIN, and slower later. */
+/** Refresh of a page without script: fast while the buyer types the PIN, slower later. */
 export function waitingRefreshSeconds(ageSeconds: number): number {
 	if (ageSeconds < 60) return 3;
 	if (ageSeconds < 3 * 60) return 5;
@@ -20,8 +18,8 @@ const WARN_SHARE = 0.1;
 const LEAST_WARN_SECONDS = 2 * 60;
 
 /**
- * How long before its end a pass warns: ten minutes, for a short one a tenth of it, but long enough to pay.
- * @param totalSeconds all of the pass
+ * How long before its end a pass warns: ten minutes; for a short pass a tenth of it, but at least two minutes to pay.
+ * @param totalSeconds length of the pass
  */
 export const warnSeconds = (totalSeconds: number): number =>
 	Math.min(WARN_SECONDS, Math.max(LEAST_WARN_SECONDS, WARN_SHARE * totalSeconds));

@@ -9,10 +9,10 @@ export { HINT_AFTER_SECONDS };
 export { refundNote } from './refund.ts';
 
 /**
- * What a buyer is told about one purchase, derived from the two state machines of the wire format (sections 1
- * and 2) and nothing else. Three rules decide every sentence: never say "failed" while nobody knows; always say
- * what happened to the money; always give a next step. Values that a later version of the API may add get a
- * sentence that stays true.
+ * Describes a purchase to its buyer, from the states of the wire format (sections 1 and 2) alone.
+ *
+ * Rules for every sentence: never "failed" while the result is unknown; always the money; always a next step. Values that
+ * a later version of the API adds get a sentence that stays true.
  *
  * Only the server makes these sentences. They are taken from the catalogue as `say.…`, not `m.…`, so that the build
  * does not send all of them to every browser.
@@ -36,13 +36,13 @@ export interface PaymentState {
 	created_at: string;
 }
 
-/** Words that the sentences need, already as a buyer reads them. */
+/** The parts of the sentences, formatted. */
 export interface PurchaseWords {
 	/** "UGX 1,000": what the payment asks for. */
 	amount: string;
 	/** "0772 ••• 456": the number that pays. */
 	number: string;
-	/** "MTN MoMo", or "mobile-money" where the network is not known by name. */
+	/** Name of the payment method: "MTN MoMo", or "mobile-money" while the operator is not known. */
 	network: string;
 	ssid: string;
 	/** "16:40"; null while the time does not run. */
@@ -54,31 +54,31 @@ export interface PurchaseWords {
 /**
  * `retry`: the same purchase can be paid again, from the form on this page. `wait-or-retry`: so too, but only
  * when the buyer asks for it. `renew`: it can no longer be paid; the same form makes a new one. `buy`: the buyer
- * chooses anew. `none`: nothing to do.
+ * starts again with a choice. `none`: nothing to do.
  */
 export type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
 
-/** What happened, what it means for the money, and the next step. */
-export interface Told {
+/** The result, the money, and the next step. */
+export interface StatusWords {
 	title: string;
 	text: string;
 	next: string;
 }
 
-export interface PurchaseState extends Told {
+export interface PurchaseState extends StatusWords {
 	/** Changes whenever the page has something new to show. */
 	kind: string;
 	tone: 'plain' | 'good' | 'notice' | 'bad';
-	/** What happens to money that this purchase did not need; beside whatever else is said. */
+	/** About the refund of a further payment. */
 	note: string | null;
 	action: PurchaseAction;
-	/** Whether something can still change without the buyer. */
+	/** The state can still change without the buyer. */
 	polls: boolean;
-	/** After how many seconds a page without script asks again; null where that would disturb. */
+	/** Seconds until a page without script reloads; null where that would disturb. */
 	refreshSeconds: number | null;
 }
 
-/** From `HINT_AFTER_SECONDS` on a buyer who saw no prompt is told where to look. */
+/** Shown after `HINT_AFTER_SECONDS`: where to look for the prompt. */
 export const waitingHint = (): string => say.purchase_waiting_hint();
 
 const secondsSince = (moment: string, now: Date) =>
@@ -149,7 +149,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	};
 }
 
-/** Paid, and the Wi-Fi is not open yet. */
+/** Paid, but the Wi-Fi is not open yet. */
 export function gettingReady(words: PurchaseWords): PurchaseState {
 	return {
 		kind: 'getting-ready',

@@ -85,7 +85,7 @@ export const SETTINGS = {
 		schema: httpUrl.optional(),
 		default: null,
 		description:
-			'Base address of a remote API (ends in `/v1`) that the portal buys through. Default: this process.'
+			'Base address of a remote API (ends in `/v1`) that the portal buys through. Such a portal cannot serve gateways. Default: this process.'
 	},
 	AIRTILL_API_KEY: {
 		schema: z.string().min(1).optional(),

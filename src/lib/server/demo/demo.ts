@@ -6,19 +6,16 @@ import { countRouters, insertRouter } from '../routers/routers.ts';
 import { DEMO_ACCOUNTS, DEMO_OWNER, type DemoAccount } from './accounts.ts';
 import { DEMO_ROUTERS } from './routers.ts';
 
-/** What a sandbox shows to someone who has just started it. */
+/** A demo account with its sign-in data, printed when the sandbox starts. */
 
 export interface DemoSignIn extends DemoAccount {
-	/** A test key derived from the sandbox's secret, the same at every start. */
+	/** Test key, derived from the sandbox's secret, so that it is the same after each start. */
 	key: string;
-	/** For the developer area, derived like the key. */
+	/** Password of the developer area, derived in the same way. */
 	password: string;
 }
 
-/**
- * Loads demo accounts and routers into a sandbox whose database has no router yet.
- * @returns the demo sign-ins; none outside a sandbox that was filled this way
- */
+/** Adds demo accounts and routers to a sandbox without routers. Returns the demo sign-ins; empty without demo data. */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
 	const existing = await app.accounts.findByEmail(DEMO_OWNER.email);
@@ -28,14 +25,14 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	return signIns;
 }
 
-/** Makes the demo accounts of a sandbox where they are missing. */
+/** Creates the missing demo accounts. */
 export async function demoAccounts(app: App): Promise<DemoSignIn[]> {
 	const signIns: DemoSignIn[] = [];
 	for (const { email, role } of DEMO_ACCOUNTS) {
 		const account =
 			(await app.accounts.findByEmail(email)) ??
 			(await app.accounts.create({ email, role, plan: 'default' })) ??
-			// Another process that starts now was faster.
+			// Another process created it meanwhile.
 			(await app.accounts.findByEmail(email));
 		if (!account) continue;
 		const key = await app.apiKeys.ensureDerived({
@@ -79,7 +76,7 @@ async function insertDemoRouters(app: App): Promise<void> {
 	});
 }
 
-/** Says on standard output where the application is and how to try it. */
+/** Prints the addresses and demo sign-ins to standard output. */
 export function printWelcome(app: App, signIns: readonly DemoSignIn[]): void {
 	const { config } = app;
 	const address = config.origin ?? `http://localhost:${config.port}`;

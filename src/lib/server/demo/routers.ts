@@ -1,7 +1,7 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 
 /**
- * Twenty-four invented routers in and around Kampala. Names, networks and positions are made up; prices are in
+ * Twenty-four invented routers in and around Kampala. Names, networks and positions are invented; prices are in
  * minor units per hour.
  */
 interface DemoRouter {
@@ -13,10 +13,10 @@ interface DemoRouter {
 	priceMinor: number;
 	security?: 'wpa' | 'nopass';
 	status?: 'online' | 'offline';
-	/** What the bought password is; that of the Wi-Fi itself, one for each buyer, when left out. */
+	/** Default: wpa_personal_per_client. */
 	accessKind?: AccessKind;
 	networkPassword?: string;
-	/** Networks; those of the installation when left out. */
+	/** Payment methods. Default: those of the installation. */
 	methods?: string[];
 }
 

@@ -2,117 +2,112 @@ import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { HttpOutcome, OperatorRequest } from '../billing/operators/http.ts';
 
 /**
- * The interface to gateways: the programs on a router that send devices without internet to our splash page.
+ * The adapter interface for gateways.
  *
- * Connecting a gateway (portal side): `airtill gateways add NAME --router ID --kind opennds|mikrotik|coova|unifi|hostapd
- * --login-host HOST` registers it and prints the address that has to be entered in it as its portal, with the secret
- * that both sides share. From then on whoever joins that router's Wi-Fi lands on `/splash/{key}`, sees the price of that
- * router, pays, reads the password and is sent back to the gateway, which lets the device online. The key names the
- * gateway and proves nothing, because every customer sees it; all that the gateway hands over comes through the
- * customer's browser, so prices, the Wi-Fi name and the hosts that a browser may be sent to come from our own rows only.
- * `airtill gateways show NAME` repeats the addresses, with the text for DHCP option 114 (RFC 8910) that announces
- * `/captive-portal/{key}` (RFC 8908) on installations that are reached by https. `gateways config NAME` prints what else
- * has to be set in it, `gateways test NAME` looks whether it works.
+ * Flow: the gateway redirects a device without internet to `/splash/{key}`. The buyer pays there, and the gateway lets
+ * the device online: because we call it, because it polls us, because it asks a RADIUS server, or because the browser
+ * signs in at it.
  *
- * An adapter translates and decides nothing: it reads what its gateway hands over (`parseEntry`), says where a browser
- * has to go to be let online (`finish`), tells the gateway who may be (`tell`), and writes its configuration
- * (`configFor`). It touches no database; who may be online, and until when, is decided in access/.
+ * Trust: every customer sees the key, and everything in a redirect comes through the customer's browser. Prices, the
+ * network name and the hosts that a browser may be sent to come from our own rows only.
+ *
+ * Adapters translate between a vendor and these types. They use no database; access/ decides which devices may be
+ * online, and until when.
  */
 
 export const GATEWAY_KINDS = ['opennds', 'mikrotik', 'coova', 'unifi', 'hostapd'] as const;
 export type GatewayKind = (typeof GATEWAY_KINDS)[number];
 
-/** What only some kinds need. */
+/** Settings that only some kinds have. */
 export interface GatewaySettings {
 	/** openNDS: `fas_secure_enabled`. */
 	level?: 1 | 4 | undefined;
-	/** UniFi: the site's name in the address that it calls. */
+	/** UniFi: the site's name in the redirect. */
 	site?: string | undefined;
-	/** UniFi: its access points, where several gateways share one site name. */
+	/** UniFi: MAC addresses of the access points, where several gateways share a site name. */
 	accessPoints?: string[] | undefined;
-	/** How a MikroTik learns who may be online; `radius` where it is not said. */
+	/** MikroTik: how it is controlled; default `radius`. */
 	control?: 'radius' | 'rest' | undefined;
-	/** Base address of the gateway's own API: RouterOS' REST, UniFi's console. */
+	/** Base URL of the gateway's own API: RouterOS REST, UniFi console. */
 	api?: string | undefined;
-	/** PEM of the one certificate that its API shows, or of the authority that signed it. */
+	/** PEM of the certificate that its API presents, or of the authority that signed it. */
 	apiCertificate?: string | undefined;
-	/** openNDS at level 1 on this machine: path of its `ndsctl`. */
+	/** openNDS at level 1 on this machine: path of `ndsctl`. */
 	ndsctl?: string | undefined;
-	/** Address from which it asks RADIUS, and at which it takes Disconnect-Requests; its port where that is not 3799. */
+	/** Address from which it sends RADIUS requests, and at which it accepts Disconnect-Requests. */
 	nas?: string | undefined;
+	/** Port for Disconnect-Requests; default 3799. */
 	nasPort?: number | undefined;
-	/** Something else lets its devices online. */
+	/** Something other than Airtill lets its devices online. */
 	external?: true | undefined;
 }
 
-/** What lets the two sides know each other, beside `secret`; all of it made here, or typed by whoever registers it. */
+/** Credentials besides `secret`; generated here or entered at registration. */
 export interface GatewayCredentials {
-	/** The secret between gateway and RADIUS server (RFC 2865). */
+	/** Shared by gateway and RADIUS server (RFC 2865). */
 	radiusSecret?: string | undefined;
-	/** What the RADIUS server, or a script on the gateway, shows us: `Authorization: Bearer`. */
+	/** `Authorization: Bearer` of the RADIUS server, or of a script on the gateway. */
 	token?: string | undefined;
-	/** UniFi: X-API-KEY. RouterOS: its user's password. */
+	/** UniFi: X-API-KEY. RouterOS: the password of its API user. */
 	apiKey?: string | undefined;
 	/** RouterOS: user of its REST API. */
 	apiUser?: string | undefined;
 }
 
-/** What an adapter may know of a registered gateway. */
+/** The part of a registered gateway that adapters see. */
 export interface GatewayFacts {
-	/** `host` or `host:port` of its sign-in addresses, lower case: a browser is sent nowhere else. */
+	/** `host` or `host:port`, lower case. A browser is sent to no other host. */
 	loginHosts: readonly string[];
-	/** Shared with the gateway: openNDS' faskey, CoovaChilli's uamsecret. */
+	/** openNDS: faskey. CoovaChilli: uamsecret. */
 	secret: string | null;
 	credentials: GatewayCredentials;
 	settings: GatewaySettings;
-	/** Tells this installation from others that tell the same gateway: a short text of hexadecimal digits. */
+	/** Hexadecimal id of this installation, for a gateway that several installations control. */
 	installation: string;
 }
 
 /**
- * How a gateway learns who may be online. `browser`: the sign-in in the browser proves it. `radius`: it asks a RADIUS
- * server, which asks us. `push`: we tell it. `poll`: it comes for a list. `elsewhere`: something else does it.
+ * How a gateway learns which devices may be online.
+ * - `browser`: the sign-in in the browser proves it.
+ * - `radius`: the gateway asks a RADIUS server, which asks us.
+ * - `push`: we call the gateway.
+ * - `poll`: the gateway fetches a list from us.
+ * - `external`: another system does it.
  */
 export type ControlMode = 'browser' | 'radius' | 'push' | 'poll' | 'external';
 
-/** A request as the gateway made the browser send it. */
+/** The request that the gateway made the browser send. */
 export interface EntryRequest {
 	method: 'GET' | 'POST';
-	/** The whole address, byte by byte as it was asked for. */
+	/** The complete URL, byte by byte as requested. */
 	address: string;
-	/** Parameters of the query, or the fields of the form. */
+	/** Query parameters or form fields. */
 	fields: URLSearchParams;
 }
 
-/**
- * `new`: wants to go online. `online`: is online already. `refused`: a sign-in has just failed, see `problem`.
- * `signed-out`: the device has just been signed out.
- */
+/** `refused`: a sign-in has just failed, see `problem`. */
 export type EntryState = 'new' | 'online' | 'refused' | 'signed-out';
 
-/** Why a gateway refused a sign-in, as far as it can be told from its words, which are never shown themselves. */
+/** Why a gateway refused a sign-in, derived from its message. The message itself is never shown. */
 export type EntryProblem = 'wrong-password' | 'time-over' | 'too-many-devices' | 'not-ready' | 'unknown';
 
-/** What a gateway hands over. All of it comes through the customer's browser: hints, until the gateway itself acts. */
+/** The content of a redirect. Unverified: it comes through the customer's browser. */
 export interface Entry {
 	state: EntryState;
 	problem: EntryProblem | null;
 	/** `aa:bb:cc:dd:ee:ff` */
 	clientMac: string | null;
 	clientIp: string | null;
-	/** What the customer asked for first. */
+	/** The URL that the customer requested first. */
 	originalUrl: string | null;
-	/** What `finish` of the same adapter needs, e.g. a challenge. */
+	/** Data for `finish` of the same adapter, for example a challenge. */
 	login: Readonly<Record<string, string>>;
 }
 
-/**
- * `missing`: nothing was handed over. `broken`: it cannot be read. `too-long`: it is longer than any honest one.
- * `foreign-host`: it would send the browser to a host that is not registered. `forged`: its signature is wrong.
- */
+/** `foreign-host`: it would send the browser to a host that is not registered. `forged`: its signature is wrong. */
 export type RefusalReason = 'missing' | 'broken' | 'too-long' | 'foreign-host' | 'forged';
 
-/** The entry is not one that this gateway made. */
+/** The request is not a redirect of this gateway. */
 export class EntryRefused extends Error {
 	readonly reason: RefusalReason;
 
@@ -123,92 +118,86 @@ export class EntryRefused extends Error {
 	}
 }
 
-/** What a purchase gives to sign in with. */
+/** The username and password of a pass, for a sign-in at the gateway. */
 export interface PassLogin {
 	user: string;
 	password: string;
-	/** Where the gateway sends the browser afterwards: an address of ours. */
+	/** URL of ours to which the gateway sends the browser afterwards. */
 	landing: string;
 }
 
-/**
- * `navigate`: the browser goes to `url`, which lets the device online. `waits`: the gateway lets the device online by
- * itself, and nothing can be done in the browser.
- */
+/** `navigate`: the browser opens `url` to sign in. `waits`: the gateway lets the device online by itself. */
 export type Finish = { kind: 'navigate'; url: string } | { kind: 'waits' };
 
-/** Whom a gateway is told of. */
+/** The device or user of a grant. */
 export interface DeviceLogin {
 	user: string;
-	/** '' when it is to be put out. */
+	/** '' for a disconnect. */
 	password: string;
-	/** `aa:bb:cc:dd:ee:ff`; null where users are told, not devices. */
+	/** `aa:bb:cc:dd:ee:ff`; null at gateways that control users instead of devices. */
 	mac: string | null;
-	/** What the gateway handed over with the device (`Entry.login`); empty when that is forgotten. */
+	/** `Entry.login` of the device's captive session; empty if that has expired. */
 	login: Readonly<Record<string, string>>;
-	/** As many at once. */
+	/** Devices that may use the pass at the same time. */
 	maxDevices: number;
-	/** It was told before users said which installation they are of. */
+	/** The grant is older than the installation id in user comments. */
 	mayBeUnmarked: boolean;
 }
 
 /**
- * `done`: the gateway has it. `unavailable`: it could not be told now, or did not understand; `reason` is for people, in
- * a sentence. `impossible`: it cannot be told such a thing, at all or of a device that is not there, and acts by itself
- * when the time is over.
+ * Result of a command.
+ * - `done`: the gateway has applied it.
+ * - `unavailable`: it was not applied; `reason` is a sentence for people. Retry.
+ * - `impossible`: the gateway cannot do it, for example because the device has left. It ends the access by itself.
  */
 export type CommandResult =
 	{ kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
 
 export interface GatewayStatus {
-	/** What is wrong, for people, in sentences; none where all is well. */
+	/** Sentences for people; empty if all is well. */
 	problems: string[];
-	/** Whether it answered at all. */
 	reachable: boolean;
-	/** Its clock less ours, where it says its time. */
+	/** Its clock minus ours; null if it does not report its time. */
 	clockOffsetMs: number | null;
-	/** Devices that it has online; null where it does not say. */
+	/** Number of devices online; null if it does not report it. */
 	online: number | null;
 }
 
-/** The ways out that an adapter may take; every one bounded in time and size. */
+/** Network and processes for adapters, limited in time and size. */
 export interface Reach {
-	/** See operators/http.ts. @param certificate see GatewaySettings.apiCertificate; null: as any other https */
+	/** See operators/http.ts. @param certificate see GatewaySettings.apiCertificate; null: the system's authorities */
 	send(outgoing: OperatorRequest, certificate?: string | null): Promise<HttpOutcome>;
-	/** Runs a program of this machine without a shell. @returns its exit code (-1: it did not start, or took too long) and output */
+	/** Runs a local program without a shell. The code is -1 if it did not start or timed out. */
 	run(program: string, args: readonly string[]): Promise<{ code: number; output: string }>;
-	/** Our time, in milliseconds since the epoch. */
+	/** Milliseconds since the epoch. */
 	now(): number;
 }
 
-/** For gateways that we tell: each call may be repeated. */
+/** Controls a gateway by calling it. Every call may be repeated. */
 export interface DeviceController {
-	/** Whether the gateway is told of a device (which must be known), or of a user. */
+	/** Whether it controls devices (by MAC address) or users. */
 	subject: 'device' | 'user';
-	/** Lets a guest online until `untilMs`; again with another end, that one counts. */
+	/** Lets a device online until `untilMs`, or moves its end. */
 	authorize(device: DeviceLogin, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
-	/** Puts a guest out at once; `done` too where the gateway knows nothing of it. */
+	/** Ends access now. Also `done` if the gateway does not know the device. */
 	disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
 	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;
 }
 
-/** Where this installation is, for a configuration. */
+/** The addresses that a printed configuration needs. */
 export interface ConfigSite {
-	/** Its public address; null when it is not known. */
+	/** Public URL of this installation; null if unknown. */
 	origin: string | null;
-	/** Where the RADIUS server reaches it. */
+	/** URL at which the RADIUS server reaches this installation. */
 	apiOrigin: string;
-	/** Address of the RADIUS server as the gateway reaches it; null when it is not known. */
+	/** Address of the RADIUS server as the gateway reaches it; null if unknown. */
 	radiusServer: string | null;
 	port: number;
 	gateway: { name: string; key: string; routerId: number };
 	router: { ssid: string; accessKind: AccessKind; networkPassword: string | null } | null;
 }
 
-/**
- * What stands where an address is not known: names that no gateway takes, so that an import stops instead of making a
- * router ask itself.
- */
+/** Placeholders for unknown addresses. No gateway accepts them, so an unfinished configuration fails at import. */
 export const UNKNOWN = {
 	radius: 'ADDRESS-OF-RADIUS',
 	airtill: 'ADDRESS-OF-AIRTILL',
@@ -216,37 +205,37 @@ export const UNKNOWN = {
 	machine: 'THIS-MACHINE'
 } as const;
 
-/** One file, or one piece of work by hand, of a gateway's configuration. */
+/** One file or one manual step of a gateway's configuration. */
 export interface ConfigPart {
-	/** What it is: `FreeRADIUS: client`, `login.html`. */
+	/** For example `FreeRADIUS: client`, `login.html`. */
 	title: string;
-	/** Where it belongs, e.g. `/etc/freeradius/3.0/mods-enabled/airtill-lobby`; null for steps by hand. */
+	/** Where the file belongs, e.g. `/etc/freeradius/3.0/mods-enabled/airtill-lobby`; null for manual steps. */
 	file: string | null;
 	text: string;
 }
 
+/** The adapter of one kind of gateway. */
 export interface Gateway {
 	kind: GatewayKind;
-	/** As its makers write it. */
+	/** The vendor's spelling. */
 	title: string;
-	/** What the shared secret is called there; null where there is none. */
+	/** The vendor's name for `secret`; null if there is none. */
 	secretName: string | null;
-	/** Port of a login host that names none; null where there is no sign-in address. */
+	/** Port of a login host that names none; null if the kind has no login hosts. */
 	defaultPort: number | null;
-	/** How a sign-in is finished, whoever it is for. */
+	/** How sign-ins finish at this gateway. */
 	finishes(facts: GatewayFacts): Finish['kind'];
-	/** How it learns who may be online. */
 	controlMode(facts: GatewayFacts): ControlMode;
-	/** Whether it can be signed in to by typing the bought user name and password, or something behind it may ask for them. */
+	/** Whether a person can sign in there by typing the username and password of a pass. */
 	takesPassword(facts: GatewayFacts): boolean;
-	/** null for kinds that are never told. */
+	/** null for kinds that we never call. */
 	controller: DeviceController | null;
-	/** The ready configuration of that very gateway, its secrets included. */
+	/** The complete configuration of this gateway, including its secrets. */
 	configFor(facts: GatewayFacts, site: ConfigSite): ConfigPart[];
-	/** @throws EntryRefused */
+	/** Reads a redirect. @throws EntryRefused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
-	/** @throws EntryRefused where the entry's address is not registered any more */
+	/** The next step for the browser. @throws EntryRefused if the host in the entry is no longer registered */
 	finish(entry: Entry, login: PassLogin, facts: GatewayFacts): Finish;
-	/** Where a browser gets a new entry; null where only the operating system's probes lead there. */
+	/** URL that makes the gateway redirect again; null if only the operating system's probes do. */
 	startAddress(facts: GatewayFacts): string | null;
 }

@@ -7,15 +7,15 @@ const HTTP_TIMEOUT_MS = 10_000;
 const PROGRAM_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** The ways out to gateways, see Reach. */
-/** Gateways with a certificate of their own; one more makes the oldest connect anew. */
+/** HTTP clients kept for gateways with their own certificate; the oldest is closed first. */
 const MAX_CERTIFICATES = 200;
 
+/** Network and processes for adapters, see Reach. */
 export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 	const http = createOperatorHttp({ timeoutMs: HTTP_TIMEOUT_MS });
 	const pinned = new Map<string, OperatorHttp>();
 
-	function pinnedTo(certificate: string): OperatorHttp {
+	function clientFor(certificate: string): OperatorHttp {
 		const known = pinned.get(certificate);
 		if (known) return known;
 		const [oldest] = pinned;
@@ -30,7 +30,7 @@ export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 
 	return {
 		send: (outgoing, certificate = null) =>
-			(certificate === null ? http : pinnedTo(certificate)).send(outgoing),
+			(certificate === null ? http : clientFor(certificate)).send(outgoing),
 		run: (program, args) =>
 			new Promise((resolve) => {
 				const limits = { timeout: PROGRAM_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };

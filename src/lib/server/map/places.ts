@@ -5,13 +5,14 @@ import type { Config } from '../config/config.ts';
 import { createShare } from '../portal/quota.ts';
 
 /**
- * Places for the map, read through the public API by its pages. Looking around must never cost a buyer the call
- * that buys: the map has a share of the portal's limit and no more, and what was just read is read once for all.
+ * Routers for the map, read through the public API. The map may use only a part of the portal's rate limit, so that
+ * purchases always get through, and caches pages for all visitors.
  */
 export interface Places {
 	/**
-	 * One page of an area's places, nearest to its centre first.
-	 * @throws ApiLimited when the map's share is used up, and what the client throws
+	 * Reads one page of an area, nearest to its centre first.
+	 *
+	 * @throws ApiLimited if the map's part of the limit is used up
 	 */
 	page(api: Pick<ApiClient, 'listRouters'>, area: Area, cursor: string | null): Promise<PlacesPage>;
 }
@@ -25,9 +26,9 @@ export interface PlacesPage {
 
 const PAGE_SIZE = 100;
 const KEPT_MS = 60 * 1000;
-/** Pages of at most 100 places: some megabytes. */
+/** Pages of at most 100 routers: a few megabytes. */
 const MAX_KEPT = 300;
-/** The map's part of the portal's limit. */
+/** The map's part of the portal's rate limit. */
 const PART = 1 / 4;
 
 export function createPlaces(config: Config, clock: Clock): Places {

@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { bytesToHeader, TileType } from 'pmtiles';
 
-/**
- * A PMTiles archive (specification, version 3) on our own disk. Only its header is read here: the browser asks for
- * the pieces that it needs.
- */
-
-/** What is at the beginning of the file. */
+/** Header of a PMTiles archive (specification, version 3). Browsers read the tiles themselves by ranges. */
 export interface Archive {
-	/** Changes with the file: made of its size and the time of its last change. */
+	/** Derived from the file's size and modification time. */
 	version: string;
 	/** South, west, north, east, in degrees. */
 	bounds: [number, number, number, number];
@@ -18,7 +13,7 @@ export interface Archive {
 	bytes: number;
 }
 
-/** The file is no map that the browser can draw; the message says why. */
+/** A file that browsers cannot draw as a map. */
 export class NotAnArchive extends Error {
 	constructor(reason: string) {
 		super(reason);
@@ -30,7 +25,7 @@ const HEADER_BYTES = 127;
 const MAGIC = 'PMTiles';
 const VERSION = 3;
 
-/** An open file with what identifies its bytes. Whoever opens it closes it. */
+/** An open file and its version. The caller closes it. */
 export interface OpenFile {
 	handle: FileHandle;
 	bytes: number;
@@ -38,7 +33,7 @@ export interface OpenFile {
 	version: string;
 }
 
-/** @throws the system's error where it cannot be read */
+/** Opens the file. @throws the system's error if it cannot be read */
 export async function openFile(path: string): Promise<OpenFile> {
 	const handle = await open(path, 'r');
 	try {
@@ -51,7 +46,7 @@ export async function openFile(path: string): Promise<OpenFile> {
 	}
 }
 
-/** @throws NotAnArchive, or the system's error where the file cannot be read */
+/** Reads the header. @throws NotAnArchive, or the system's error if the file cannot be read */
 export async function readArchive(path: string): Promise<Archive> {
 	const { handle, bytes, version } = await openFile(path);
 	try {

@@ -1,20 +1,23 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
-/** A file as an answer to GET or HEAD, with validators and single ranges (RFC 9110, sections 13 and 14). */
-
 interface ServedFile {
 	handle: FileHandle;
 	bytes: number;
 	/** milliseconds since the epoch */
 	modifiedAt: number;
-	/** Names these very bytes: the strong ETag is made of it. */
+	/** Changes with the content; becomes the strong ETag. */
 	version: string;
 }
 
 type Range = { start: number; end: number };
 
-/** Closes the file, now or when its last byte has left. */
+/**
+ * Answers GET or HEAD with a file, with validators and single ranges (RFC 9110, sections 13 and 14), and closes it.
+ *
+ * sirv needs Node's request and a folder that is known at start. A SvelteKit route has neither, and the administrator
+ * may replace the file while the server runs.
+ */
 export async function fileResponse(
 	request: Request,
 	file: ServedFile,
@@ -41,12 +44,12 @@ export async function fileResponse(
 		...(range ? { 'content-range': `bytes ${start}-${end}/${file.bytes}` } : {})
 	};
 	if (request.method === 'HEAD') return empty(status, all);
-	// Closes the file at its end, or when the browser goes away.
+	// The stream closes the file, also when the browser disconnects.
 	const stream = file.handle.createReadStream({ start, end });
 	return new Response(Readable.toWeb(stream) as ReadableStream, { status, headers: all });
 }
 
-/** The status of a request whose conditions say that no body is wanted; null when one is. */
+/** Evaluates the conditional headers: a status without a body, or null to send the body. */
 function precondition(headers: Headers, etag: string, modified: string): number | null {
 	const match = headers.get('if-match');
 	if (match !== null && !names(match, etag)) return 412;
@@ -59,10 +62,7 @@ function precondition(headers: Headers, etag: string, modified: string): number 
 const names = (list: string, etag: string) =>
 	list.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 
-/**
- * null: the whole file, which is also the answer to a range that is not understood, to several ones, and to one
- * whose `If-Range` names other bytes.
- */
+/** Returns null for the whole file: without Range, for an unknown or multiple range, or a failed If-Range. */
 function wantedRange(
 	headers: Headers,
 	{ etag, modified, bytes }: { etag: string; modified: string; bytes: number }

@@ -1,31 +1,32 @@
 import { error } from '@sveltejs/kit';
 
-/** The text fields of a form that was sent. Each is cut to `MAX_FIELD`: what is longer is no honest entry. */
+/** Reads a text field; empty if it is missing. */
 export type Fields = (name: string) => string;
 
-const MAX_FIELD = 2_000;
+/** Longer text fields are cut. */
+const MAX_FIELD_CHARACTERS = 2_000;
 
-/** @throws a page that says so when the body is no form */
+/** Parses a submitted form. @throws a 400 page if the body is not a form */
 export async function readFields(request: Request): Promise<{
 	field: Fields;
 	all(name: string): string[];
-	/** A file that was chosen; null when none was. */
+	/** Reads an uploaded file; null if none was chosen. */
 	file(name: string): Promise<Buffer | null>;
 }> {
 	let form: FormData;
 	try {
 		form = await request.formData();
 	} catch {
-		error(400, 'The form did not arrive whole. Go back and send it again.');
+		error(400, 'The form did not arrive completely. Go back and send it again.');
 	}
 	const text = (value: FormDataEntryValue | null) =>
-		typeof value === 'string' ? value.slice(0, MAX_FIELD) : '';
+		typeof value === 'string' ? value.slice(0, MAX_FIELD_CHARACTERS) : '';
 	return {
 		field: (name) => text(form.get(name)),
 		all: (name) => form.getAll(name).map(text),
 		async file(name) {
 			const value = form.get(name);
-			// Browsers send an empty file without a name where none was chosen.
+			// Without a choice, browsers send an empty file without a name.
 			if (!(value instanceof File) || (value.size === 0 && value.name === '')) return null;
 			return Buffer.from(await value.arrayBuffer());
 		}

@@ -6,17 +6,15 @@ import { AppError } from '../platform/errors.ts';
 import type { OwnedRouter } from '../routers/routers.ts';
 import { visitor, type Visitor } from './sign-in.ts';
 
-/** Who may see and change what on the owner pages: every load and every action asks here. */
-
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 export const OWNER_FIRST_PATH = '/owner';
 
-/** Somebody who is signed in and may have routers, as the nouns know callers: no key is at work. */
+/** A signed-in owner or admin. */
 export interface OwnerVisitor extends Visitor {
 	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null };
 }
 
-/** The owner who is signed in. Others are sent to sign in, or told that they have none of this. */
+/** Returns the signed-in owner. Redirects to the sign-in page, or throws 403 for an app account. Every load and action calls it. */
 export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const found = await visitor(event);
 	if (!found) {
@@ -29,14 +27,14 @@ export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	return { ...found, actor: { accountId: id, role, keyId: null } };
 }
 
-/** The same, for what changes something: a suspended account changes nothing. */
+/** Like requireOwner, and throws 403 for a suspended account. For every action that changes something. */
 export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const owner = await requireOwner(event);
 	if (owner.account.status === 'suspended') error(403, m.owner_suspended_nothing());
 	return owner;
 }
 
-/** The router of the address, which the owner must have. Another owner's is not found: there is nothing to learn. */
+/** Returns the owner's router of this page. Throws 404 for an unknown router and for another owner's. */
 export async function ownRouter(
 	{ params, locals }: RequestEvent<{ router: string }>,
 	{ actor }: OwnerVisitor
@@ -51,6 +49,6 @@ export async function ownRouter(
 	error(404, m.owner_no_such_router());
 }
 
-/** Where to go after the sign-in: a page of the owner's area, never another site. */
+/** Accepts a path of the owner pages as the page after the sign-in; otherwise the first page. */
 export const nextOwnerPath = (wanted: string | null): string =>
 	wanted !== null && /^\/owner((\/[\w-]+)*)(\?[\w=&-]*)?$/.test(wanted) ? wanted : OWNER_FIRST_PATH;

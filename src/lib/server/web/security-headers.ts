@@ -1,12 +1,12 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { Config } from '../config/config.ts';
 
-/** What every answer to a browser carries, and who may post a form. */
+/** Headers of every answer to a browser, and the check of posted forms. */
 
 const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
 const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Paths that programs call: they carry their own proof and know nothing of origins. */
+/** Paths that programs call. They authenticate themselves and send no Origin. */
 export const isApiPath = (path: string) => /^\/+(?:v|%76)(?:1|%31)(?:\/|$)/.test(path);
 /**
  * Where gateways send browsers: parameters are the gateway's (`lang` too), and a router's own login page posts its form

@@ -4,10 +4,7 @@ import { sha256 } from '../platform/secrets.ts';
 import type { Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
 
-/**
- * Sign-in as pages see it: better-auth is called on the server with the request's headers, and the cookies that it
- * sets go out with the page. Its own limiter does not see such calls, so every try is counted here.
- */
+// better-auth's own rate limiter does not see calls from the server, so attempts are counted here.
 
 export interface Visitor {
 	userId: string;
@@ -19,22 +16,22 @@ export interface Visitor {
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
 
-/** Tries per minute from one address (IPv6: /64), and for one e-mail address. */
+/** Attempts per minute from one IP address (IPv6: /64) and for one e-mail address. */
 const MAX_TRIES = { address: 20, email: 6 };
-/** Mails per minute: they go to people who may not have asked for them. */
+/** E-mails per minute: the recipient may not have asked for them. */
 const MAX_MAILS = { address: 6, email: 2 };
 const MAX_PASSKEY_CALLS = 60;
 
 const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
 
-/** The person behind the request's session cookie, asked once for each request; null when nobody is signed in. */
+/** Returns the signed-in person or null; reads the session once per request. */
 export function visitor(event: RequestEvent): Promise<Visitor | null> {
 	event.locals.visitor ??= findVisitor(event);
 	return event.locals.visitor;
 }
 
 async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
-	// Most first visits carry no cookie: then nothing is loaded and nothing is asked.
+	// Without the cookie there is no need to load better-auth.
 	if (!/airtill\.session_token=/.test(event.request.headers.get('cookie') ?? '')) return null;
 	const auth = await authOf(event);
 	const { response, headers } = await auth.api.getSession({
@@ -48,7 +45,7 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
 }
 
-/** The person who is signed in; everybody else is sent to sign in and comes back here after it. */
+/** Returns the signed-in person, or redirects to the sign-in page, which leads back here. */
 export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 	const found = await visitor(event);
 	if (found) return found;
@@ -56,14 +53,11 @@ export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 	redirect(303, `${SIGN_IN_PATH}${back}`);
 }
 
-/** Where to go after the sign-in: a page of the developer area, never another site. */
+/** Accepts a path of the developer area as the page after the sign-in; otherwise the first page. */
 export const nextPath = (wanted: string | null): string =>
 	wanted !== null && /^\/developer(\/[\w-]+)+$/.test(wanted) ? wanted : FIRST_PATH;
 
-/**
- * Signs in by e-mail and password.
- * @returns false when they do not belong together; which of them is wrong is not said
- */
+/** Signs in by e-mail and password. Returns false if one of them is wrong. */
 export async function signInByPassword(
 	event: RequestEvent,
 	typed: { email: string; password: string }
@@ -85,10 +79,7 @@ export async function signInByPassword(
 	}
 }
 
-/**
- * Sets the password that the reader of a link has chosen, ends all sessions and signs in.
- * @returns false when the link was used or is too old
- */
+/** Sets the password through a link, ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
 export async function setPasswordByLink(
 	event: RequestEvent,
 	link: { token: string; email: string; password: string }
@@ -103,7 +94,7 @@ export async function setPasswordByLink(
 	return signInByPassword(event, link);
 }
 
-/** @returns false when the current password is wrong */
+/** Changes the password and ends the other sign-in sessions. Returns false if the current password is wrong. */
 export async function changePassword(
 	event: RequestEvent,
 	passwords: { current: string; wanted: string }
@@ -140,7 +131,7 @@ export interface SessionEntry {
 	lastActiveAt: number;
 }
 
-/** The visitor's sessions, the one used last first. Their tokens stay here. */
+/** Lists the sign-in sessions without their tokens, most recently used first. */
 export async function listSessions(event: RequestEvent, { userId }: Visitor): Promise<SessionEntry[]> {
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
@@ -154,11 +145,7 @@ export async function listSessions(event: RequestEvent, { userId }: Visitor): Pr
 		.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
 }
 
-/**
- * Ends sessions of the visitor.
- * @param which the id of one, or all but the one of this request
- * @returns how many were ended
- */
+/** Ends one sign-in session, or all but this one. Returns the number of ended sessions. */
 export async function endSessions(
 	event: RequestEvent,
 	{ userId, sessionId }: Visitor,
@@ -187,7 +174,7 @@ export async function listPasskeys(event: RequestEvent): Promise<PasskeyEntry[]>
 	}));
 }
 
-/** @returns false when the visitor has no such passkey */
+/** Removes a passkey. Returns false if the visitor does not have it. */
 export async function removePasskey(event: RequestEvent, id: string): Promise<boolean> {
 	try {
 		await (await authOf(event)).api.deletePasskey({ body: { id }, headers: event.request.headers });
@@ -198,13 +185,13 @@ export async function removePasskey(event: RequestEvent, id: string): Promise<bo
 	}
 }
 
-/** The four calls that a passkey in the browser needs; everything else of better-auth is not reachable. */
+/** The only calls of better-auth that are reachable from outside. */
 const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
 	GET: ['generate-register-options', 'generate-authenticate-options'],
 	POST: ['verify-registration', 'verify-authentication']
 };
 
-/** Answers the passkey script of our own pages. */
+/** Answers the passkey script of our pages. */
 export async function answerPasskeyCall(event: RequestEvent, call: string): Promise<Response> {
 	const { request, locals } = event;
 	if (!PASSKEY_CALLS[request.method]?.includes(call)) return Response.json({}, { status: 404 });
@@ -218,11 +205,11 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	return (await authOf(event)).handler(request);
 }
 
-/** Counts a try to sign in. @returns seconds to wait, or null when it may be made */
+/** Counts a sign-in attempt. Returns the seconds to wait, or null if it is allowed. */
 export const waitToTry = (event: RequestEvent, email: string): Promise<number | null> =>
 	waitFor(event, 'sign-in', email, MAX_TRIES);
 
-/** Counts a mail. @returns seconds to wait, or null when it may be sent */
+/** Counts an e-mail. Returns the seconds to wait, or null if it is allowed. */
 export const waitToMail = (event: RequestEvent, email: string): Promise<number | null> =>
 	waitFor(event, 'sign-in-mail', email, MAX_MAILS);
 
@@ -244,14 +231,14 @@ async function waitFor(
 	return null;
 }
 
-/** The code of a refusal by better-auth; null for a fault. */
+/** Returns the message of a refusal by better-auth; null for any other error. */
 function refusalOf(error: unknown): string | null {
 	if (!(error instanceof Error) || !('statusCode' in error)) return null;
 	const { statusCode } = error;
 	return typeof statusCode === 'number' && statusCode < 500 ? error.message : null;
 }
 
-/** Hands the cookies that better-auth sets to SvelteKit. */
+/** Copies better-auth's cookies to SvelteKit's response. */
 async function setCookies(event: RequestEvent, headers: Headers): Promise<void> {
 	const lines = headers.getSetCookie();
 	if (lines.length === 0) return;

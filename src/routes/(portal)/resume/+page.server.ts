@@ -8,7 +8,7 @@ import { networkOf } from '#lib/server/api/http/limits.ts';
 import { orUnavailable, readForm } from '../api-errors.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** What is said when a code opens nothing. */
+/** The answer to a code that opens no purchase. */
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;

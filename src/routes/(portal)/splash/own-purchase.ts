@@ -17,7 +17,7 @@ export function ownPurchase(address: string | null, origin: string): { token: st
 	return null;
 }
 
-/** Parameters in which openNDS, MikroTik and CoovaChilli are told where to go afterwards. */
+/** Parameters of openNDS, MikroTik and CoovaChilli for the address after the sign-in. */
 const LANDINGS = ['redir', 'dst', 'userurl'];
 
 function landingOf(url: URL, name: string): URL[] {

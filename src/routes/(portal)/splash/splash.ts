@@ -20,7 +20,7 @@ type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type Visit = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
-/** The gateway whose key stands in the address. */
+/** The gateway of the key in the address. */
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
 	const gateway = await event.locals.app.gateways.byKey(event.params.gateway);
 	if (!gateway) error(404, m.splash_refusal_unknown());
@@ -100,7 +100,7 @@ export async function findRouter(event: RequestEvent, gateway: RegisteredGateway
 	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
 }
 
-/** What the page shows: the router's own price and names, and what the gateway said about the device. */
+/** The data of the page: the router's price and names, and the gateway's statements about the device. */
 export async function splashPage(event: RequestEvent, gateway: RegisteredGateway, visit: Visit | null) {
 	const { config, purchases, captiveSessions } = event.locals.app;
 	const router = await routerToShow(event, gateway);
@@ -121,7 +121,7 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
 		/** For buyers of another app, through the API of this installation. */
 		signIn: visit ? `${visitPath(gateway, visit)}/sign-in` : null,
-		/** Where the gateway's own sign-in page is. */
+		/** Address of the gateway's own sign-in page. */
 		begin: visit ? null : captiveSessions.startAddress(gateway),
 		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */
 		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)

@@ -4,21 +4,19 @@ import type { RequestHandler } from './$types';
 /**
  * GET /captive-portal/{key}: the Captive Portal API (RFC 8908), which DHCP announces to devices (RFC 8910).
  *
- * A device is recognised by the address that its request comes from, and only when it is the address that the gateway
- * handed over with a visit that led to a running purchase: so on installations that stand on the same network, and
- * nowhere else. Every other device is told `captive: true`, without more. The RFC wants clients to take the answer, and
- * the portal's address, by TLS only: an installation on plain http leaves the addresses out, and should not be
- * announced.
+ * A device is recognised by the IP address of its request, if a captive session with that address led to a running
+ * purchase. This works without NAT between the hotspot and this installation; other devices get `captive: true`. RFC
+ * 8908 requires TLS, so the response of an http installation has no URLs.
  */
 export const GET: RequestHandler = async (event) => {
 	const { clock, gateways, captiveSessions } = event.locals.app;
 	const gateway = await gateways.byKey(event.params.gateway);
 	if (!gateway) {
-		const body = { title: 'Not found', status: 404, detail: 'There is no gateway with this key.' };
+		const body = { title: 'Not found', status: 404, detail: 'No gateway has this key.' };
 		return json(body, 404, 'application/problem+json');
 	}
 	const { origin } = event.locals;
-	const places = origin.startsWith('https:')
+	const urls = origin.startsWith('https:')
 		? {
 				'user-portal-url': `${origin}/splash/${gateway.key}`,
 				'venue-info-url': `${origin}/r/${gateway.routerId}`
@@ -26,9 +24,9 @@ export const GET: RequestHandler = async (event) => {
 		: {};
 	const tokenHash = await captiveSessions.onlineAt(gateway, clientAddress(event));
 	const ends = tokenHash === null ? [] : await endsOf(event, tokenHash);
-	if (ends.length === 0) return json({ captive: true, ...places });
+	if (ends.length === 0) return json({ captive: true, ...urls });
 	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));
-	return json({ captive: false, ...places, 'seconds-remaining': remaining, 'can-extend-session': true });
+	return json({ captive: false, ...urls, 'seconds-remaining': remaining, 'can-extend-session': true });
 };
 
 const json = (body: object, status = 200, type = 'application/captive+json') =>
@@ -37,7 +35,7 @@ const json = (body: object, status = 200, type = 'application/captive+json') =>
 		headers: { 'content-type': type, 'cache-control': 'private, no-store' }
 	});
 
-/** '' where the proxy that names addresses was gone around: nobody is recognised then. */
+/** '' for a request that bypassed the proxy behind ADDRESS_HEADER. */
 function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	try {
 		return event.getClientAddress();
@@ -46,17 +44,14 @@ function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	}
 }
 
-/** When the time of a purchase ends, or of an API buyer's pass (epoch milliseconds); none where it is not known. */
+/** Ends of a purchase's sessions, or of an API buyer's pass, in ms since the epoch; empty if unknown. */
 async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
 	const { apiBuyers, purchases } = event.locals.app;
 	const apiBuyerEnd = await apiBuyers.endOf(tokenHash);
 	return apiBuyerEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [apiBuyerEnd];
 }
 
-/**
- * When the sessions end that are active, in milliseconds since the epoch.
- * @returns none when it is not known: then the device is told the portal's address again
- */
+/** Ends of the active sessions; empty if the API is unavailable, so that the device opens the portal again. */
 async function activeUntil(event: Parameters<RequestHandler>[0], ids: readonly number[]): Promise<number[]> {
 	try {
 		const { recent } = apiClient(event);

@@ -1,7 +1,7 @@
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
-/** Pages for people who are signed in. Their actions ask again: a layout does not guard them. */
+/** Does not protect actions or loads: each of them calls requireVisitor itself. */
 export const load: LayoutServerLoad = async (event) => {
 	const { email, account } = await requireVisitor(event);
 	const { config } = event.locals.app;

@@ -5,7 +5,7 @@ import { passwordProblem } from '#lib/domain/password-rule.ts';
 import { tooOften } from '../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/password?token=…: where a mailed link leads. Opening it uses nothing up: mail scanners do that. */
+/** /developer/password?token=…: target of an e-mailed link. Mail scanners open links, so GET does not use it up. */
 export const load: PageServerLoad = async ({ locals, url }) => {
 	const token = url.searchParams.get('token') ?? '';
 	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };

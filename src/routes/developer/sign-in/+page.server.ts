@@ -4,7 +4,7 @@ import { nextPath, signInByPassword, visitor, waitToTry } from '#lib/server/web/
 import { tooOften } from '../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/sign-in: e-mail and password, or a passkey. */
+/** /developer/sign-in: with a password or a passkey. */
 export const load: PageServerLoad = async (event) => {
 	const next = nextPath(event.url.searchParams.get('next'));
 	if (await visitor(event)) redirect(303, next);
@@ -16,7 +16,7 @@ export const actions: Actions = {
 		const { field } = await readFields(event.request);
 		const [email, password] = [field('email').trim(), field('password')];
 		if (email === '' || password === '') {
-			return fail(400, { email, problem: 'Type your e-mail address and your password.' });
+			return fail(400, { email, problem: 'Enter your email address and password.' });
 		}
 		const wait = await waitToTry(event, email);
 		if (wait !== null) return tooOften(event, wait, { email });

@@ -1,2 +1,1 @@
-/** For passkeys; e-mail and password work without. */
 export const csr = true;

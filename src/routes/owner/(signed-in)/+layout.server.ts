@@ -1,7 +1,7 @@
 import { requireOwner } from '#lib/server/web/owner.ts';
 import type { LayoutServerLoad } from './$types';
 
-/** Pages of owners. Each page's load and every action asks again: a layout does not guard them. */
+/** Does not protect actions or loads: each of them calls requireOwner itself. */
 export const load: LayoutServerLoad = async (event) => {
 	const { email, account } = await requireOwner(event);
 	const { config, clock } = event.locals.app;

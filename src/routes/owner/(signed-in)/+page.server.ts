@@ -6,10 +6,10 @@ import { silentText, useLine } from '../usage.ts';
 import { money } from '../words.ts';
 import type { PageServerLoad } from './$types';
 
-/** How many there are on the first page; the others have pages of their own. */
+/** Rows of each list on the first page. */
 const FEW = 5;
 
-/** /owner: what came in today, this week and this month, who is online, and the routers. */
+/** /owner: earnings of today, this week and this month, current customers, and routers. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { earnings, sessions, routers, config, usage } = event.locals.app;

@@ -9,15 +9,15 @@ export const PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
 export interface Accounts {
-	/** @returns the new account, or null when the e-mail address is taken */
+	/** Creates an account; null if the e-mail address is taken. */
 	create(account: { email: string; role: Role; plan: Account['plan'] }): Promise<Account | null>;
 	find(id: number): Promise<Account | null>;
 	findByEmail(email: string): Promise<Account | null>;
-	/** The first accounts of a role, by id. */
+	/** Lists the first accounts of a role by id. */
 	withRole(role: Role, limit: number): Promise<Account[]>;
 }
 
-/** E-mail addresses are compared without case, as people type them. */
+/** People type their address in varying case. */
 const normalise = (email: string) => email.trim().toLowerCase();
 
 export function createAccounts(database: Database, clock: Clock): Accounts {

@@ -4,7 +4,7 @@ import type { AccountsTable } from '#lib/server/db/schema.ts';
 
 export type Account = Selectable<AccountsTable>;
 
-/** @returns null when the e-mail address is taken */
+/** Returns null if the e-mail address is taken. */
 export async function insert(queries: Queries, account: Omit<Account, 'id'>): Promise<Account | null> {
 	const row = await queries
 		.insertInto('accounts')
@@ -25,7 +25,6 @@ export async function findByEmail(queries: Queries, email: string): Promise<Acco
 	return row ?? null;
 }
 
-/** The first accounts of a role, by id. */
 export async function withRole(queries: Queries, role: Account['role'], limit: number): Promise<Account[]> {
 	return queries
 		.selectFrom('accounts')

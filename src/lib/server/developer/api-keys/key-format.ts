@@ -3,8 +3,8 @@ import { randomCharacters } from '#lib/server/platform/ids.ts';
 
 /**
  * `atl_live_` or `atl_test_`, 30 random base62 characters (about 178 bits) and a CRC-32 of everything before it
- * in 6 base62 characters: typing errors are refused without a look into the database, and secret scanners can
- * tell a real key from a lookalike.
+ * in 6 base62 characters: typing errors are refused without a database query, and secret scanners recognise
+ * real keys.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -31,7 +31,7 @@ function assemble(mode: KeyMode, random: string): string {
 export const generateKey = (mode: KeyMode): string =>
 	assemble(mode, randomCharacters(ALPHABET, RANDOM_LENGTH));
 
-/** A key made from secret bytes (at least 64) instead of chance, for keys that Airtill gives itself. */
+/** Makes a key from at least 64 secret bytes, for Airtill's own keys. */
 export function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {
 	const limit = 256 - (256 % ALPHABET.length);
 	const usable = [...bytes].filter((byte) => byte < limit).slice(0, RANDOM_LENGTH);
@@ -39,7 +39,7 @@ export function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {
 	return assemble(mode, usable.map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join(''));
 }
 
-/** Mode of a well-formed key with a right checksum; null otherwise. */
+/** Reads the mode of a key; null if its form or checksum is wrong. */
 export function keyMode(key: string): KeyMode | null {
 	const match = PATTERN.exec(key);
 	if (!match) return null;
@@ -47,5 +47,5 @@ export function keyMode(key: string): KeyMode | null {
 	return match[1] === 'live' ? 'live' : 'test';
 }
 
-/** What may be shown of a key later: `atl_live_…Q7xd`. */
+/** Shortens a key for display: `atl_live_…Q7xd`. */
 export const keyHint = (key: string): string => `${key.slice(0, 9)}…${key.slice(-4)}`;

@@ -5,7 +5,7 @@ import type { AccountsTable, ApiKeysTable } from '#lib/server/db/schema.ts';
 export type ApiKey = Selectable<ApiKeysTable>;
 type AccountRow = Selectable<AccountsTable>;
 
-/** A key with what its account says about it. */
+/** A key with its account's role, plan and status. */
 export type KeyWithAccount = ApiKey & {
 	account_role: AccountRow['role'];
 	account_status: AccountRow['status'];
@@ -27,7 +27,7 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 	return row ?? null;
 }
 
-/** Keys of an account that work, without those whose name begins with `except`. */
+/** Counts the account's live keys whose name does not start with `except`. */
 export async function countLive(
 	queries: Queries,
 	accountId: number,
@@ -50,7 +50,7 @@ export async function roleOfAccount(queries: Queries, id: number): Promise<Accou
 	return row?.role ?? null;
 }
 
-/** Whether a form has made its key. */
+/** Finds the key that a form created. */
 export async function findByForm(queries: Queries, accountId: number, formToken: string): Promise<boolean> {
 	const row = await queries
 		.selectFrom('api_keys')
@@ -61,7 +61,7 @@ export async function findByForm(queries: Queries, accountId: number, formToken:
 	return row !== undefined;
 }
 
-/** Revokes a live key of an account, unless its name begins with `except`. @returns how many were revoked */
+/** Revokes a live key of an account unless its name starts with `except`. Returns the number of revoked keys. */
 export async function revokeOwn(
 	queries: Queries,
 	key: { accountId: number; id: number; now: number; except: string }
@@ -77,7 +77,7 @@ export async function revokeOwn(
 	return Number(result.numUpdatedRows);
 }
 
-/** Revokes a live key by its id or hint. @returns how many were revoked */
+/** Revokes a live key by its id. Returns the number of revoked keys. */
 export async function revoke(queries: Queries, id: number, now: number): Promise<number> {
 	const result = await queries
 		.updateTable('api_keys')
@@ -103,7 +103,7 @@ export async function revokeOthers(
 		.execute();
 }
 
-/** Makes a key live that was revoked. */
+/** Reinstates a revoked key. */
 export async function reinstate(queries: Queries, hash: string): Promise<void> {
 	await queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
 }

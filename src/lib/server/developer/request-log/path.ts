@@ -1,25 +1,25 @@
 /**
- * The path of a call as its log shows it. Paths of the API are words and numbers; anything else that a caller wrote
- * into one may be a key, a password or a phone number in the wrong place, so only what is certainly harmless stays
- * and the rest becomes an ellipsis. (Taking out what looks like a secret would miss the one nobody thought of.)
+ * Redacts the path of a call for the request log. API paths consist of words and short numbers. Any other segment may
+ * be a key, a password or a phone number in the wrong place, so it becomes an ellipsis. An allow list is used because
+ * a deny list would miss unexpected secrets.
  */
 
 const MAX_LENGTH = 200;
 const LEFT_OUT = '…';
 
-/** A word of a path, such as `mobile-money` or `__data.json`: without digits and short, unlike secrets. */
+/** A segment such as `mobile-money`: short and without digits, unlike a secret. */
 const WORD = /^(v1|[A-Za-z_.-]{1,20})$/;
-/** A Wi-Fi password can be all letters, but then it has this shape. */
+/** Wi-Fi passwords that consist of letters have this form. */
 const PASSWORD = /^[a-z]{4}-[a-z]{4}-[a-z]{4}$/;
-/** A number too short for a phone number. */
+/** Too short for a phone number. */
 const SMALL_NUMBER = /^\d{1,6}$/;
 const NUMBER = /^\d{1,15}$/;
-/** As much of a number as tells two of them apart in a list. */
+/** Enough to distinguish two numbers in a list. */
 const LAST_DIGITS = 3;
 
 /**
  * @param pathname path of the request's URL, still percent-encoded
- * @param status of the answer: a number is certainly the id of something where there was such a thing
+ * @param status of the answer: after a success a number is an id
  */
 export function loggedPath(pathname: string, status: number): string {
 	const segments = pathname

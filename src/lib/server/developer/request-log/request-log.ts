@@ -6,22 +6,24 @@ import { loggedPath } from './path.ts';
 import * as store from './store.ts';
 
 /**
- * An account's last calls, and how often its keys are used. A call is only noted in memory; once a second what was
- * noted is written in batches. No call waits for that or fails by it: when the database cannot take it, it stays in
- * memory as long as there is room, then the oldest go; a crash loses the last second.
+ * The last API calls of each account and the usage of its keys.
+ *
+ * Calls are collected in memory and written once a second. No call waits for this or fails because of it. If the
+ * database is busy they stay in memory up to MAX_WAITING, then the oldest are dropped. A crash loses one second.
  */
 export interface RequestLog {
-	/** Notes a call that was answered. Costs no query and never throws. */
+	/** Records an answered call. Makes no query and never throws. */
 	note(entry: NewEntry): void;
 	/**
-	 * The account's newest calls, newest first; of the last KEPT_CALLS, which is all there are. Of calls that came at
-	 * the same second to several processes, the order is that of their writing.
-	 * @param search `before`: id of the entry that ended the page before this one
+	 * Lists the account's calls, newest first, up to KEPT_CALLS. Calls of several processes within a second are in the
+	 * order in which they were written.
+	 *
+	 * @param search `before`: id of the last entry of the previous page
 	 */
 	recent(accountId: number, search: RecentSearch): Promise<RequestLogEntry[]>;
-	/** How often each of an account's keys was used, by key id; a key that was not used is not in it. */
+	/** Counts the calls of the account's keys by key id; unused keys are missing. */
 	usage(accountId: number): Promise<Map<number, KeyUsage>>;
-	/** Writes what is left, as far as that takes no longer than a moment. */
+	/** Writes the remaining calls within a short time limit. */
 	stop(): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export interface NewEntry {
 	accountId: number;
 	keyId: number;
 	method: string;
-	/** Path of the URL as it came, without the query. */
+	/** Path of the URL, percent-encoded, without the query. */
 	pathname: string;
 	status: number;
 	durationMs: number;
@@ -40,7 +42,7 @@ export interface RequestLogEntry {
 	id: number;
 	at: number;
 	method: string;
-	/** Without the query; `…` stands for what is neither a word of a path nor an id (see path.ts). */
+	/** Without the query; redacted segments are `…` (see path.ts). */
 	path: string;
 	status: number;
 	durationMs: number;
@@ -56,8 +58,8 @@ export interface RecentSearch {
 }
 
 /**
- * Calls are counted by the minute. `day` is exact for the last 24 hours up to that minute; `minute` is this clock
- * minute's calls and, of the one before it, the share that still lies within 60 seconds if they came evenly.
+ * Calls per key, counted by clock minute. `minute` adds the share of the previous minute that lies within the last
+ * 60 seconds, as if its calls were spread evenly.
  */
 export interface KeyUsage {
 	minute: number;
@@ -67,13 +69,13 @@ export interface KeyUsage {
 export const KEPT_CALLS = 1_000;
 
 const FLUSH_EVERY_MS = 1_000;
-/** Calls in memory, of all accounts together. */
+/** Calls in memory, for all accounts. */
 const MAX_WAITING = 10_000;
-/** Rows of one statement: on SQLite no call is answered while it runs, a few milliseconds. */
+/** Rows per statement: SQLite blocks the process for a few milliseconds meanwhile. */
 const BATCH = 500;
-/** About so many calls of an account come between two looks for those that are too old. */
+/** Calls of an account between two deletions of old ones, on average. */
 const TRIM_EVERY = 100;
-/** Another writer of an embedded database is a common and short reason; longer ones are said once. */
+/** Short failures are normal on SQLite (another writer), so only longer ones are logged, once. */
 const SAID_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
@@ -107,7 +109,7 @@ export function createRequestLog(database: Database, clock: Clock, log: Log): Re
 		}, FLUSH_EVERY_MS).unref();
 	}
 
-	/** Makes room by forgetting the oldest. */
+	/** Drops the oldest calls beyond `most`. */
 	function drop(most: number): void {
 		waiting = lastOfEach(waiting);
 		if (waiting.length <= most) return;
@@ -115,7 +117,7 @@ export function createRequestLog(database: Database, clock: Clock, log: Log): Re
 		waiting = waiting.slice(-most);
 	}
 
-	/** Writes what was noted up to now; never throws. */
+	/** Writes the collected calls. Never throws. */
 	async function flush(): Promise<void> {
 		await writing;
 		if (writing || (waiting.length === 0 && counts.size === 0)) return writing ?? undefined;
@@ -164,7 +166,7 @@ export function createRequestLog(database: Database, clock: Clock, log: Log): Re
 		forgotMinute = now;
 	}
 
-	/** By chance, so that no process must know what others wrote or what was there before it. */
+	/** Random, so that processes need not count each other's rows. */
 	async function trim(written: store.NewLogRow[]): Promise<void> {
 		const accounts = new Set(
 			written.filter(() => Math.random() < 1 / TRIM_EVERY).map(({ account_id }) => account_id)
@@ -190,12 +192,12 @@ export function createRequestLog(database: Database, clock: Clock, log: Log): Re
 				duration_ms: Math.round(durationMs),
 				request_id: requestId
 			});
-			// Twice the room, so that making it is rare.
+			// Dropping copies the array: do it rarely.
 			if (waiting.length >= 2 * MAX_WAITING) drop(MAX_WAITING);
 			later();
 		},
 		async recent(accountId, { before, limit, statusClass, keyId }) {
-			// What this process has noted is shown at once.
+			// Include the calls that this process has not written yet.
 			await flush();
 			const rows = await store.recent(database.db, accountId, {
 				keep: KEPT_CALLS,
@@ -240,7 +242,7 @@ export function createRequestLog(database: Database, clock: Clock, log: Log): Re
 	};
 }
 
-/** Without the calls that would be dropped at once because their account made so many after them. */
+/** Keeps the newest KEPT_CALLS rows of each account. */
 function lastOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
 	if (rows.length <= KEPT_CALLS) return rows;
 	const kept = new Map<number, number>();

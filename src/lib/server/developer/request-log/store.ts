@@ -5,7 +5,7 @@ import type { RequestLogTable } from '#lib/server/db/schema.ts';
 export type LogRow = Selectable<RequestLogTable>;
 export type NewLogRow = Omit<LogRow, 'id'>;
 
-/** Calls of a key in one minute (since the epoch). */
+/** Calls of a key in one minute, counted since the epoch. */
 export interface MinuteCalls {
 	keyId: number;
 	minute: number;
@@ -23,9 +23,7 @@ const COLUMNS = [
 	'request_id'
 ] as const;
 
-/**
- * Adds rows in their order. They travel as one JSON parameter: one statement, prepared once, whatever their number.
- */
+/** Inserts rows in their order. One JSON parameter carries them, so that one prepared statement fits any number. */
 export async function insert(
 	queries: Queries,
 	kind: Database['kind'],
@@ -46,7 +44,7 @@ export async function insert(
 	).execute(queries);
 }
 
-/** Adds to the counts of keys. They are sorted, so that two processes never wait for each other in a circle. */
+/** Adds to the counts of keys, in the order of their ids, so that two processes cannot deadlock. */
 export async function addUsage(
 	queries: Queries,
 	kind: Database['kind'],
@@ -69,7 +67,7 @@ export async function addUsage(
 	).execute(queries);
 }
 
-/** Drops all but an account's newest rows. */
+/** Deletes all but the newest rows of an account. */
 export async function trim(queries: Queries, accountId: number, keep: number): Promise<void> {
 	await queries
 		.deleteFrom('request_log')
@@ -78,7 +76,7 @@ export async function trim(queries: Queries, accountId: number, keep: number): P
 		.execute();
 }
 
-/** Id of the oldest of an account's newest `keep` rows; null, which nothing is below, when there are fewer. */
+/** Id of the account's oldest row among the newest `keep`; null if it has fewer. */
 const oldestKept = (queries: Queries, accountId: number, keep: number) =>
 	queries
 		.selectFrom('request_log')
@@ -92,7 +90,7 @@ export async function forgetUsage(queries: Queries, beforeMinute: number): Promi
 	await queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
 }
 
-/** An account's newest calls, newest first, among the newest `keep`. */
+/** Lists calls among the account's newest `keep`, newest first. */
 export async function recent(
 	queries: Queries,
 	accountId: number,
@@ -118,7 +116,7 @@ export async function recent(
 	return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** Calls of an account's keys by key and minute, from a minute on. */
+/** Counts the calls of an account's keys by key and minute. */
 export async function usageSince(
 	queries: Queries,
 	accountId: number,

@@ -3,32 +3,31 @@ import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 
 /**
- * better-auth as this installation uses it: e-mail and password, passkeys and sessions on our own database. A
- * password is only ever set through a mailed link, so whoever has one has shown that the address is theirs:
- * nobody can put a password on an address of another person and wait for that person to confirm it.
+ * better-auth with e-mail and password, passkeys and sessions in our database. A password is set only through an
+ * e-mailed link, which proves that the address belongs to the person.
  */
 export interface AuthOptions {
 	database: Database;
 	log: Log;
 	/** At least 32 characters. */
 	secret: string;
-	/** Public address of the pages, without a slash at the end. */
+	/** Public address of the pages, without a trailing slash. */
 	origin: string;
 	linkSeconds: number;
-	/** Hands over the token of a link that lets its reader choose a password. */
+	/** Sends the token of a password link. */
 	deliver(link: { email: string; token: string }): Promise<void>;
-	/** The holder of a link has set a password. */
+	/** Called after a password was set through a link. */
 	onPasswordSet(userId: string): Promise<void>;
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
 const SESSION_SECONDS = 14 * DAY_SECONDS;
-/** How old "last active" may be, and how often a session that is used is prolonged. */
+/** Precision of "last active", and how often a session in use is extended. */
 const SEEN_EVERY_SECONDS = 5 * 60;
-/** A passkey may be added this long after a sign-in. */
+/** A passkey can be added within this time after the sign-in. */
 const FRESH_SECONDS = 60 * 60;
 
-/** Loads better-auth; nothing of it is in memory before. */
+/** Loads better-auth on first use. */
 export async function createAuth(options: AuthOptions) {
 	const [{ betterAuth }, { passkey }] = await Promise.all([
 		import('better-auth'),
@@ -42,18 +41,18 @@ export async function createAuth(options: AuthOptions) {
 		basePath: '/developer',
 		secret,
 		trustedOrigins: [origin],
-		// No transactions: a password is hashed inside them, and SQLite would let nobody else write meanwhile.
+		// better-auth hashes passwords inside its transactions, which would block every SQLite writer.
 		database: { db: database.db, type: database.kind, transaction: false },
-		// What it says is for its own developers; the details it adds may hold addresses or tokens.
+		// Its details may contain addresses or tokens: log the message only.
 		logger: { level: 'error', log: (_level, message) => log.error({ part: 'sign-in' }, message) },
 		telemetry: { enabled: false },
-		// Its limiter does not see calls from our own forms: http/sign-in.ts limits all of them.
+		// Its limiter does not see calls from our forms; web/sign-in.ts limits them.
 		rateLimit: { enabled: false },
 		advanced: {
 			cookiePrefix: 'airtill',
 			useSecureCookies: origin.startsWith('https:'),
 			ipAddress: { disableIpTracking: true },
-			// The tables are made by our own migrations, which the tests hold against both databases.
+			// Our migrations create the tables.
 			database: { validateSchema: false }
 		},
 		user: {
@@ -111,8 +110,7 @@ export async function createAuth(options: AuthOptions) {
 				rpID: new URL(origin).hostname,
 				rpName: 'Airtill',
 				origin,
-				// A passkey stands for e-mail and password together: it is found without typing and asks for a PIN,
-				// a finger or a face.
+				// A passkey replaces e-mail and password: it must be discoverable and verify the person.
 				authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
 				authentication: {
 					afterVerification({ verification }) {

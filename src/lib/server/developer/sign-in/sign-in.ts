@@ -11,31 +11,31 @@ import { passwordLinkMail } from './mails.ts';
 export type { Auth } from './auth.ts';
 
 /**
- * Who may enter the developer area. Signing up, a forgotten password and an operator's invitation are one thing:
- * a link, mailed to the address, whose reader chooses a password. The first time, that ties the user to the
- * account of the address, or makes one.
+ * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all send a
+ * password link to the address. The first password connects the user to the account of the address, or creates one.
  */
 export interface SignIn {
-	/** Why no link can be mailed, as a sentence for whoever runs the installation; null when it can. */
+	/** Tells the administrator why links cannot be sent; null if they can. */
 	readonly mailProblem: string | null;
-	/** better-auth for pages at an address; loaded at the first call. */
+	/** Returns better-auth for an origin; loads it on the first call. */
 	auth(origin: string): Promise<Auth>;
 	/**
-	 * Mails a link to choose a password, in the background: how long it takes tells nothing about the address.
-	 * @param request.isNew also for an address that was never seen; otherwise such an address gets no mail
+	 * Sends a password link in the background, so that the response time does not reveal whether the address is known.
+	 *
+	 * @param request.isNew send to unknown addresses too
 	 */
 	mailLink(request: { email: string; origin: string; isNew: boolean }): void;
-	/** The address that a link was mailed to, or null when it was used, is too old or was never made. */
+	/** Returns the address of a link; null if the link was used, is expired or does not exist. */
 	linkOwner(token: string, origin: string): Promise<string | null>;
-	/** A link for an account, to be handed over by whoever runs the installation. */
+	/** Creates a password link that the administrator hands over. */
 	invite(account: Account, origin: string): Promise<string>;
-	/** The account of a user; null while the address is not confirmed. */
+	/** Returns a user's account; null while the address is unconfirmed. */
 	accountOf(user: { accountId?: number | null | undefined }): Promise<Account | null>;
-	/** Password of a demo account, derived from the sandbox's secret. */
+	/** Derives the password of a demo account from the sandbox's secret. */
 	demoPassword(email: string): string;
-	/** Makes sure that a demo account can sign in with its derived password, if that is what was typed. */
+	/** Creates the demo user if its e-mail and derived password were typed. */
 	ensureDemoUser(typed: { email: string; password: string }, origin: string): Promise<void>;
-	/** Ends what runs in the background. */
+	/** Waits for background work. */
 	stop(): Promise<void>;
 }
 
@@ -47,25 +47,24 @@ export interface SignInDependencies {
 	secrets: Secrets;
 	accounts: Accounts;
 	mailer: Mailer;
-	/** Addresses of the demo accounts; they exist in a sandbox with demo data only. */
+	/** Used only in a sandbox with demo data. */
 	demoEmails: readonly string[];
 }
 
 const SECRET_BYTES = 32;
 const LINK_SECONDS = 60 * 60;
 const INVITATION_SECONDS = 24 * 60 * 60;
-/** A sandbox without ORIGIN may be opened under several names. */
+/** A sandbox without ORIGIN can be opened under several names. */
 const MAX_ORIGINS = 20;
-/** Addresses that were typed and never confirmed are forgotten. */
+/** Unconfirmed addresses are deleted after this. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
 const DEMO_PASSWORD_BYTES = 9;
 const NOT_MAILED = 'a sign-in link was not mailed';
 
-/** Where a link leads. */
 const linkUrl = (origin: string, token: string) =>
 	`${origin}/developer/password?token=${encodeURIComponent(token)}`;
 
-/** Tokens as better-auth makes them. */
+/** Form of better-auth's tokens. */
 const TOKEN = /^[\w-]{1,128}$/;
 
 const normalise = (email: string) => email.trim().toLowerCase();
@@ -102,7 +101,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 				try {
 					await mailer.send(passwordLinkMail({ email, url: linkUrl(origin, token), origin }));
 				} catch (error) {
-					// Here, because better-auth keeps the reason to itself.
+					// better-auth does not log the reason.
 					log.error({ err: error }, NOT_MAILED);
 				}
 			}
@@ -113,7 +112,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 		return made;
 	}
 
-	/** The address is its owner's: the user gets the account of that address, once and for good. */
+	/** Connects a user, whose address is proven, to the account of that address. */
 	async function confirm(auth: Auth, userId: string): Promise<void> {
 		const { internalAdapter } = await auth.$context;
 		const user = await internalAdapter.findUserById(userId);
@@ -127,13 +126,13 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 		const account =
 			(await accounts.findByEmail(email)) ??
 			(await accounts.create({ email, role: 'app', plan: 'default' })) ??
-			// Made by another request in this very moment.
+			// Another request created it meanwhile.
 			(await accounts.findByEmail(email));
 		if (!account) throw new Error('An account can neither be found nor made');
 		return account;
 	}
 
-	/** The user of an address, made where there is none; without password and unconfirmed until a link is used. */
+	/** Finds or creates the user of an address. A new one has no password and is unconfirmed until a link is used. */
 	async function ensureUser(auth: Auth, email: string): Promise<{ id: string }> {
 		const { internalAdapter } = await auth.$context;
 		const known = await internalAdapter.findUserByEmail(email);
@@ -167,7 +166,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 			await forgetUnconfirmed(auth);
 			await ensureUser(auth, email);
 		} else if (await accounts.findByEmail(email)) {
-			// An account that was made on the command line has no user yet; its owner may still want a password.
+			// Accounts from the command line have no user yet.
 			await ensureUser(auth, email);
 		}
 		await auth.api.requestPasswordReset({ body: { email } });
@@ -188,7 +187,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 			running.add(work);
 		},
 		async linkOwner(token, origin) {
-			// What no link of ours has is not looked for: PostgreSQL takes a NUL for an error.
+			// PostgreSQL refuses a NUL in text.
 			if (!TOKEN.test(token)) return null;
 			const { internalAdapter } = await (await authFor(origin)).$context;
 			const link = await internalAdapter.findVerificationValue(`reset-password:${token}`);

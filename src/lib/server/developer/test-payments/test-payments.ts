@@ -11,29 +11,20 @@ import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 
-/**
- * Payments of a sandbox, settled by hand: the operator is told what to answer, and everything after that is the
- * ordinary way of a payment, from its callback on.
- */
+/** Settles sandbox payments by hand: sets the sandbox operator's answer, then the normal flow runs from its callback on. */
 export interface TestPayments {
-	/** The account's payments, open ones first, then the newest. */
+	/** Lists the account's payments: open ones first, then by age. */
 	recent(accountId: number): Promise<TestPayment[]>;
-	/**
-	 * Lets the operator give its final word on a payment.
-	 * @returns false when the account has no such payment, or the operator has said what became of it
-	 */
+	/** Sets the operator's final answer. Returns false if the account has no such open payment. */
 	settle(account: Account, paymentId: number, outcome: TestOutcome): Promise<boolean>;
-	/**
-	 * Orders an hour and asks a number that never answers by itself; waits until the operator has the payment.
-	 * @returns null when no router sells time
-	 */
+	/** Starts a payment of one hour that waits for a decision. Returns null if no router sells time. */
 	start(account: Account): Promise<PaymentBody | null>;
 }
 
 export interface TestPayment extends PaymentBody {
-	/** Whether a decision can still be made. */
+	/** True while a decision is possible. */
 	isOpen: boolean;
-	/** The decision that was made and has not come into effect yet. */
+	/** A decision that has not taken effect yet. */
 	decided: TestOutcome | null;
 }
 
@@ -51,13 +42,13 @@ export interface TestPaymentsDependencies {
 const MAX_PAYMENTS = 50;
 const ROUTERS_WITHIN_METRES = 50_000;
 const ROUTERS = 100;
-/** Last digits of a number that waits for a decision (operators/sandbox/scenarios.ts). */
+/** Ending of numbers that wait for a decision (operators/sandbox/scenarios.ts). */
 const WAITING_DIGITS = '003';
 
 export function createTestPayments(dependencies: TestPaymentsDependencies): TestPayments {
 	const { config, payments, routers, sessions, operator } = dependencies;
 
-	/** Another number each time: one number may be asked only a few times. */
+	/** A new number each time: prompts per number are limited. */
 	function waitingNumber(): string {
 		const example = getExampleNumber(config.defaultRegion as CountryCode, examples)?.number ?? '';
 		const middle = String(randomInt(1000)).padStart(3, '0');
@@ -79,7 +70,7 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 			const found = await payments.newest(account.id, MAX_PAYMENTS);
 			const entry = found.find(({ payment }) => payment.id === paymentId);
 			if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
-			// The callback came before this, and the status read follows at once: the page shows what it led to.
+			// The callback has arrived and its status read is queued: wait, so that the page shows the result.
 			if (outcome !== 'never' && outcome !== 'late_success') {
 				await soon(async () => {
 					const now = await payments.read(callerOf(account), paymentId);
@@ -116,7 +107,7 @@ export function createTestPayments(dependencies: TestPaymentsDependencies): Test
 	};
 }
 
-/** The account itself, as if it called with a key that may do all of its role. */
+/** The account as the caller, with every scope of its role. */
 const callerOf = (account: Account): Caller => ({
 	accountId: account.id,
 	keyId: 0,

@@ -8,7 +8,7 @@ import { finishAttempt, type Attempt } from './results.ts';
 import { nextAttemptAt } from './schedule.ts';
 import { signatures } from './signature.ts';
 import * as store from './store.ts';
-import type { Outcome, Transport } from './transport.ts';
+import type { Outcome, Transport } from './transport/transport.ts';
 
 export interface DeliveryContext {
 	database: Database;

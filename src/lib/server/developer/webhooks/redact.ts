@@ -1,6 +1,6 @@
 import { maskPhone } from '#lib/domain/phone.ts';
 import { redact, redactCut, redactKnown } from '#lib/server/platform/redact.ts';
-import { KEPT_RESPONSE_BYTES } from './transport.ts';
+import { KEPT_RESPONSE_BYTES } from './transport/transport.ts';
 
 /** Redaction for the delivery log. */
 

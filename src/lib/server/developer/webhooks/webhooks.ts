@@ -12,7 +12,7 @@ import { bodyContext, eventBody, insertDelivery } from './fan-out.ts';
 import { redactBody } from './redact.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
-import { urlRefusal, type UrlRules } from './url-rules.ts';
+import { urlRefusal, type UrlRules } from './transport/url-rules.ts';
 import {
 	attemptView,
 	deliveryView,

@@ -2,47 +2,47 @@ import { isIP } from 'node:net';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { EntryRefused, type EntryProblem, type EntryRequest } from '../gateway.ts';
 
-/** Reading of what gateways hand over: everything has a limit, and a value that is none is left out. */
+/** Readers for the fields of a redirect. Every value has a limit. */
 
-/** Longer than any honest address with its parameters. */
+/** Characters; no real redirect is longer. */
 export const MAX_ENTRY_LENGTH = 8_192;
 const MAX_URL_LENGTH = 2_048;
 
-/** @throws EntryRefused when there is too much, or nothing at all */
+/** Checks the size of a redirect. @throws EntryRefused if it is too long or empty */
 export function checkSize({ address, fields }: EntryRequest): void {
 	if (address.length > MAX_ENTRY_LENGTH || String(fields).length > MAX_ENTRY_LENGTH) {
-		throw new EntryRefused('too-long', `An entry has at most ${MAX_ENTRY_LENGTH} characters`);
+		throw new EntryRefused('too-long', `A redirect has at most ${MAX_ENTRY_LENGTH} characters`);
 	}
-	if (fields.size === 0) throw new EntryRefused('missing', 'The gateway handed nothing over');
+	if (fields.size === 0) throw new EntryRefused('missing', 'The redirect has no fields');
 }
 
-/** What RouterOS leaves where it knows no value, and what openNDS prints for a missing one. */
+/** Missing values: RouterOS leaves `$(name)` in place, openNDS prints `(null)`. */
 const EMPTY = /^(\(null\)|\$\([\w-]+\))?$/;
 
-/** The first value of that name; '' when there is none. */
+/** The first value of a field; '' if it is missing. */
 export function field(fields: URLSearchParams, name: string): string {
 	const value = (fields.get(name) ?? '').trim();
 	return EMPTY.test(value) ? '' : value;
 }
 
-/** @throws EntryRefused when it is there and is no MAC address */
+/** Reads a MAC address; null for ''. @throws EntryRefused if it is invalid */
 export function clientMacOf(text: string): string | null {
 	if (text === '') return null;
 	const mac = normaliseMac(text);
-	if (mac === null) throw new EntryRefused('broken', 'The client’s MAC address is none');
+	if (mac === null) throw new EntryRefused('broken', 'The MAC address of the client is invalid');
 	return mac;
 }
 
 export const clientIpOf = (text: string): string | null => (isIP(text) === 0 ? null : text);
 
-/** An address of the web, or null. */
+/** An http or https URL, or null. */
 export function webAddressOf(text: string): string | null {
 	if (text === '' || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
 	const { protocol, href } = new URL(text);
 	return protocol === 'http:' || protocol === 'https:' ? href : null;
 }
 
-/** Percent-decoding that leaves a broken text as it is. */
+/** Decodes percent-encoding; returns an invalid text unchanged. */
 export function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
@@ -51,7 +51,7 @@ export function decoded(text: string): string {
 	}
 }
 
-/** Words of RouterOS, FreeRADIUS and CoovaChilli for why a sign-in was refused; the first that fits counts. */
+/** Messages of RouterOS, FreeRADIUS and CoovaChilli; the first match counts. */
 const PROBLEMS: readonly [RegExp, EntryProblem][] = [
 	[/simultaneous|no more sessions|multiple logins|device/i, 'too-many-devices'],
 	[/uptime limit|time limit|expired|session limit|no (more )?time|quota|traffic limit/i, 'time-over'],
@@ -59,5 +59,6 @@ const PROBLEMS: readonly [RegExp, EntryProblem][] = [
 	[/invalid|password|reject|unknown user|not found|incorrect|denied/i, 'wrong-password']
 ];
 
-export const problemOf = (words: string): EntryProblem =>
-	PROBLEMS.find(([pattern]) => pattern.test(words))?.[1] ?? 'unknown';
+/** Why a gateway refused a sign-in, derived from its message. */
+export const problemOf = (message: string): EntryProblem =>
+	PROBLEMS.find(([pattern]) => pattern.test(message))?.[1] ?? 'unknown';

@@ -1,11 +1,11 @@
 import { UNKNOWN, type ConfigSite } from '../gateway.ts';
 
-/** Where devices reach this installation: a URL's parts, but the name that is to be replaced keeps its capitals. */
+/** Where devices reach this installation. Not a URL, because that would lower-case the placeholder THIS-MACHINE. */
 export interface PortalAddress {
 	origin: string;
 	protocol: string;
 	hostname: string;
-	/** '' for the one of its protocol. */
+	/** '' for the protocol's default. */
 	port: string;
 }
 

@@ -2,16 +2,16 @@ import type { RegisteredGateway } from '../gateways.ts';
 import { adapterOf } from '../registry.ts';
 
 /**
- * How somebody signs in to a hotspot who comes back to it, or comes with another device. `typed`: no gateway of ours
- * stands there, so user name and password are typed on whatever page it has. `code`: its page is ours, where the code
- * brings the purchase back and the rest is done; user name and password work as well. `device`: so too, and nobody ever
- * asks for user name and password, as devices are let in by their address.
+ * How a returning buyer, or another device, signs in at a hotspot.
+ * - `typed`: no gateway of ours serves the page; the buyer types username and password on the hotspot's own page.
+ * - `code`: our page opens; the resume code finds the purchase. Username and password work as well.
+ * - `device`: our page opens; nothing asks for username and password, because devices are let online by address.
  */
 export type SignInMethod = 'typed' | 'code' | 'device';
 
-/** @param gateways those of one router */
+/** @param gateways all gateways of one router */
 export function signInMethodOf(gateways: readonly RegisteredGateway[]): SignInMethod {
-	// hostapd has no page: the Wi-Fi itself asks.
+	// hostapd has no page: the Wi-Fi itself asks for the password.
 	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
 	if (portals.length === 0) return 'typed';
 	return portals.some((gateway) => adapterOf(gateway.kind).takesPassword(gateway)) ? 'code' : 'device';

@@ -13,9 +13,9 @@ import { EntryRefused, type EntryRequest, type EntryState, type Gateway } from '
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 
 /**
- * CoovaChilli's "universal access method" (src/redir.c): `?res=notyet&uamip=..&uamport=3990&challenge=..&mac=..&md=..`.
- * `md` is the upper-case MD5 of the whole address before `&md=`, as it was sent, followed by the uamsecret: parameters
- * that a customer changed are refused. The sign-in is `http://uamip:uamport/logon` with a CHAP response.
+ * CoovaChilli's universal access method (src/redir.c): `?res=notyet&uamip=..&uamport=3990&challenge=..&mac=..&md=..`.
+ * `md` is the upper-case MD5 of the URL before `&md=`, followed by the uamsecret; it reveals changed parameters. The
+ * sign-in is `http://uamip:uamport/logon` with a CHAP response.
  */
 
 const DEFAULT_PORT = 3990;
@@ -27,7 +27,7 @@ const md5 = (...parts: (string | Buffer)[]) => {
 	return digest.digest();
 };
 
-/** @throws EntryRefused unless whoever made the address knows the secret */
+/** Checks `md`. @throws EntryRefused if it is wrong */
 function checkSignature({ address }: EntryRequest, secret: string): void {
 	const at = address.lastIndexOf('&md=');
 	const given = at === -1 ? '' : address.slice(at + '&md='.length);
@@ -35,7 +35,7 @@ function checkSignature({ address }: EntryRequest, secret: string): void {
 		.toString('hex')
 		.toUpperCase();
 	if (at === -1 || !equalSecrets(given.toUpperCase(), expected)) {
-		throw new EntryRefused('forged', 'md does not belong to this address');
+		throw new EntryRefused('forged', 'md does not match the URL');
 	}
 }
 
@@ -63,7 +63,7 @@ export const coova: Gateway = {
 		checkSize(request);
 		const { fields } = request;
 		const state = STATES[field(fields, 'res')];
-		if (state === undefined) throw new EntryRefused('missing', 'There is no res');
+		if (state === undefined) throw new EntryRefused('missing', 'res is missing');
 		if (facts.secret !== null) checkSignature(request, facts.secret);
 		const port = field(fields, 'uamport') || String(DEFAULT_PORT);
 		const host = field(fields, 'uamip');
@@ -71,7 +71,7 @@ export const coova: Gateway = {
 		const address = registeredHost(facts, host, Number(port), DEFAULT_PORT);
 		const challenge = field(fields, 'challenge').toLowerCase();
 		if (state !== 'online' && !CHALLENGE.test(challenge)) {
-			throw new EntryRefused('broken', 'The challenge is none');
+			throw new EntryRefused('broken', 'The challenge is invalid');
 		}
 		return {
 			state,
@@ -85,7 +85,7 @@ export const coova: Gateway = {
 
 	finish({ login }, { user, password, landing }, facts) {
 		const { address = '', challenge = '' } = login;
-		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The entry has no challenge');
+		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The challenge is missing');
 		const raw = Buffer.from(challenge, 'hex');
 		const shared = facts.secret === null ? raw : md5(raw, facts.secret);
 		const [host = '', port = ''] = address.split(':');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 
-/** What a check needs to know of a gateway. */
+/** The columns that a check needs. */
 export interface WatchRow {
 	id: number;
 	name: string;
@@ -12,7 +12,7 @@ export interface WatchRow {
 	missed_checks: number;
 }
 
-/** Gateways, those that wait longest for a check first. */
+/** Gateways, the least recently checked first. */
 export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
 	queries
 		.selectFrom('gateways')
@@ -22,7 +22,7 @@ export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
 		.limit(limit)
 		.execute();
 
-/** When any gateway was last checked; null where none was. */
+/** Time of the last check of any gateway; null before the first one. */
 export async function lastCheckAt(queries: Queries): Promise<number | null> {
 	const row = await queries
 		.selectFrom('gateways')
@@ -32,9 +32,9 @@ export async function lastCheckAt(queries: Queries): Promise<number | null> {
 }
 
 /**
- * How many connections should go on at each gateway and have been reported on while they went on. Those whose told end
- * is over are as good as gone, though nobody said so, and so are those that nobody reported on for `lostAfterMs`; those
- * that were never reported on after their start may be at a gateway that sends no reports in between.
+ * Counts, by gateway, the open connections that should produce interim reports.
+ * @param reportedAfterMs a connection without a report so long after its start may be at a gateway without interim reports
+ * @param lostAfterMs a connection without a report for so long counts as ended
  */
 export async function reportingConnections(
 	queries: Queries,
@@ -49,7 +49,7 @@ export async function reportingConnections(
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
 }
 
-/** When a gateway was last heard of. */
+/** Last sign of life of a gateway. */
 export async function seenAt(queries: Queries, id: number): Promise<number | null> {
 	const row = await queries.selectFrom('gateways').select('seen_at').where('id', '=', id).executeTakeFirst();
 	return row?.seen_at ?? null;
@@ -57,14 +57,14 @@ export async function seenAt(queries: Queries, id: number): Promise<number | nul
 
 export interface Checked {
 	now: number;
-	/** When it was last heard of, as the check found it. */
+	/** Last sign of life that the check saw. */
 	seenAt: number | null;
 	missedChecks: number;
 	unresponsiveSince: number | null;
 }
 
-/** Notes a check, unless the gateway was heard of while it was decided. @returns whether it was noted */
-export async function noteCheck(queries: Queries, id: number, checked: Checked): Promise<boolean> {
+/** Saves a check, unless the gateway gave a sign of life meanwhile. @returns whether it was saved */
+export async function saveCheck(queries: Queries, id: number, checked: Checked): Promise<boolean> {
 	const { numUpdatedRows } = await queries
 		.updateTable('gateways')
 		.set({
@@ -79,27 +79,29 @@ export async function noteCheck(queries: Queries, id: number, checked: Checked):
 	return numUpdatedRows > 0n;
 }
 
-export interface SettledRouter {
+export interface ChangedRouter {
 	id: number;
 	name: string;
 }
 
-const SILENT_ROUTERS = sql`select router_id from gateways group by router_id
+const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id
 	having count(*) = count(unresponsive_since)`;
 
-/** Takes routers off sale of which no gateway is heard. @returns which */
-export async function markRoutersOffline(queries: Queries): Promise<SettledRouter[]> {
-	const { rows } = await sql<SettledRouter>`
+/** Takes routers offline none of whose gateways responds. @returns the changed routers */
+export async function markRoutersOffline(queries: Queries): Promise<ChangedRouter[]> {
+	const { rows } = await sql<ChangedRouter>`
 		update routers set unresponsive_since =
 			(select max(gateways.unresponsive_since) from gateways where gateways.router_id = routers.id)
-		where unresponsive_since is null and id in (${SILENT_ROUTERS}) returning id, name`.execute(queries);
+		where unresponsive_since is null and id in (${UNRESPONSIVE_ROUTERS}) returning id, name`.execute(queries);
 	return rows;
 }
 
-/** Puts routers on sale again of which a gateway is heard, or that have none any more. @returns which */
-export async function markRoutersOnline(queries: Queries): Promise<SettledRouter[]> {
-	const { rows } = await sql<SettledRouter>`
+/** Puts routers online of which a gateway responds, or which have no gateway any more. @returns the changed routers */
+export async function markRoutersOnline(queries: Queries): Promise<ChangedRouter[]> {
+	const { rows } = await sql<ChangedRouter>`
 		update routers set unresponsive_since = null
-		where unresponsive_since is not null and id not in (${SILENT_ROUTERS}) returning id, name`.execute(queries);
+		where unresponsive_since is not null and id not in (${UNRESPONSIVE_ROUTERS}) returning id, name`.execute(
+		queries
+	);
 	return rows;
 }

@@ -1,42 +1,38 @@
 /**
- * Whether a gateway is silent. It is decided by checks, a minute apart, that found nothing new of it, never by the time
- * that has passed since it was heard of: a machine that slept, a server that was away or a clock that was set has not
- * listened meanwhile, and would take every router off sale.
+ * The verdict on a gateway: unresponsive after UNRESPONSIVE_CHECKS checks in a row without a sign of life. Elapsed time
+ * alone never counts, because a process that was suspended or down has received nothing.
  */
 
 export const CHECK_MS = 60_000;
-/** Checks in a row without a sign of life after which a gateway is silent: about three minutes. */
-export const QUIET_CHECKS = 3;
-/** A check that comes sooner after the one before is none: a start, or a clock that was set. */
+/** About three minutes. */
+export const UNRESPONSIVE_CHECKS = 3;
+/** An earlier check, for example after a restart, is skipped. */
 export const MIN_GAP_MS = 45_000;
-/** A check that comes later does not count against anybody: in between nobody listened. */
+/** After a longer gap a check does not count, because nothing was received in between. */
 export const MAX_GAP_MS = 150_000;
 
-export interface Watch {
+export interface Verdict {
 	missedChecks: number;
 	unresponsiveSince: number | null;
 }
 
-export interface Look {
-	/** There is a newer sign of life than at the check before. */
-	isHeard: boolean;
-	/** It ought to be heard of. */
+export interface Observation {
+	/** There is a newer sign of life than at the last check. */
+	isAlive: boolean;
+	/** The gateway should have given one. */
 	isExpected: boolean;
-	/** Somebody listened since the check before. */
+	/** A missing sign of life counts. */
 	counts: boolean;
-	/** When it was last heard of, epoch milliseconds. */
+	/** Last sign of life, in ms since the epoch. */
 	seenAt: number | null;
 	now: number;
 }
 
-export function judge(before: Watch, { isHeard, isExpected, counts, seenAt, now }: Look): Watch {
-	if (isHeard) return { missedChecks: 0, unresponsiveSince: null };
-	if (!isExpected) return { missedChecks: 0, unresponsiveSince: null };
-	// Once silent it stays so while it ought to be heard of and is not: nobody knows that it is well.
+/** Derives the verdict of a check from the one before. */
+export function judge(before: Verdict, { isAlive, isExpected, counts, seenAt, now }: Observation): Verdict {
+	if (isAlive || !isExpected) return { missedChecks: 0, unresponsiveSince: null };
 	if (before.unresponsiveSince !== null || !counts) return before;
 	const missedChecks = before.missedChecks + 1;
-	return {
-		missedChecks,
-		unresponsiveSince: missedChecks < QUIET_CHECKS ? null : Math.min(seenAt ?? now, now)
-	};
+	const isUnresponsive = missedChecks >= UNRESPONSIVE_CHECKS;
+	return { missedChecks, unresponsiveSince: isUnresponsive ? Math.min(seenAt ?? now, now) : null };
 }

@@ -2,9 +2,8 @@ import { EntryRefused, type Gateway } from '../gateway.ts';
 import { hostapdConfig } from './config.ts';
 
 /**
- * Access points that ask a RADIUS server themselves, without a portal of their own: hostapd and OpenWrt, and enterprise
- * access points. The bought password is that of the Wi-Fi (`wpa_personal_per_client`), or signs in to it
- * (`wpa_enterprise`).
+ * Access points that ask a RADIUS server and have no captive portal: hostapd, OpenWrt and enterprise access points. The
+ * password of a pass is the Wi-Fi password (`wpa_personal_per_client`) or the 802.1X password (`wpa_enterprise`).
  */
 export const hostapd: Gateway = {
 	kind: 'hostapd',
@@ -17,7 +16,7 @@ export const hostapd: Gateway = {
 	controller: null,
 	configFor: hostapdConfig,
 	parseEntry() {
-		throw new EntryRefused('missing', 'This kind sends no devices');
+		throw new EntryRefused('missing', 'Access points do not redirect');
 	},
 	finish: () => ({ kind: 'waits' }),
 	startAddress: () => null

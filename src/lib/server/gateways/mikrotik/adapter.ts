@@ -14,19 +14,19 @@ import { mikrotikConfig } from './config.ts';
 import { mikrotikController } from './client.ts';
 
 /**
- * MikroTik's hotspot (help.mikrotik.com, "HotSpot customisation"): its `login.html` sends the browser here with the
- * values of `$(variables)`, by a form or in the query. Fields may carry the plain variable or its `-esc` form. The
- * sign-in is a GET or POST to `link-login-only`; we use GET, because a browser can be sent there from any page. With
- * HTTP CHAP the password is `md5_hex(chap-id || password || chap-challenge)`, whose two parts are written in octal:
- * `\371`.
+ * MikroTik hotspot (help.mikrotik.com, "HotSpot customisation").
+ *
+ * Its `login.html` sends the browser here with `$(variables)`, in a form or the query; fields hold the variable or its
+ * `-esc` form. The sign-in is a GET or POST to `link-login-only`; we redirect with GET. With HTTP CHAP the password is
+ * `md5_hex(chap-id || password || chap-challenge)`; both variables are octal-escaped, for example `\371`.
  */
 
 const LOGIN_PATH = '/login';
 const DEFAULT_PORT = 80;
-/** RouterOS uses 16; RFC 1994 allows what one octet can count. */
+/** RouterOS uses 16; the length is one octet (RFC 1994). */
 const MAX_CHALLENGE_BYTES = 255;
 
-/** A field, plain or in its `-esc` form, which a query decodes by itself and a form does not. */
+/** A field or its `-esc` form. The query is decoded already, a form field is not. */
 function read({ method, fields }: EntryRequest, name: string): string {
 	const plain = field(fields, name);
 	if (plain !== '') return plain;
@@ -34,13 +34,13 @@ function read({ method, fields }: EntryRequest, name: string): string {
 	return method === 'POST' ? decoded(escaped) : escaped;
 }
 
-/** The same as it stands. */
-function written({ method, fields }: EntryRequest, name: string): string {
+/** Like `read`, without trimming. */
+function readRaw({ method, fields }: EntryRequest, name: string): string {
 	const escaped = fields.get(`${name}-esc`) ?? '';
 	return fields.get(name) || (method === 'POST' ? decoded(escaped) : escaped);
 }
 
-/** Bytes of a text in which some are written `\ooo`, and a backslash as `\\`. */
+/** Decodes `\ooo` and `\\`. */
 export function octalBytes(text: string): Buffer {
 	const bytes: number[] = [];
 	for (const [part] of text.matchAll(/\\[0-3][0-7]{2}|\\\\|[^]/g)) {
@@ -50,29 +50,29 @@ export function octalBytes(text: string): Buffer {
 	return Buffer.from(bytes);
 }
 
-/** The sign-in address, when it is one of the registered gateway. @throws EntryRefused */
+/** Checks that a sign-in URL belongs to the gateway. @throws EntryRefused */
 function loginAddress(text: string, facts: GatewayFacts): string {
-	if (text === '') throw new EntryRefused('missing', 'There is no link-login-only');
-	if (!URL.canParse(text)) throw new EntryRefused('broken', 'link-login-only is no address');
+	if (text === '') throw new EntryRefused('missing', 'link-login-only is missing');
+	if (!URL.canParse(text)) throw new EntryRefused('broken', 'link-login-only is not a URL');
 	const { protocol, hostname, port, pathname, username, password } = new URL(text);
 	if (protocol !== 'http:' && protocol !== 'https:') {
-		throw new EntryRefused('foreign-host', `${protocol} is no address of a gateway`);
+		throw new EntryRefused('foreign-host', `${protocol} is not http or https`);
 	}
 	const usual = protocol === 'https:' ? 443 : DEFAULT_PORT;
 	registeredHost(facts, hostname, port === '' ? usual : Number(port), usual);
 	if (pathname !== LOGIN_PATH || username !== '' || password !== '') {
-		throw new EntryRefused('foreign-host', `${pathname} is not the sign-in of a gateway`);
+		throw new EntryRefused('foreign-host', `${pathname} is not the sign-in page of a hotspot`);
 	}
 	return `${protocol}//${hostname}${port === '' ? '' : `:${port}`}${LOGIN_PATH}`;
 }
 
 function chapOf(request: EntryRequest): Record<string, string> {
-	// Without trimming: each byte may be any.
-	const bytes = (name: string) => octalBytes(read(request, name) === '' ? '' : written(request, name));
+	// Raw, because any byte may be part of a challenge.
+	const bytes = (name: string) => octalBytes(read(request, name) === '' ? '' : readRaw(request, name));
 	const [id, challenge] = [bytes('chap-id'), bytes('chap-challenge')];
 	if (id.length === 0 && challenge.length === 0) return {};
 	if (id.length !== 1 || challenge.length === 0 || challenge.length > MAX_CHALLENGE_BYTES) {
-		throw new EntryRefused('broken', 'The CHAP challenge is none');
+		throw new EntryRefused('broken', 'The CHAP challenge is invalid');
 	}
 	return { chapId: id.toString('hex'), challenge: challenge.toString('hex') };
 }
@@ -115,7 +115,7 @@ export const mikrotik: Gateway = {
 				: createHash('md5').update(chapId, 'hex').update(password).update(challenge, 'hex').digest('hex')
 		);
 		url.searchParams.set('dst', landing);
-		// No status window: mini-browsers open none.
+		// Mini-browsers cannot open the status window.
 		url.searchParams.set('popup', 'false');
 		return { kind: 'navigate', url: url.href };
 	},

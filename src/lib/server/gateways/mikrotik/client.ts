@@ -7,22 +7,24 @@ import type {
 	CommandResult,
 	DeviceController
 } from '../gateway.ts';
-import { callOwnApi, unavailable, type Call, type Called } from '../own-api.ts';
+import { callVendorApi, unavailable, type Call, type Called } from '../vendor-api.ts';
 
 /**
- * RouterOS 7 by its REST API (help.mikrotik.com, "REST API"): PUT adds, PATCH changes, DELETE removes, every value is a
- * text, ids look like `*1F`. A pass is a user of the hotspot; the sign-in goes on in the browser. `limit-uptime` counts
- * what a user was online, all its devices together, not until when: it is set to what was used, and what is left for
- * each device, and at the end the user is removed, with its cookies and connections. Our users say so in their comment,
- * with the installation that they are of; any other user is its owner's, or another installation's, whatever its name,
- * and stays as it is. How many devices may share it is said by a profile of our own for each number, `airtill-1`, which
- * owners may give a rate limit.
+ * Controls RouterOS 7 through its REST API (help.mikrotik.com, "REST API"): PUT adds, PATCH changes, DELETE removes;
+ * every value is a string, ids look like `*1F`.
+ *
+ * A pass is a hotspot user; the sign-in happens in the browser. `limit-uptime` counts the online time of all devices of
+ * a user together, so it is set to the used time plus the remaining time of each device. At the end we remove the user
+ * with its cookies and connections.
+ *
+ * The comment of our users names the installation. Users without it belong to the owner or to another installation and
+ * are never changed. A profile per device limit (`airtill-1`, ...) sets `shared-users`; owners may add a rate limit.
  */
 
-/** On every user that is ours; those of older versions have nothing but the name. */
+/** Comment of users that older versions created; newer ones append the installation. */
 const UNMARKED = 'Airtill';
 const commentOf = ({ installation }: GatewayFacts) => `${UNMARKED} ${installation}`;
-/** Connections, or cookies, of one user. */
+/** Connections or cookies that are removed for one user. */
 const MAX_ROWS = 50;
 
 const rowsShape = z.array(
@@ -43,9 +45,9 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 	const { apiUser = '', apiKey = '' } = facts.credentials;
 	const authorization = `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`;
 	const call = (method: Call['method'], path: string, body?: Record<string, string>): Promise<Called> =>
-		callOwnApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
+		callVendorApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
 
-	/** Rows of a menu whose property has a value; what is between may have dropped that question and sent them all. */
+	/** Rows of a menu with a value. Filtered again, because a proxy may drop the query. */
 	async function find(menu: string, property: string, value: string): Promise<Outcome<Row[]>> {
 		const answer = await call('GET', `/${menu}?${new URLSearchParams({ [property]: value }).toString()}`);
 		if (answer.kind === 'unavailable') return answer;
@@ -54,7 +56,6 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 		return done(property.startsWith('.') ? rows.data : rows.data.filter((row) => row[property] === value));
 	}
 
-	/** One change; `missing` is what a row that is gone means. */
 	async function change(
 		method: 'PUT' | 'PATCH' | 'DELETE',
 		path: string,
@@ -96,7 +97,7 @@ async function ensureProfile(
 	return made.kind === 'unavailable' ? made : done(name);
 }
 
-/** Users of a name: for several servers of its hotspot there may be one each. */
+/** Users with the name of a pass; each server of the hotspot may have one. */
 async function usersOf(
 	rest: ReturnType<typeof createRest>,
 	{ user: name, mayBeUnmarked }: DeviceLogin,
@@ -110,7 +111,7 @@ async function usersOf(
 	return done({ own, isTaken: own.length === 0 && found.value.length > 0 });
 }
 
-/** `isTaken`: somebody else's user has the name. */
+/** `isTaken`: a user that is not ours has the name. */
 interface Users {
 	own: Row[];
 	isTaken: boolean;
@@ -128,13 +129,13 @@ async function authorize(
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, device.maxDevices);
 	if (profile.kind === 'unavailable') return profile;
-	// Twice: it may be made meanwhile, or removed, by hand.
+	// A second try, because the user may have been added or removed meanwhile.
 	for (let tries = 0; tries < 2; tries += 1) {
 		const found = await usersOf(rest, device, facts);
 		if (found.kind === 'unavailable') return found;
 		if (found.value.isTaken) return unavailable(takenText(device, facts));
 		const [user] = found.value.own;
-		// Whether a user's uptime counts the connection that it has now is not documented: better too long, the end is ours.
+		// It is not documented whether `uptime` includes the open connection. Too long is safe: we remove the user at the end.
 		const active = user ? await rest.find(ACTIVE, 'user', device.user) : done([]);
 		if (active.kind === 'unavailable') return active;
 		const left = Math.max(1, Math.ceil((untilMs - reach.now()) / 1000));
@@ -151,19 +152,19 @@ async function authorize(
 		if (changed.kind === 'unavailable') return changed;
 		if (changed.value === 'changed') return { kind: 'done' };
 	}
-	return unavailable('Somebody else is changing the users of this hotspot.');
+	return unavailable('Another program changes the users of this hotspot at the same time.');
 }
 
 const takenText = ({ user }: DeviceLogin, facts: GatewayFacts) =>
-	`The hotspot has a user "${user}" without the comment "${commentOf(facts)}", which is not ours to change: give it another name.`;
+	`The hotspot has its own user "${user}" (its comment is not "${commentOf(facts)}"). Rename that user.`;
 
-/** The user first: what is put out would sign in again. */
+/** Removes the user before its connections, or the device would sign in again. */
 async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
 	const { user } = device;
 	const found = await usersOf(rest, device, facts);
 	if (found.kind === 'unavailable') return found;
-	// Who is online under the name of somebody else's user is that one.
+	// Connections under this name belong to the other user.
 	if (found.value.isTaken) return { kind: 'done' };
 	const users = await rest.remove(USERS, found.value.own);
 	if (users.kind === 'unavailable') return users;
@@ -184,11 +185,11 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	if (clock.kind === 'unavailable') {
 		return { problems: [clock.reason], reachable: false, clockOffsetMs: null, online: null };
 	}
-	const told = clock.status === 200 ? clockShape.safeParse(clock.body) : null;
-	if (!told?.success) {
+	const parsed = clock.status === 200 ? clockShape.safeParse(clock.body) : null;
+	if (!parsed?.success) {
 		return { problems: [explain(clock)], reachable: true, clockOffsetMs: null, online: null };
 	}
-	const time = routerTime(told.data);
+	const time = routerTime(parsed.data);
 	const active = await rest.find(ACTIVE, '.proplist', '.id');
 	const users = await rest.find(USERS, 'comment', commentOf(facts));
 	const problems = [active, users].flatMap((found) => (found.kind === 'unavailable' ? [found.reason] : []));
@@ -209,22 +210,23 @@ function detailOf({ body }: { body: unknown }): string {
 	return error.success ? (error.data.detail ?? error.data.message ?? '') : '';
 }
 
-/** Its own words are not repeated: they may hold what was sent. */
+/** Explains an error. RouterOS' own message is left out, because it may repeat what we sent. */
 function explain(answer: { status: number; body: unknown }): string {
 	const { status } = answer;
 	const detail = detailOf(answer);
-	if (status === 401) return 'RouterOS refused the user name or the password of its API.';
+	if (status === 401)
+		return 'RouterOS rejected the username or password of its API. Check --api-user and --api-key-file.';
 	if (status === 403 || /not enough permissions/i.test(detail)) {
-		return "RouterOS' user may not do this: its group needs the policies read, write and rest-api.";
+		return 'The RouterOS user lacks permission. Its group needs the policies read, write and rest-api.';
 	}
-	if (/device-mode/i.test(detail)) return "RouterOS' device-mode does not allow the hotspot.";
+	if (/device-mode/i.test(detail)) return 'The device-mode of RouterOS does not allow the hotspot.';
 	if (/no such command/i.test(detail))
-		return 'RouterOS knows no such menu: is it version 7, with the hotspot package?';
-	if (status === 200) return 'Its answer is not one of RouterOS 7: is the address right?';
-	return `RouterOS answered with status ${status}.`;
+		return 'RouterOS does not know this menu. Use RouterOS 7 with the hotspot package.';
+	if (status === 200) return 'The response does not come from RouterOS 7. Check the address.';
+	return `RouterOS responded with status ${status}.`;
 }
 
-/** `1w2d3h4m5s`, or `01:02:03` behind it. */
+/** Reads a duration such as `1w2d3h4m5s` or `1d01:02:03`, in seconds. */
 export function routerSeconds(text: string): number {
 	const [, weeks, days, hours, minutes, seconds] =
 		/^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.replace(/\d+:\d+:\d+$/, '')) ?? [];
@@ -240,7 +242,7 @@ export function routerSeconds(text: string): number {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** `2026-11-21`, or `nov/21/2026` before 7.10, with its offset from UTC. @returns epoch milliseconds, or null */
+/** Reads /system/clock: `2026-11-21`, or `nov/21/2026` before 7.10. @returns ms since the epoch, or null */
 export function routerTime(clock: {
 	date: string;
 	time: string;

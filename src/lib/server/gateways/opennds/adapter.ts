@@ -14,20 +14,20 @@ import { openndsConfig } from './config.ts';
 import { ndsctlController } from './client.ts';
 
 /**
- * openNDS 9 and newer as its "forward authentication service" sees it (docs/source/fas.rst): levels 1 and 4 of
- * `fas_secure_enabled` hand over `?fas=`, base64 of `key=value, key=value`, of which some values are percent-encoded
- * themselves. Version 9 ends it with the junk item `(null)(null)...`. `hid` is the hash of a token that the router
- * keeps; who knows it and the key that both sides share makes `rhid`, which opens the router for that client alone:
- * a forged MAC address opens nothing.
+ * openNDS 9 and newer, with us as its forward authentication service (docs/source/fas.rst).
+ *
+ * Levels 1 and 4 of `fas_secure_enabled` redirect with `?fas=`, base64 of `key=value, key=value`; some values are
+ * percent-encoded. Version 9 appends the junk item `(null)(null)...`. `hid` is the hash of a token that the router
+ * keeps. `hid` and the faskey together make `rhid`, which authorizes that client only: a forged MAC address is useless.
  */
 
 const DEFAULT_PORT = 2050;
 const ITEM = /^([a-z][a-z0-9_()-]{0,40})=(.*)$/is;
 const HASH = /^[0-9a-f]{64}$/;
 
-/** The items of `fas`. @throws EntryRefused */
+/** Decodes `fas`. @throws EntryRefused */
 function readFas(fas: string): Map<string, string> {
-	// The query is not escaped: what was a plus sign arrives as a blank.
+	// openNDS does not escape the query: a plus sign arrives as a space.
 	const base64 = fas.replaceAll(' ', '+');
 	if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new EntryRefused('broken', 'fas is not base64');
 	const items = new Map<string, string>();
@@ -48,7 +48,7 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 }
 
 const controlModeOf = ({ settings }: GatewayFacts): ControlMode =>
-	settings.external ? 'external' : settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
+	settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
 
 export const opennds: Gateway = {
 	kind: 'opennds',
@@ -56,13 +56,12 @@ export const opennds: Gateway = {
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,
 	finishes: (facts) => {
-		// From level 3 on the router asks us (authmon), and its sign-in in the browser is closed. Where ndsctl is told there
-		// is no BinAuth: that sign-in would let a device in beside those that paid, and past their end.
-		const isTold = facts.settings.level === 4 || controlModeOf(facts) === 'push';
-		return isTold ? 'waits' : 'navigate';
+		// With authmon (level 4) the sign-in in the browser is closed. With ndsctl there is no BinAuth, so that sign-in would
+		// let devices online beyond what was paid.
+		return controlModeOf(facts) === 'browser' ? 'navigate' : 'waits';
 	},
 	controlMode: controlModeOf,
-	takesPassword: ({ settings }) => settings.external === true,
+	takesPassword: () => false,
 	controller: ndsctlController,
 	configFor: openndsConfig,
 
@@ -70,9 +69,9 @@ export const opennds: Gateway = {
 		checkSize(request);
 		const { fields } = request;
 		const redir = field(fields, 'redir');
-		// A client that is online comes with its state in clear, and with the old `fas=` inside `redir`.
+		// An authenticated client arrives with `status` in plain text, and with the old `fas=` inside `redir`.
 		const isOnline = field(fields, 'status') === 'authenticated';
-		// Not trimmed: a blank at its end was a plus sign.
+		// Not trimmed, because a space at the end was a plus sign.
 		const fas = fields.get('fas') || (isOnline ? (/fas=([^&]+)/.exec(redir)?.[1] ?? '') : '');
 		if (isOnline) {
 			const items = fas === '' ? new Map<string, string>() : readFas(decoded(fas));
@@ -86,7 +85,7 @@ export const opennds: Gateway = {
 				login: {}
 			};
 		}
-		if (fas === '') throw new EntryRefused('missing', 'There is no fas');
+		if (fas === '') throw new EntryRefused('missing', 'fas is missing');
 		const items = readFas(fas);
 		const hid = items.get('hid')?.toLowerCase() ?? '';
 		const known = parse(items);
@@ -101,7 +100,7 @@ export const opennds: Gateway = {
 	finish({ login }, { user, landing }, facts) {
 		if (this.finishes(facts) === 'waits') return { kind: 'waits' };
 		const { hid = '', gateway = '' } = login;
-		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'The entry has no hid');
+		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'hid is missing');
 		const [host = '', port = ''] = gateway.split(':');
 		const url = new URL(
 			`http://${registeredHost(facts, host, Number(port), DEFAULT_PORT)}/opennds_auth/?tok=${sha256(hid + facts.secret)}`

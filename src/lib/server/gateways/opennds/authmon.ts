@@ -2,38 +2,36 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import { decoded } from '../captive-sessions/fields.ts';
 
 /**
- * How openNDS' `authmon` asks at level 4 (libs/authmon.sh of version 10; level 3 of version 9 says the same in a form):
- * `auth_get=view` fetches `* item item`, the next `view` carries the `rhid`s that were let in, base64 in `payload`.
+ * openNDS' `authmon` at level 4 (libs/authmon.sh of version 10; level 3 of version 9 sends the same in a form).
  *
- * What is asked has no signature, and nothing in it is a secret: the portal's address and the gateway's name (its hash
- * is `gatewayhash`), which is all that it holds, are seen by every customer. Only a question under the name that the
- * devices' own entries bring counts as the router's: it shows that the router lives, and what it acknowledges begins a
- * buyer's time. That keeps out who knows the address alone; a customer who imitates the router is not kept out, and
- * cannot be. Under any other name the same items are shown and nothing is noted, so that a router that hashes its name
- * in a way that is not known here locks no buyer out. An item is the `rhid` of a
- * device that has paid, and opens that very router for that very device alone: reading it gives nothing that was not
- * bought. What was acknowledged is deleted, as authmon expects; a device for which somebody else has acknowledged is sent
- * to the portal again by its router, and from then on is handed out again for a while.
+ * Protocol: `auth_get=view` fetches `* item item`. The next `view` acknowledges the `rhid`s that were authorized, base64
+ * in `payload`; we then delete them, as authmon expects.
+ *
+ * Trust: requests have no signature and no secret. The portal address and the hash of the gateway's name
+ * (`gatewayhash`) are visible to every customer. Only a request under the name in the devices' own redirects counts as a
+ * sign of life and as an acknowledgement; others get the same items, and nothing is recorded, so that a router that
+ * hashes its name in an unknown way still works. An item is the `rhid` of a paid device and authorizes that device only,
+ * so reading it is harmless. A device with a forged acknowledgement is redirected again, and then listed again.
  */
 
-/** It takes this many in one go. */
+/** authmon processes at most four items of a response. */
 export const MAX_ITEMS = 4;
-/** It reads no more. */
-const MAX_ANSWER = 1_024;
+/** Bytes of a response that authmon reads. */
+const MAX_RESPONSE = 1_024;
 const MAX_PAYLOAD = 8_192;
 const RHID = /^[0-9a-f]{64}$/;
 const MINUTE_MS = 60_000;
 
-export type AuthmonQuestion =
+export type AuthmonRequest =
 	| { kind: 'clear' | 'list' | 'view' | 'notice' }
-	/** Devices that the router has let in; none is one too. */
+	/** Acknowledges authorized devices; the list may be empty. */
 	| { kind: 'ack'; rhids: readonly string[] };
 
 type Login = Readonly<Record<string, string>>;
 
 /**
- * How a router may hash its name: as it is sent (percent-encoded, with the router's address and a blank at its end),
- * without that blank, or decoded.
+ * Hashes a gateway name in every form that a router may use: as sent (percent-encoded, with a space at its end), without
+ * that space, and decoded.
  */
 export function nameHashes(name: string): string[] {
 	if (name === '') return [];
@@ -42,18 +40,18 @@ export function nameHashes(name: string): string[] {
 	return [...new Set(forms)].map(sha256);
 }
 
-/** Whether one of these is the name that an entry brought; one that brought none fits every name. */
-export function fitsName(login: Login, gatewayHashes: ReadonlySet<string>): boolean {
+/** Whether a captive session came under one of these names; one without a name matches all. */
+export function matchesName(login: Login, gatewayHashes: ReadonlySet<string>): boolean {
 	const named = login['named'] ?? '';
 	return named === '' ? gatewayHashes.size > 0 : named.split(' ').some((hash) => gatewayHashes.has(hash));
 }
 
-/** What only the router and this installation can make of a visit; null where the visit has no `hid`. */
+/** The `rhid` of a captive session; null if it has no `hid`. */
 export const rhidOf = (login: Login, faskey: string): string | null =>
 	login['hid'] === undefined ? null : sha256(login['hid'] + faskey);
 
-/** @returns null for a question that is none */
-export function readQuestion(fields: URLSearchParams): AuthmonQuestion | null {
+/** Reads a request. @returns null if it is invalid */
+export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | null {
 	const asked = fields.get('auth_get');
 	if (!RHID.test(fields.get('gatewayhash') ?? '')) return null;
 	switch (asked) {
@@ -68,7 +66,7 @@ export function readQuestion(fields: URLSearchParams): AuthmonQuestion | null {
 		default:
 			return null;
 	}
-	// A plus sign that nobody escaped arrives as a blank.
+	// authmon does not escape plus signs: they arrive as spaces.
 	const payload = (fields.get('payload') ?? '').replaceAll(' ', '+');
 	if (payload.length > MAX_PAYLOAD || !/^[A-Za-z0-9+/]*={0,2}$/.test(payload)) return null;
 	const text = Buffer.from(payload, 'base64').toString('utf8').trim();
@@ -83,15 +81,15 @@ export interface AuthmonItem {
 	untilMs: number;
 }
 
-/** `*` and what is to be let in: it is run by a shell there, so every item holds digits and base64 alone. */
-export function answerItems(items: readonly AuthmonItem[], now: number): string {
-	let answer = '*';
+/** Formats a response. A shell evaluates it, so items consist of hexadecimal digits, numbers and base64 only. */
+export function formatItems(items: readonly AuthmonItem[], now: number): string {
+	let response = '*';
 	for (const { rhid, user, untilMs } of items.slice(0, MAX_ITEMS)) {
 		const minutes = Math.max(1, Math.ceil((untilMs - now) / MINUTE_MS));
 		const item = `${rhid} ${minutes} 0 0 0 0 ${Buffer.from(user).toString('base64')}`;
-		const next = `${answer} ${encodeURIComponent(item)}`;
-		if (next.length > MAX_ANSWER) break;
-		answer = next;
+		const next = `${response} ${encodeURIComponent(item)}`;
+		if (next.length > MAX_RESPONSE) break;
+		response = next;
 	}
-	return answer;
+	return response;
 }

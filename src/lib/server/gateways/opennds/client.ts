@@ -10,21 +10,20 @@ import type {
 } from '../gateway.ts';
 
 /**
- * openNDS on this machine, told by its `ndsctl` (seen with 9.10). What it does, and what follows from it:
- * - `auth` of a client that is signed in already fails: another end means `deauth` and `auth` again, milliseconds apart;
- * - `deauth` forgets the client, and only `allow_preemptive_authentication` (which our configuration sets) lets `auth`
- *   take it again at once;
- * - minutes are the finest unit: they are rounded up, and `deauth` comes at the second;
- * - `token` belongs to one stay of a client, and `hid` is its hash: who handed that over is that very client. The MAC
- *   address of a visit alone proves nothing, so no client is let in, or put out, because of it.
+ * Controls openNDS on this machine through `ndsctl` (tried with 9.10).
+ * - `auth` of an authenticated client fails, so a new end needs `deauth` and `auth`, milliseconds apart.
+ * - `deauth` forgets the client. `allow_preemptive_authentication` (set by our configuration) lets `auth` follow at once.
+ * - `auth` counts in minutes: they are rounded up, and our `deauth` comes at the second.
+ * - `token` belongs to one stay of a client, and the `hid` of a redirect is its hash. Only a matching `hid` identifies
+ *   the client; the MAC address in a redirect proves nothing.
  */
 
 const MINUTE_MS = 60_000;
-/** Its clock is ours, but it counts in seconds. */
+/** openNDS counts in whole seconds. */
 const SLACK_MS = 2_000;
-/** Told ends lie so far behind the paid one at most: whole minutes, and the slack of a time that is about to begin. */
+/** Ends at openNDS lie at most so far behind the paid one, because it counts in whole minutes. */
 const SURPLUS_MS = 2 * MINUTE_MS;
-/** It answers one call at a time, and says so. */
+/** ndsctl runs one call at a time and fails with "locked" meanwhile. */
 const TRIES = 3;
 
 const clientShape = z.object({
@@ -40,15 +39,15 @@ type Client = z.output<typeof clientShape>;
 type Answer<T> = { kind: 'answer'; value: T } | { kind: 'unavailable'; reason: string };
 
 const NOT_RUNNING =
-	'openNDS does not answer: it does not run, or this machine is not the router. Without it and without the guard of ' +
-	'its configuration, devices have the internet unpaid.';
+	'openNDS does not respond: it is not running, or this machine is not the router. Without openNDS and the firewall ' +
+	'guard of its configuration, devices are online unpaid.';
 
 async function ndsctl(facts: GatewayFacts, reach: Reach, args: readonly string[]): Promise<Answer<string>> {
 	const program = facts.settings.ndsctl ?? 'ndsctl';
 	let output = '';
 	for (let tries = 0; tries < TRIES; tries += 1) {
 		const ran = await reach.run(program, args);
-		if (ran.code === -1) return unavailable(`${program} did not start, or took too long.`);
+		if (ran.code === -1) return unavailable(`${program} did not start, or did not end in time.`);
 		output = ran.output;
 		if (!/locked/i.test(output)) break;
 	}
@@ -61,20 +60,20 @@ const unavailable = (reason: string) => ({ kind: 'unavailable' as const, reason 
 async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Answer<Client[]>> {
 	const said = await ndsctl(facts, reach, ['json']);
 	if (said.kind === 'unavailable') return said;
-	// Other programs that it runs write around its answer.
+	// Programs that it runs print before and after the JSON.
 	const text = said.value.slice(said.value.indexOf('{'), said.value.lastIndexOf('}') + 1);
 	if (text === '') return unavailable(NOT_RUNNING);
 	try {
 		return { kind: 'answer', value: Object.values(listShape.parse(JSON.parse(text)).clients) };
 	} catch {
-		return unavailable('ndsctl json answered something that is no list of clients.');
+		return unavailable('The output of "ndsctl json" is not a list of clients.');
 	}
 }
 
 const customOf = (user: string) => Buffer.from(user).toString('base64');
 
-/** Whether a client that the router knows is the device of a device, and not one that only claimed its address. */
-const isGuest = (client: Client, device: DeviceLogin) =>
+/** Whether a client is the device of the captive session, and not one with a forged MAC address. */
+const isSameDevice = (client: Client, device: DeviceLogin) =>
 	sha256(client.token) === device.login['hid'] || (isOnline(client) && isOwn(client, device));
 const isOnline = ({ state }: Client) => state === 'Authenticated';
 const isOwn = ({ custom = '' }: Client, { user }: DeviceLogin) =>
@@ -94,10 +93,11 @@ async function authorize(
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
 	const client = known.value.find(({ mac }) => mac.toLowerCase() === device.mac);
-	if (!client)
-		return unavailable('openNDS does not know the device now; it does as soon as it opens a page.');
-	if (!isGuest(client, device)) {
-		return unavailable('The device at this address is not the one that came to the portal.');
+	if (!client) {
+		return unavailable('openNDS does not know the device. It will after the device has opened a page.');
+	}
+	if (!isSameDevice(client, device)) {
+		return unavailable('The device with this MAC address is not the one that opened the portal.');
 	}
 	if (isOnline(client)) {
 		if (isOwn(client, device) && endsAt(client, untilMs)) return { kind: 'done' };
@@ -110,19 +110,19 @@ async function authorize(
 	if (said.kind === 'unavailable') return said;
 	return /\bauthenticated\./i.test(said.value)
 		? { kind: 'done' }
-		: unavailable('openNDS did not let the device in; is allow_preemptive_authentication set?');
+		: unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
 }
 
 async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const known = await clientsOf(facts, reach);
 	if (known.kind === 'unavailable') return known;
 	const client = known.value.find(({ mac }) => mac.toLowerCase() === device.mac);
-	if (!client || !isOnline(client) || !isGuest(client, device)) return { kind: 'done' };
+	if (!client || !isOnline(client) || !isSameDevice(client, device)) return { kind: 'done' };
 	const said = await ndsctl(facts, reach, ['deauth', client.mac]);
 	if (said.kind === 'unavailable') return said;
 	return /deauthenticated|not found/i.test(said.value)
 		? { kind: 'done' }
-		: unavailable('openNDS did not put the device out.');
+		: unavailable('openNDS did not disconnect the device.');
 }
 
 async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus> {
@@ -136,17 +136,17 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	const level = /Secure Level (\d)/.exec(text)?.[1];
 	if (level !== String(facts.settings.level ?? 1)) {
 		problems.push(
-			`openNDS ${level === undefined ? 'sends devices to no portal' : `runs at level ${level}`}, not at level ${facts.settings.level ?? 1}: print its configuration again.`
+			`openNDS ${level === undefined ? 'has no portal' : `runs at level ${level}`} instead of level ${facts.settings.level ?? 1}. Install its configuration again.`
 		);
 	}
 	if (!/Preemptive Authentication is Enabled/i.test(text)) {
 		problems.push(
-			'allow_preemptive_authentication is not set: added time would put devices out for a moment.'
+			'allow_preemptive_authentication is not set. Without it, added time disconnects devices for a moment.'
 		);
 	}
 	if (/Version: 9\./.test(text) && /nf_tables/.test((await reach.run('iptables', ['-V'])).output)) {
 		problems.push(
-			'openNDS 9 needs the legacy iptables, and here iptables is the one of nftables: see the configuration.'
+			'openNDS 9 needs the legacy iptables, but iptables here is the nftables variant. See its configuration.'
 		);
 	}
 	return { problems, reachable: true, clockOffsetMs: null, online: known.value.filter(isOnline).length };

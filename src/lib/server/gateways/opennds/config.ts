@@ -21,7 +21,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 	const { settings } = facts;
 	const level = settings.level ?? 1;
 	const portal = portalAddress(site);
-	const asksUs = level === 1 && !settings.ndsctl && !settings.external;
+	const asksUs = level === 1 && !settings.ndsctl;
 	const options: Option[] = [
 		['fas_secure_enabled', String(level)],
 		['faskey', facts.secret ?? ''],

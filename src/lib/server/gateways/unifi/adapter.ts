@@ -5,9 +5,9 @@ import { unifiConfig } from './config.ts';
 import { unifiController } from './client.ts';
 
 /**
- * UniFi's external portal: `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<asked for>&ssid=<name>`, unsigned.
- * It can be given a host, not a path, so it is found by its site (and access point) instead of its key. There is no
- * sign-in in the browser: the controller is told to let the client in.
+ * UniFi's external portal: `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<requested>&ssid=<name>`, unsigned.
+ * The console accepts a portal host but no path, so the gateway is found by site and access point instead of its key.
+ * There is no sign-in in the browser: we authorize the client at the console.
  */
 export const unifi: Gateway = {
 	kind: 'unifi',
@@ -24,13 +24,13 @@ export const unifi: Gateway = {
 		checkSize(request);
 		const { fields } = request;
 		const clientMac = clientMacOf(field(fields, 'id'));
-		if (clientMac === null) throw new EntryRefused('missing', 'There is no id');
+		if (clientMac === null) throw new EntryRefused('missing', 'id is missing');
 		const accessPoint = normaliseMac(field(fields, 'ap'));
 		return {
 			state: 'new',
 			problem: null,
 			clientMac,
-			// UniFi does not say it.
+			// Not part of the redirect.
 			clientIp: null,
 			originalUrl: webAddressOf(field(fields, 'url')),
 			login: accessPoint === null ? {} : { accessPoint }

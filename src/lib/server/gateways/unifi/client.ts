@@ -7,12 +7,11 @@ import type {
 	CommandResult,
 	DeviceController
 } from '../gateway.ts';
-import { callOwnApi, unavailable, type Call, type Called } from '../own-api.ts';
+import { callVendorApi, unavailable, type Call, type Called } from '../vendor-api.ts';
 
 /**
- * UniFi Network by its integration API (9.1.105 and newer; key from Control Plane > Integrations). A device is found by
- * its MAC address among the clients of the site, which the console knows while it is on the Wi-Fi; what it is given is a
- * number of whole minutes.
+ * Controls UniFi Network through its integration API (9.1.105 and newer; key from Control Plane > Integrations). The
+ * console lists a device by MAC address while it is on the Wi-Fi, and authorizes it for whole minutes.
  */
 
 const MINUTE_MS = 60_000;
@@ -38,7 +37,7 @@ const done = <T>(value: T) => ({ kind: 'done' as const, value });
 function createConsole(facts: GatewayFacts, reach: Reach) {
 	const headers = { 'x-api-key': facts.credentials.apiKey ?? '' };
 	const call = (method: Call['method'], path: string, body?: Record<string, unknown>): Promise<Called> =>
-		callOwnApi({ method, path, headers, ...(body && { body }) }, facts, reach);
+		callVendorApi({ method, path, headers, ...(body && { body }) }, facts, reach);
 
 	async function list<T>(path: string, shape: z.ZodType<T>, filter?: string): Promise<Outcome<T[]>> {
 		const found: T[] = [];
@@ -59,7 +58,7 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 		return done(found);
 	}
 
-	/** Path of the registered site. */
+	/** Finds the path of the registered site. */
 	async function site(): Promise<Outcome<string>> {
 		const sites = await list('/sites', siteShape);
 		if (sites.kind === 'unavailable') return sites;
@@ -69,10 +68,10 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 		const found = own ?? byName;
 		return found
 			? done(`/sites/${encodeURIComponent(found.id)}`)
-			: unavailable(`The console has no site "${wanted}", or its key may not see it.`);
+			: unavailable(`The console has no site "${wanted}", or the API key has no access to it.`);
 	}
 
-	/** The device, if it is on the Wi-Fi. */
+	/** Finds a device; null if it is not on the Wi-Fi. */
 	async function client(mac: string): Promise<Outcome<{ path: string; client: Client } | null>> {
 		const at = await site();
 		if (at.kind === 'unavailable') return at;
@@ -93,11 +92,11 @@ async function authorize(
 	facts: GatewayFacts,
 	reach: Reach
 ): Promise<CommandResult> {
-	if (device.mac === null) return unavailable('The device is not known.');
+	if (device.mac === null) return unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, reach);
 	const found = await unifi.client(device.mac);
 	if (found.kind === 'unavailable') return found;
-	if (!found.value) return unavailable('The device is not on the Wi-Fi at this moment.');
+	if (!found.value) return unavailable('The device is not on the Wi-Fi now.');
 	const answer = await unifi.call('POST', found.value.path, {
 		action: 'AUTHORIZE_GUEST_ACCESS',
 		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS))
@@ -108,12 +107,12 @@ async function authorize(
 	const isNoGuest = answer.status >= 400 && answer.status < 500 && type !== undefined && type !== 'GUEST';
 	return unavailable(
 		isNoGuest
-			? 'The device is not on a device network: the Wi-Fi needs the hotspot with an external portal.'
+			? 'The device is not on a guest network. Turn on the hotspot with an external portal for this Wi-Fi.'
 			: explain(answer)
 	);
 }
 
-/** One that has left cannot be told; it is asked for again until its minutes are over. */
+/** `impossible` for a device that has left the Wi-Fi; its authorization ends after its minutes. */
 async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	if (device.mac === null) return { kind: 'done' };
 	const unifi = createConsole(facts, reach);
@@ -135,7 +134,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	if (info.kind === 'unavailable') {
 		return { problems: [info.reason], reachable: false, clockOffsetMs: null, online: null };
 	}
-	// Cut to whole seconds.
+	// The Date header has whole seconds.
 	const time = Date.parse(info.headers['date'] ?? '') + 500;
 	const known = { reachable: true, clockOffsetMs: Number.isNaN(time) ? null : time - at };
 	if (info.status !== 200) return { ...known, problems: [explain(info)], online: null };
@@ -153,13 +152,13 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 
 export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, status };
 
-/** Its own words are not repeated: they may hold what was sent. */
+/** Explains an error. The console's own message is left out, because it may repeat what we sent. */
 function explain({ status }: { status: number }): string {
-	if (status === 401) return 'The console refused its API key.';
-	if (status === 403) return 'The API key may not do this: it needs an administrator of the site.';
+	if (status === 401) return 'The console rejected the API key.';
+	if (status === 403) return 'The API key lacks permission. Create it as an administrator of the site.';
 	if (status === 404)
-		return 'The console has no integration API there: is it UniFi Network 9.1.105 or newer?';
-	if (status === 429) return 'The console was asked too often.';
-	if (status === 200) return 'Its answer is not one of the integration API: is the address right?';
-	return `The console answered with status ${status}.`;
+		return 'The console has no integration API at this address. Use UniFi Network 9.1.105 or newer.';
+	if (status === 429) return 'The console limits the rate of our requests.';
+	if (status === 200) return 'The response does not come from the integration API. Check the address.';
+	return `The console responded with status ${status}.`;
 }

@@ -6,6 +6,8 @@ import { sha256Bytes } from '#lib/server/platform/secrets.ts';
 import { drawLogo, LogoRefused, type LogoPicture } from './logo.ts';
 import * as store from './store.ts';
 
+export { MAX_UPLOAD_BYTES } from './logo.ts';
+
 /**
  * The name, logo and colour that buyers see at an owner's routers. They are set for the account or for one router; a
  * field that is set for the router replaces the account's. The caller checks who may change a brand.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 
-/** A connection whose counters have grown since they were booked. */
+/** A connection whose counters have grown since they were last booked. */
 export interface Unbooked {
 	id: number;
 	gateway_id: number;
@@ -27,7 +27,7 @@ export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =
 			'connection.booked_in',
 			'connection.booked_out'
 		])
-		// As the index says it: connections_unbooked.
+		// Matches the partial index connections_unbooked.
 		.where(
 			sql<boolean>`(connection.bytes_in <> connection.booked_in or connection.bytes_out <> connection.booked_out)`
 		)
@@ -35,7 +35,7 @@ export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =
 		.limit(limit)
 		.execute();
 
-/** Notes what of a connection is booked. @returns false when its counters have grown meanwhile */
+/** Marks the counters as booked. Returns false if they have grown meanwhile. */
 export async function noteBooked(trx: Tx, row: Unbooked): Promise<boolean> {
 	const { numUpdatedRows } = await trx
 		.updateTable('connections')
@@ -75,7 +75,7 @@ export interface RouterData {
 	month: number;
 }
 
-/** Bytes both ways from the first day of a month to today, by router. */
+/** Sums bytes in both directions from the first day of a month to today, by router. */
 export async function dataOfRouters(
 	queries: Queries,
 	routerIds: readonly number[],
@@ -90,7 +90,7 @@ export async function dataOfRouters(
 	return rows;
 }
 
-/** Devices on connections that were reported on lately, by gateway. */
+/** Counts connected devices by gateway, from recent reports. */
 export async function freshDevices(
 	queries: Queries,
 	gatewayIds: readonly number[],
@@ -103,7 +103,7 @@ export async function freshDevices(
 	return new Map(rows.map((row) => [row.gateway_id, row.devices]));
 }
 
-/** Guests that gateways were told to let in, by gateway. */
+/** Counts granted devices by gateway. */
 export async function guestsLetIn(
 	queries: Queries,
 	gatewayIds: readonly number[],
@@ -119,11 +119,11 @@ export async function guestsLetIn(
 export interface SessionData {
 	session_id: number;
 	bytes: number;
-	/** Connections that were reported on lately. */
+	/** Network sessions with a recent report. */
 	fresh: number;
 }
 
-/** What is known of the connections that began in the time of each session: of a pass, each is counted once. */
+/** Sums the connections that started during each session; each is counted once per pass. */
 export async function dataOfSessions(
 	queries: Queries,
 	sessionIds: readonly number[],
@@ -143,7 +143,7 @@ export async function dataOfSessions(
 	return rows;
 }
 
-/** Routers on sale that no gateway, and no password of the owner's own, stands behind. */
+/** Lists routers on sale that have neither a gateway nor the owner's own password. */
 export const routersWithoutGateway = (
 	queries: Queries,
 	limit: number
@@ -159,7 +159,7 @@ export const routersWithoutGateway = (
 		.limit(limit)
 		.execute();
 
-/** Forgets some of what is older than anybody looks at. */
+/** Deletes a batch of old rows. */
 export async function forget(
 	queries: Queries,
 	before: { at: number; day: string; releasedAt: number },

@@ -9,26 +9,27 @@ import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import * as store from './store.ts';
 
 /**
- * What owners see of their routers beside money: who is online, how much data went through, and whether the gateways are
- * well. A job books each connection's counters by router and day, once a minute, so that a page sums a month of days and
- * not of connections; a connection over midnight counts on both days.
+ * Usage of routers: devices online, data, and gateway health.
+ *
+ * Once a minute a job adds each connection's new bytes to its router's day, so that a page sums days instead of
+ * connections.
  */
 export interface Usage {
 	ofRouters(routerIds: readonly number[]): Promise<Map<number, RouterUse>>;
-	/** Sessions of which no connection is known are left out. */
+	/** Reads the usage of sessions; sessions without a known connection are missing. */
 	ofSessions(sessionIds: readonly number[]): Promise<Map<number, SessionUse>>;
-	/** Routers on sale on which no gateway stands, and that reveal no password of their owner's: some, by id. */
+	/** Lists routers on sale that have neither a gateway nor the owner's own password, by id. */
 	routersWithoutGateway(limit: number): Promise<{ id: number; name: string }[]>;
 	jobs: Record<string, JobHandler>;
 }
 
 export interface RouterUse {
-	/** Devices online now; null where its gateways do not say. */
+	/** Devices online now; null if its gateways do not report them. */
 	online: number | null;
-	/** Bytes both ways, today and in this month of the installation's reports; null where no gateway counts them. */
+	/** Bytes in both directions; null if no gateway counts them. */
 	data: { today: number; month: number } | null;
 	gateways: GatewayUse[];
-	/** Since when none of them is heard of: the router is not sold. null while one is, or where there is none. */
+	/** Start of the outage of all gateways, during which the router does not sell; null otherwise. */
 	unresponsiveSince: number | null;
 }
 
@@ -44,12 +45,12 @@ export interface GatewayUse {
 	state: GatewayState;
 	seenAt: number | null;
 	unresponsiveSince: number | null;
-	/** Its clock less ours. */
+	/** The gateway's clock minus ours. */
 	clockOffsetMs: number | null;
 }
 
 export interface SessionUse {
-	/** Bytes both ways. */
+	/** Bytes in both directions. */
 	bytes: number;
 	isConnected: boolean;
 }
@@ -61,26 +62,25 @@ export interface UsageParts {
 	gateways: Gateways;
 }
 
-/** Always on the list, see migration 0015. */
+/** Scheduled by migration 0015. */
 const BOOK_JOB = 'usage.book';
 const BOOK_MS = 60_000;
-/** Connections that are booked in one transaction, and transactions in one round: the rest follows at once. */
+/** Connections per transaction, and transactions per run; the job repeats at once while some remain. */
 const MAX_BOOKED = 200;
 const MAX_ROUNDS = 50;
 const BOOK_AGAIN_MS = 1_000;
 
-/** Gateways report on a connection each minute; one that was not reported on for three is gone. */
+/** Gateways report each minute; after three missed reports a device counts as offline. */
 const FRESH_MS = 180_000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Connections, data by day and told guests are forgotten after this: no page looks further back than a year. */
 const KEEP_MS = 400 * DAY_MS;
-/** A device that gave up its place is forgotten after this: no pass is longer than 30 days. */
+/** Released device slots are deleted after this: a pass lasts at most 30 days. */
 const KEEP_RELEASED_MS = 32 * DAY_MS;
-/** Rows of each kind that one round forgets: a short transaction. */
+/** Rows of each kind per run, to keep the transaction short. */
 const MAX_FORGOTTEN = 1_000;
 
-/** How a gateway stands now. */
 export function gatewayState(
 	{ unresponsiveSince, seenAt }: RegisteredGateway,
 	mode: ControlMode
@@ -93,7 +93,7 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 	const { db } = database;
 	const dayOf = (at: number) => dateAt(at, config.reportTimezone);
 
-	/** @returns how many connections were looked at */
+	/** Books one batch. Returns the number of connections read. */
 	const bookSome = (): Promise<number> =>
 		database.transact(async (trx) => {
 			const rows = await store.unbooked(trx, MAX_BOOKED);
@@ -124,7 +124,7 @@ export function createUsage({ database, clock, config, gateways }: UsageParts): 
 		return clock.now() + BOOK_AGAIN_MS;
 	}
 
-	/** Devices online at each gateway that says so. */
+	/** Counts devices online at each gateway that reports them. */
 	async function onlineAt(registered: readonly RegisteredGateway[]): Promise<Map<number, number>> {
 		const ids = registered.map(({ id }) => id);
 		const now = clock.now();

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { KioskPurchase } from '#lib/kiosk/api.ts';
+import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
@@ -12,7 +12,7 @@ import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 
-/** A purchase as the kiosk shows it. The password goes only where it is shown: to the screen that paid for it. */
+/** A purchase as the kiosk shows it. Only the screen that paid gets the password. */
 export async function kioskPurchase(
 	event: RequestEvent,
 	token: string,
@@ -48,7 +48,7 @@ export async function kioskPurchase(
 	};
 }
 
-/** What paying again costs, where that is possible now. */
+/** The price of paying again; null where that is not possible now. */
 function againOf(purchase: Purchase): KioskPurchase['again'] {
 	const { router, session, payment } = purchase;
 	const amount = priceAgain(purchase);

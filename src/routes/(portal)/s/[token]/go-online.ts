@@ -10,12 +10,12 @@ const AUTOMATIC_SECONDS = 12;
 /** After a move the password has been seen. */
 const MOVED_SECONDS = 2;
 
-/** What the page of a paid purchase says about going online on this device: its words come with it. */
+/** The instructions to go online on this device. */
 export interface GoOnline {
 	tone: 'good' | 'plain' | 'bad';
 	title: string | null;
 	texts: string[];
-	/** Where a link, or the page by itself, goes. */
+	/** Target of the link and of the automatic navigation. */
 	address: string;
 	link: { text: string; quiet: boolean } | null;
 	/** Seconds until it goes there by itself; null when it does not. */
@@ -24,7 +24,7 @@ export interface GoOnline {
 	stay: string | null;
 	/** The button by which this device takes the place of the others. */
 	move: string | null;
-	/** While the gateway is being told there will be news: then a page without script asks again after so long. */
+	/** Seconds until a page without script reloads, while the gateway lets the device in. */
 	refreshSeconds: number | null;
 }
 
@@ -52,7 +52,7 @@ export async function adoptVisit(event: Event): Promise<void> {
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 
-/** Whether the gateway was told of it and says itself how far it is: then nobody signs in. */
+/** Whether the gateway lets the device in by itself: then the buyer does not sign in. */
 export const isLetIn = (visit: PurchaseDevice | null): boolean =>
 	visit?.how === 'waits' && visit.deviceState !== null;
 
@@ -70,7 +70,7 @@ interface Login {
 	password: string;
 }
 
-/** Where a device goes to be let online: to its gateway, which lands on the page again; or to the page, where it cannot. */
+/** The address that lets a device online: its gateway, which returns to the page; or the page, where it cannot. */
 export async function wayOnline(
 	{ locals }: Pick<RequestEvent, 'locals'>,
 	page: string,

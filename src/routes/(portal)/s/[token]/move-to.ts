@@ -43,7 +43,7 @@ export function moveTo(session: SessionBody, { address, code, signIn }: At): Mov
 	};
 }
 
-/** What ending the time early does. */
+/** The effect of ending the time early. */
 export function endText(session: SessionBody, signIn: SignIn): string {
 	if (session.access.kind === 'shared_password') return m.purchase_end_text_shared();
 	return takesCode(session, signIn) ? m.purchase_end_text_login() : m.purchase_end_text();

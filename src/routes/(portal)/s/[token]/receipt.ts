@@ -17,12 +17,12 @@ export interface Receipt {
 	head: Line[];
 	/** One for each time that was ordered, the first one and what was added, and for each further payment. */
 	parts: Line[][];
-	/** What was paid and kept, when that is more than one payment. */
+	/** The sum of all payments that were kept, where there are several. */
 	total: Line | null;
 	asOf: string;
 }
 
-/** The few lines that stand on the page of the purchase itself. */
+/** The short receipt on the page of the purchase. */
 export function shortLines({ router, session, payment }: Purchase): Line[] {
 	return [
 		[m.receipt_place(), router.name],
@@ -59,7 +59,7 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 	};
 }
 
-/** What was bought, as it can be held against somebody. */
+/** The kind of access, in words. */
 function accessText(kind: AccessKind): string {
 	switch (kind) {
 		case 'wpa_personal_per_client':
@@ -73,7 +73,7 @@ function accessText(kind: AccessKind): string {
 	}
 }
 
-/** Day and time in full: a receipt is read later, too. */
+/** Day and time in full, because a receipt is read later, too. */
 function dateText(moment: Date, timeZone: string): string {
 	return new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
@@ -110,7 +110,7 @@ function paymentLines(payment: PaymentBody, when: (text: string) => string): Lin
 	return lines;
 }
 
-/** Where the money is, when it did not simply buy the time. */
+/** The state of money that did not buy time; null when it did. */
 function moneyState(payment: PaymentBody): string | null {
 	switch (payment.status) {
 		case 'success':

@@ -20,34 +20,34 @@ export type Purchase = PurchaseView;
 
 /** Time that runs: one session, or several that follow each other under one password. */
 export interface Pass {
-	/** One of its sessions, with the password and what it is good for. */
+	/** One of its sessions, with the password. */
 	session: SessionBody;
 	remainingSeconds: number;
 	totalSeconds: number;
 	/** With so much left the page warns. */
 	warnSeconds: number;
-	/** The session with which the pass ends: what is added is added to it. */
+	/** The last session of the pass, to which time is added. */
 	last: SessionBody;
 }
 
-/** What the page says about a purchase at this moment. */
+/** The parts of a purchase's page at this moment. */
 export interface PurchaseShown {
-	/** What the purchase is about now: the time that runs, or the payment that is open. */
+	/** The running time, or the open payment. */
 	state: PurchaseState;
-	/** Time that is being added to a pass that runs; null when there is nothing to say of it. */
+	/** Time that is being added to a running pass; null when there is nothing to show. */
 	added: PurchaseState | null;
 	pass: Pass | null;
-	/** The part that `state` tells of. */
+	/** The part that `state` describes. */
 	part: PurchasePart;
 	/** The part that waits for a payer; null when none does. */
 	waiting: PurchasePart | null;
-	/** What happens to the money of further payments, one text each. */
+	/** About the refunds of further payments, one text each. */
 	notes: string[];
 	/** Changes whenever the page has something new to show. */
 	watch: string;
 }
 
-/** A no about added time is news for so long; then the page is about the time that runs again. */
+/** A declined addition is shown for so long. */
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
 export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): PurchaseShown {
@@ -64,8 +64,8 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 			? addedState(newest.session, newest.payment, words(newest), now)
 			: null;
 
-	const told = added ? [part, newest] : [part];
-	const waiting = told.find((one) => one?.payment?.status === 'pending' && one.session.status !== 'active');
+	const described = added ? [part, newest] : [part];
+	const waiting = described.find((one) => one?.payment?.status === 'pending' && one.session.status !== 'active');
 	return {
 		// Added time is paid again in the form that adds it, on the page that it was ordered on.
 		state: part === purchase || state.action === 'none' ? state : { ...state, action: 'buy' },
@@ -73,7 +73,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 		pass,
 		part,
 		waiting: waiting ?? null,
-		notes: notesOf(parts, told),
+		notes: notesOf(parts, described),
 		watch: [state.kind, added?.kind ?? '', pass?.last.expires_at ?? ''].join(' ').trim()
 	};
 }
@@ -105,7 +105,7 @@ function firstActive(parts: readonly PurchasePart[]): PurchasePart {
 	return first;
 }
 
-/** What the page is about while no time runs: the newest order that is open or ran, else the first one. */
+/** The order to describe while no time runs: the newest one that is open or ran, else the first. */
 function subjectOf(purchase: Purchase): PurchasePart {
 	const added = purchase.added.findLast(({ session, payment }) => {
 		if (['activating', 'expired', 'ended'].includes(session.status)) return true;
@@ -119,10 +119,10 @@ function isNews({ payment }: PurchasePart, now: Date): boolean {
 	return now.getTime() - moment(payment.updated_at) < REFUSED_SHOWN_MS;
 }
 
-/** Money on its way back of payments that nothing else on the page tells of. */
-function notesOf(parts: readonly PurchasePart[], told: readonly (PurchasePart | null)[]): string[] {
+/** The refunds of payments that the page does not describe elsewhere. */
+function notesOf(parts: readonly PurchasePart[], described: readonly (PurchasePart | null)[]): string[] {
 	return parts.flatMap((part) => {
-		const own = told.includes(part) || !part.payment ? [] : [part.payment];
+		const own = described.includes(part) || !part.payment ? [] : [part.payment];
 		return [...own, ...part.otherPayments].flatMap((one) => refundNote(one, moneyWords(one)) ?? []);
 	});
 }

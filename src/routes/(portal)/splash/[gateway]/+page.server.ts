@@ -3,7 +3,7 @@ import * as m from '#lib/i18n/messages.js';
 import { enter, findGateway, splashPage, visitPath } from '../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** GET /splash/{key}: what the gateway hands over stands in the query. The first answer is the page itself. */
+/** GET /splash/{key}: the gateway's parameters are in the query. The first answer is the page itself. */
 export const load: PageServerLoad = async (event) => {
 	const gateway = await findGateway(event);
 	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));

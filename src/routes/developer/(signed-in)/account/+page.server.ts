@@ -15,7 +15,7 @@ import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';
 
-/** /developer/account: who one is, password, passkeys, and where one is signed in. */
+/** /developer/account: account, sign-in sessions, passkeys and password. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { account } = visitor;
@@ -32,14 +32,14 @@ export const load: PageServerLoad = async (event) => {
 };
 
 const DONE: Readonly<Record<string, string>> = {
-	password: 'The password is changed. Every other sign-in has ended.',
-	session: 'That sign-in has ended.',
-	sessions: 'Every other sign-in has ended.',
+	password: 'Your password is changed. You are signed out everywhere else.',
+	session: 'You are signed out there.',
+	sessions: 'You are signed out everywhere else.',
 	'passkey-added': 'The passkey is added. Use it at your next sign-in.',
 	'passkey-removed': 'The passkey is removed. Delete it on your device too.'
 };
 
-/** Back to the top of the page by a request of its own, so that reloading it sends nothing again. */
+/** Redirects to the page, so that a reload does not send the form again. */
 function done(what: keyof typeof DONE): never {
 	redirect(303, `${HERE}?done=${what}#main`);
 }
@@ -64,7 +64,7 @@ export const actions: Actions = {
 	session: async (event) => {
 		const visitor = await requireVisitor(event);
 		const ended = await endSessions(event, visitor, { id: await idOf(event) });
-		if (ended === 0) return fail(404, { gone: 'You have no such sign-in, or it has ended already.' });
+		if (ended === 0) return fail(404, { gone: 'You are not signed in there any more.' });
 		done('session');
 	},
 	sessions: async (event) => {
@@ -74,7 +74,7 @@ export const actions: Actions = {
 	passkey: async (event) => {
 		await requireVisitor(event);
 		const removed = await removePasskey(event, await idOf(event));
-		if (!removed) return fail(404, { gone: 'You have no such passkey, or it is removed already.' });
+		if (!removed) return fail(404, { gone: 'This passkey does not exist any more.' });
 		done('passkey-removed');
 	}
 };

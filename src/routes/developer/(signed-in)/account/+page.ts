@@ -1,2 +1,1 @@
-/** For passkeys; everything else works without. */
 export const csr = true;

@@ -2,10 +2,10 @@ import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { keysOf } from './keys.ts';
 import type { PageServerLoad } from './$types';
 
-/** Ended keys are shown for a while, so that people find out why a key is refused. */
+/** Ended keys are listed so that people see why a key is refused. */
 const MAX_ENDED = 20;
 
-/** /developer/keys: the account's API keys and how much each is used. */
+/** /developer/keys: the account's API keys with their usage. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { config, requestLog, apiKeys } = event.locals.app;

@@ -3,7 +3,7 @@ import type { Visitor } from '#lib/server/web/sign-in.ts';
 
 export type KeyState = 'live' | 'expired' | 'revoked' | 'other-mode';
 
-/** A key as pages show it: never the key itself. */
+/** A key as pages show it, without its text. */
 export interface KeyEntry {
 	id: number;
 	name: string;
@@ -15,11 +15,11 @@ export interface KeyEntry {
 	expiresAt: number | null;
 	lastUsedAt: number | null;
 	revokedAt: number | null;
-	/** Airtill made it for itself (a demo key): it is not for people to revoke. */
+	/** Airtill's own key (for example of the demo), which people cannot revoke. */
 	isOwn: boolean;
 }
 
-/** All keys of the visitor's account, the newest first. */
+/** Lists the keys of the visitor's account, newest first. */
 export async function keysOf({ locals }: RequestEvent, { account }: Visitor): Promise<KeyEntry[]> {
 	const { apiKeys, clock } = locals.app;
 	const now = clock.now();

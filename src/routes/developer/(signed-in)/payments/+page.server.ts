@@ -7,14 +7,13 @@ import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/payments';
 
-/** There are no test payments where money is real. */
 function testPaymentsOf({ locals }: RequestEvent) {
 	const { testPayments } = locals.app;
-	if (!testPayments) error(404, 'This installation is live: its payments are settled by people who pay.');
+	if (!testPayments) error(404, 'Test payments exist only in a sandbox. This installation is live.');
 	return testPayments;
 }
 
-/** /developer/payments: the account's test payments, and what is to become of them. */
+/** /developer/payments: the account's test payments, and their results to choose. */
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
 	const payments = await testPaymentsOf(event).recent(account.id);
@@ -31,9 +30,9 @@ export const actions: Actions = {
 		const testPayments = testPaymentsOf(event);
 		const { field } = await readFields(event.request);
 		const [id, outcome] = [Number(field('payment')), field('outcome')];
-		if (!isTestOutcome(outcome)) return fail(400, { problem: 'Choose what is to become of the payment.' });
+		if (!isTestOutcome(outcome)) return fail(400, { problem: 'Choose a result for the payment.' });
 		if (!(await testPayments.settle(account, id, outcome))) {
-			return fail(409, { problem: 'This payment is settled already, or is not among your newest ones.' });
+			return fail(409, { problem: 'This payment is already settled, or it is not in this list.' });
 		}
 		redirect(303, `${HERE}?settled=${id}`);
 	},
@@ -43,7 +42,7 @@ export const actions: Actions = {
 		if (account.status === 'suspended') return fail(403, { problem: 'This account is suspended.' });
 		try {
 			const payment = await testPayments.start(account);
-			if (!payment) return fail(409, { problem: 'No router near the centre of the map sells time now.' });
+			if (!payment) return fail(409, { problem: 'No router near the centre of the map is selling time.' });
 		} catch (problem) {
 			if (!(problem instanceof AppError)) throw problem;
 			return fail(problem.status, { problem: problem.message });

@@ -5,7 +5,7 @@ import type { PageServerLoad } from './$types';
 const PAGE_SIZE = 50;
 const CLASSES = [2, 4, 5] as const;
 
-/** /developer/requests?status=2|4|5&key=ID&before=ID: the account's last API calls, newest first. */
+/** /developer/requests?status=2|4|5&key=ID&before=ID: the account's API requests, newest first. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { requestLog } = event.locals.app;
@@ -18,7 +18,7 @@ export const load: PageServerLoad = async (event) => {
 	const before = numberOf('before');
 	const found = await requestLog.recent(visitor.account.id, {
 		before,
-		// One more than is shown tells whether there is another page.
+		// One extra row shows whether there is another page.
 		limit: PAGE_SIZE + 1,
 		...(statusClass === null ? {} : { statusClass }),
 		...(key === null ? {} : { keyId: key.id })

@@ -1,7 +1,7 @@
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import type { PageServerLoad } from './$types';
 
-/** /developer/webhooks: where events of the account are sent. */
+/** /developer/webhooks: the account's webhooks. */
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
 	return {

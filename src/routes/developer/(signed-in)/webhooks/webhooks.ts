@@ -5,26 +5,25 @@ import type { Visitor } from '#lib/server/web/sign-in.ts';
 
 export type EventName = (typeof EVENT_NAMES)[number];
 
-/** Events that one can ask for, with what each means; the test event comes to every endpoint. */
+/** Events to choose from. The test event is sent to every endpoint. */
 export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => ({
 	name,
 	text: EVENT_TEXTS[name].replaceAll('`', '')
 }));
 
-/** The known ones among names that a form sent, each once. */
+/** Returns the known event names of a form, without duplicates. */
 export const knownEvents = (names: readonly string[]): EventName[] =>
 	EVENT_CHOICES.map(({ name }) => name).filter((name) => names.includes(name));
 
 export const idOf = (text: string | undefined): number => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0);
 
-/** The visitor's endpoint that an address names. @throws a page that says that there is none */
+/** Returns the visitor's endpoint of this page. Throws 404 for any other. */
 export async function endpointOf({ locals, params }: RequestEvent<{ id: string }>, { account }: Visitor) {
 	const endpoint = await locals.app.webhooks.find(account.id, idOf(params.id));
 	if (!endpoint) error(404, 'You have no such webhook.');
 	return endpoint;
 }
 
-/** Why nothing came of an attempt, in words. */
 const FAILURES: Readonly<Record<string, string>> = {
 	timeout: 'no answer within 15 seconds',
 	address_not_allowed: 'the address is not a public one',
@@ -36,7 +35,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 	endpoint_disabled: 'the webhook was disabled'
 };
 
-/** "HTTP 500", or why there was no status; null before the first attempt. */
+/** Describes an attempt: "HTTP 500" or the failure; null before the first attempt. */
 export function outcomeText(attempt: { statusCode: number | null; failure: string | null }): string | null {
 	if (attempt.statusCode !== null) return `HTTP ${attempt.statusCode}`;
 	return attempt.failure === null ? null : (FAILURES[attempt.failure] ?? attempt.failure);

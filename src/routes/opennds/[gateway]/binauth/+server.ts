@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
-import { answerBinauth } from '#lib/server/web/machines/binauth.ts';
+import { answerBinauth } from '#lib/server/web/device-endpoints/binauth.ts';
 
-/** POST /opennds/{key}/binauth: openNDS' script asks who may be online. */
+/** POST /opennds/{key}/binauth: for openNDS' BinAuth script. */
 export const POST: RequestHandler = (event) => answerBinauth(event);

@@ -2,7 +2,7 @@ import { requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
 import { brandForm, saveBrand } from '../../brand.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /owner/brand: how the owner looks on all of the account's routers. */
+/** /owner/brand: branding of all routers of the account. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	return { brandForm: await brandForm(event, { accountId: actor.accountId, routerId: null }) };

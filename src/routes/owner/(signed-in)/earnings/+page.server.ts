@@ -4,7 +4,7 @@ import { periodOf } from '../../period.ts';
 import { money, periodName } from '../../words.ts';
 import type { PageServerLoad } from './$types';
 
-/** /owner/earnings?period=: the last 30 days, 12 weeks or 12 months, each with its payments. */
+/** /owner/earnings?period=: the last 30 days, 12 weeks or 12 months, with links to their payments. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const period = periodOf(event.url.searchParams);

@@ -7,13 +7,13 @@ import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
-/** Where the page begins: not a secret, only a place in the owner's own books. */
+/** Parses the position of a page in the owner's list of payments. */
 function placeOf(text: string | null): LinePlace | null {
 	const found = /^(\d{1,16})\.(\d{1,16})\.([01])$/.exec(text ?? '');
 	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
 }
 
-/** /owner/payments?period=&day=: every line that a figure is the sum of. */
+/** /owner/payments?period=&day=: the payments and refunds behind a sum. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { earnings, config } = event.locals.app;

@@ -8,7 +8,7 @@ import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
-/** /owner/people?group=active|expired: who is online, and whose time is over. */
+/** /owner/people?group=active|expired: customers with and without time left. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { sessions, cursors, config, usage } = event.locals.app;

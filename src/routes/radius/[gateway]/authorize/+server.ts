@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
-import { authorize } from '#lib/server/web/machines/radius.ts';
+import { authorize } from '#lib/server/web/device-endpoints/radius.ts';
 
-/** POST /radius/{key}/authorize: what the RADIUS server of a gateway must know to check a password. */
+/** POST /radius/{key}/authorize: for rlm_rest of FreeRADIUS. */
 export const POST: RequestHandler = (event) => authorize(event);

@@ -1,13 +1,13 @@
 import { kioskOptions } from '#lib/kiosk/options.ts';
-import { kioskBrand, readTill } from '../till.ts';
+import { kioskBrand, readAvailability } from '../availability.ts';
 import type { PageServerLoad } from './$types';
 
 /**
- * The kiosk's first screen. It holds no purchase token: what stands in the page is there for the next person too.
- * An address of no router, and a service that cannot be asked, are screens of their own, that end by themselves.
+ * GET /kiosk/{router}: the kiosk's first screen. It holds no purchase token, because the next buyer sees the same page.
+ * An unknown router and a service that is not available have screens of their own, which try again by themselves.
  */
 export const load: PageServerLoad = async (event) => ({
-	till: await readTill(event),
+	availability: await readAvailability(event),
 	brand: await kioskBrand(event),
 	options: kioskOptions(event.url.searchParams)
 });

@@ -5,7 +5,7 @@ import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
 import { priceAgain } from '../../../s/[token]/retry.ts';
-import { refused, told } from '../told.ts';
+import { refused, answer } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /** Pays the purchase of the form's `token` again: `{ token }` of where it goes on, or `{ errors }` by field. */
@@ -30,7 +30,7 @@ export const POST: RequestHandler = async (event) => {
 				amount: Number(entry.quoted),
 				currency: session.currency
 			});
-			return told({ token });
+			return answer({ token });
 		} catch (problem) {
 			const words = { router, region: config.defaultRegion };
 			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);

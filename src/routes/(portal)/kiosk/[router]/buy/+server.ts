@@ -4,8 +4,8 @@ import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
-import { kioskRouter } from '../till.ts';
-import { refused, told } from '../told.ts';
+import { kioskRouter } from '../availability.ts';
+import { refused, answer } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /**
@@ -35,7 +35,7 @@ export const POST: RequestHandler = async (event) => {
 				amount: wanted.choice.amount,
 				currency: router.currency
 			});
-			return told({ token });
+			return answer({ token });
 		} catch (problem) {
 			const words = { router, region: config.defaultRegion };
 			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);

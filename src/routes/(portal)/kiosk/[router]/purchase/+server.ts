@@ -1,7 +1,7 @@
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
-import { told, unanswered } from '../told.ts';
+import { answer, unanswered } from '../answers.ts';
 import { kioskPurchase } from '../view.ts';
 import type { RequestHandler } from './$types';
 
@@ -17,11 +17,11 @@ export const POST: RequestHandler = async (event) => {
 	try {
 		for (let steps = 0; steps < MAX_STEPS; steps += 1) {
 			const found = await event.locals.app.purchases.find(apiClient(event), token);
-			if (!found) return told({ state: null }, 404);
-			if (found.successor === null) return told(await kioskPurchase(event, token, found));
+			if (!found) return answer({ state: null }, 404);
+			if (found.successor === null) return answer(await kioskPurchase(event, token, found));
 			token = found.successor;
 		}
-		return told({ state: null }, 404);
+		return answer({ state: null }, 404);
 	} catch (problem) {
 		return unanswered(problem);
 	}

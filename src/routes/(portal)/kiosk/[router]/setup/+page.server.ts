@@ -3,7 +3,7 @@ import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { orUnavailable } from '../../../api-errors.ts';
-import { kioskRouter } from '../till.ts';
+import { kioskRouter } from '../availability.ts';
 import type { PageServerLoad } from './$types';
 
 /** How a tablet becomes this router's kiosk: a form that makes its start address, and what an owner has to know. */

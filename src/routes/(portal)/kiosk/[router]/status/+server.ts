@@ -2,7 +2,7 @@ import { readFields } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { purchaseShown } from '../../../s/[token]/view.ts';
-import { told, unanswered } from '../told.ts';
+import { answer, unanswered } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /** Longest time that an answer is held back until there is news; as the API's own limit. */
@@ -19,9 +19,9 @@ export const POST: RequestHandler = async (event) => {
 	const { token } = readFields(await readForm(event.request), ['token']);
 	try {
 		const found = await purchases.wait(apiClient(event), token, wait);
-		if (!found) return told({ state: null }, 404);
-		if (found.successor !== null) return told({ state: 'replaced' });
-		return told({ state: purchaseShown(found, new Date(clock.now()), config.reportTimezone).watch });
+		if (!found) return answer({ state: null }, 404);
+		if (found.successor !== null) return answer({ state: 'replaced' });
+		return answer({ state: purchaseShown(found, new Date(clock.now()), config.reportTimezone).watch });
 	} catch (problem) {
 		return unanswered(problem);
 	}

@@ -6,7 +6,7 @@ import type { RequestHandler } from './$types';
 export const GET: RequestHandler = async (event) => {
 	const { token } = event.params;
 	const page = link(`/pass/${token}`);
-	// Whoever only looks ahead signs nobody in.
+	// A HEAD request signs no device in.
 	const pass = event.request.method === 'GET' ? await event.locals.app.apiBuyers.find(token) : null;
 	const location = pass ? await wayOnline(event, page, { token, ...pass }) : page;
 	return new Response(null, { status: 303, headers: { location } });

@@ -1,6 +1,6 @@
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 
-/** What is chosen for a poster in its address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
+/** The options of a poster in its address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
 
 export const SIZES = ['a4', 'a6'] as const;
 export type Size = (typeof SIZES)[number];

@@ -3,7 +3,7 @@ import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
-/** What a poster says in one of its languages. */
+/** The texts of a poster in one of its languages. */
 export interface PosterWords {
 	locale: Locale;
 	direction: 'ltr' | 'rtl';

@@ -16,7 +16,7 @@ export const GET: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const { token } = event.params;
 	const page = link(`/s/${token}`);
-	// Whoever only looks ahead signs nobody in.
+	// A HEAD request signs no device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
 		const found = await purchases.find(apiClient(event), token);

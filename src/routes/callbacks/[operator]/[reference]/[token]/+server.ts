@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
-import { receiveCallback } from '#lib/server/web/machines/callbacks.ts';
+import { receiveCallback } from '#lib/server/web/operator-callbacks.ts';
 
 /** POST or PUT /callbacks/{operator}/{reference}/{token}: about one payment or refund. */
 export const POST: RequestHandler = (event) => receiveCallback(event, event.params);

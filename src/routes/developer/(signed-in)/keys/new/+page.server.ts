@@ -5,7 +5,7 @@ import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
 import { expiryOf, LIFETIMES, today } from './entry.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/keys/new: makes a key and shows it, this once. */
+/** /developer/keys/new: creates a key and shows it once. */
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
 	const { apiKeys, clock, config } = event.locals.app;
@@ -20,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-const SUSPENDED = 'This account is suspended. It cannot have new keys.';
+const SUSPENDED = 'This account is suspended. New keys cannot be created.';
 
 export const actions: Actions = {
 	default: async (event) => {
@@ -36,8 +36,8 @@ export const actions: Actions = {
 				: { key, name: entry.name };
 		} catch (error) {
 			if (!(error instanceof KeyRefused)) throw error;
-			const field = ['too_many', 'made_already'].includes(error.reason) ? 'form' : error.reason;
-			return refused(error.reason === 'made_already' ? 409 : 400, field, error.message);
+			const field = ['too_many', 'already_created'].includes(error.reason) ? 'form' : error.reason;
+			return refused(error.reason === 'already_created' ? 409 : 400, field, error.message);
 		}
 	}
 };
@@ -56,23 +56,23 @@ async function readEntry({ request }: RequestEvent) {
 	};
 }
 
-/** @returns null when nobody can tell when the key should end @throws KeyRefused */
+/** Creates the key. Returns null if the expiry is missing. @throws KeyRefused */
 async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Promise<string | null> {
 	const { apiKeys, clock, config } = event.locals.app;
 	if (entry.date !== '' && entry.lifetime !== 'date') {
 		throw new KeyRefused(
 			'expiry',
-			'You typed a day, but chose another end. Choose “At the end of a day”, or empty the day.'
+			'You entered a date but chose another expiry. Choose “On a date”, or clear the date.'
 		);
 	}
 	const expiresAt = expiryOf(entry.lifetime, entry.date, clock.now(), config.reportTimezone);
 	if (expiresAt === undefined) return null;
 	const choices = apiKeys.choices(account.role);
 	const role = choices.roles.find((one) => one === entry.role);
-	if (!role) throw new KeyRefused('role', 'Choose a role that your account has.');
+	if (!role) throw new KeyRefused('role', 'Choose one of the roles of your account.');
 	const scopes = choices.scopes.filter((scope) => entry.scopes.includes(scope));
 	if (scopes.length < new Set(entry.scopes).size) {
-		throw new KeyRefused('scopes', 'Choose among the scopes that your account has.');
+		throw new KeyRefused('scopes', 'Choose scopes that your account allows.');
 	}
 	return apiKeys.create({
 		accountId: account.id,

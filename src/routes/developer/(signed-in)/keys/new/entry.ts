@@ -1,20 +1,21 @@
 import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 
-/** How long a new key can live, as the form offers it. */
+/** Expiry choices of the form. */
 export const LIFETIMES = [
 	['never', 'Never'],
 	['30', 'After 30 days'],
 	['90', 'After 90 days'],
-	['365', 'After a year'],
-	['date', 'At the end of a day']
+	['365', 'After 1 year'],
+	['date', 'On a date']
 ] as const;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The moment at which a key ends.
- * @param date `YYYY-MM-DD`, where the lifetime is `date`: the key works until that day is over
- * @returns null for never, or undefined when it cannot be read
+ * Computes the expiry of a key in ms since the epoch.
+ *
+ * @param date `YYYY-MM-DD` for the lifetime `date`; the key works until the end of that day
+ * @returns null for never; undefined if the entry is invalid
  */
 export function expiryOf(
 	lifetime: string,
@@ -28,5 +29,5 @@ export function expiryOf(
 	return buckets('daily', { from: date, to: date }, date, timeZone)?.[0]?.until;
 }
 
-/** The first day that can be chosen. */
+/** Today as `YYYY-MM-DD`, the earliest expiry date. */
 export const today = (now: number, timeZone: string): string => dateAt(now, timeZone);

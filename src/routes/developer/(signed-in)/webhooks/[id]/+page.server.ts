@@ -9,10 +9,10 @@ import type { Actions, PageServerLoad } from './$types';
 const PAGE_SIZE = 50;
 const STATUSES = ['pending', 'delivered', 'failed'] as const;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Days back for "send all failed again"; the log is kept for 30. */
+/** Days. Deliveries are kept for 30. */
 const REPLAY_DAYS = [1, 7, 30];
 
-/** /developer/webhooks/{id}?status=…&before=ID: one webhook, what can be done with it, and its deliveries. */
+/** /developer/webhooks/{id}?status=…&before=ID: one webhook and its deliveries. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const endpoint = await endpointOf(event, visitor);
@@ -21,7 +21,7 @@ export const load: PageServerLoad = async (event) => {
 	const before = idOf(search.get('before') ?? undefined) || null;
 	const found = await event.locals.app.webhooks.deliveries(visitor.account.id, endpoint.id, {
 		before,
-		// One more than is shown tells whether there is another page.
+		// One extra row shows whether there is another page.
 		limit: PAGE_SIZE + 1,
 		...(status === null ? {} : { status })
 	});
@@ -54,7 +54,7 @@ function doneText(search: URLSearchParams): string | null {
 	return DONE[search.get('done') ?? ''] ?? null;
 }
 
-/** Who sent the form, and for which of their webhooks. */
+/** Returns the visitor and the webhook that the form changes. */
 async function sentBy(event: RequestEvent<{ id: string }>) {
 	const visitor = await requireVisitor(event);
 	const endpoint = await endpointOf(event, visitor);
@@ -69,7 +69,7 @@ export const actions: Actions = {
 		const { account, endpoint, webhooks, here } = await sentBy(event);
 		const events = knownEvents((await readFields(event.request)).all('event'));
 		if (account.status === 'suspended') return fail(403, { problem: SUSPENDED });
-		if (events.length === 0) return fail(400, { eventsProblem: 'Tick at least one event.' });
+		if (events.length === 0) return fail(400, { eventsProblem: 'Select at least one event.' });
 		try {
 			await webhooks.register({ accountId: account.id }, { url: endpoint.url, events }, event.url.host);
 		} catch (problem) {
@@ -81,9 +81,9 @@ export const actions: Actions = {
 	secret: async (event) => {
 		const { account, endpoint, webhooks } = await sentBy(event);
 		const { field } = await readFields(event.request);
-		// A page that is loaded again sends its form again, and must not end the secret that it has just shown.
+		// A reload sends the form again, and must not replace the secret that it has just shown.
 		if (field('version') !== String(endpoint.updatedAt)) {
-			return fail(409, { problem: 'This form was sent before. A new secret was made then, and shown once.' });
+			return fail(409, { problem: 'This form was already sent. It created a secret, which was shown once.' });
 		}
 		return { secret: await webhooks.rotateSecret(account.id, endpoint.id) };
 	},
@@ -104,7 +104,7 @@ export const actions: Actions = {
 	replay: async (event) => {
 		const { account, endpoint, webhooks, clock, here } = await sentBy(event);
 		const days = Number((await readFields(event.request)).field('days'));
-		if (!REPLAY_DAYS.includes(days)) return fail(400, { problem: 'Choose how far back.' });
+		if (!REPLAY_DAYS.includes(days)) return fail(400, { problem: 'Choose a period.' });
 		if (endpoint.status !== 'active') return fail(409, { problem: 'Enable the webhook first.' });
 		const count = await webhooks.replayFailed(account.id, endpoint.id, clock.now() - days * DAY_MS);
 		redirect(303, `${here}?replayed=${count}`);

@@ -5,7 +5,7 @@ import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { EVENT_CHOICES, knownEvents } from '../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/webhooks/new: registers a webhook and shows its secret, this once. */
+/** /developer/webhooks/new: adds a webhook and shows its secret once. */
 export const load: PageServerLoad = async (event) => {
 	await requireVisitor(event);
 	return { choices: EVENT_CHOICES };
@@ -20,9 +20,9 @@ export const actions: Actions = {
 			fail(status, { entry, at, problem });
 		if (account.status === 'suspended') return refused(403, 'form', 'This account is suspended.');
 		if (!URL.canParse(entry.url) || /[\s\p{Cc}]/u.test(entry.url)) {
-			return refused(400, 'url', 'Type a whole address, e.g. https://app.example.com/hooks/wifi.');
+			return refused(400, 'url', 'Enter a complete address, for example https://app.example.com/hooks/wifi.');
 		}
-		if (entry.events.length === 0) return refused(400, 'events', 'Tick at least one event.');
+		if (entry.events.length === 0) return refused(400, 'events', 'Select at least one event.');
 		try {
 			const { created, body } = await event.locals.app.webhooks.register(
 				{ accountId: account.id },

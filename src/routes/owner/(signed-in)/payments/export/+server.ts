@@ -7,7 +7,7 @@ import type { RequestHandler } from './$types';
 
 const BATCH = 500;
 
-/** Names of columns are for programs and stay English, as the API's are. */
+/** Read by programs: not translated, like the API's field names. */
 const COLUMNS = [
 	...['time', 'kind', 'payment_id', 'session_id', 'router', 'phone', 'duration'],
 	...['amount', 'fee', 'net', 'currency']
@@ -40,7 +40,7 @@ async function* rowsOf(
 	} while (after !== null);
 }
 
-/** GET /owner/payments/export?period=&day=: the lines of a figure as CSV, all of them. */
+/** GET /owner/payments/export?period=&day=: the payments and refunds behind a sum as CSV. */
 export const GET: RequestHandler = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { earnings } = event.locals.app;

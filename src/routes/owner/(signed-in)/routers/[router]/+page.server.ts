@@ -10,7 +10,7 @@ function doneText(done: string | null, price: string): string | null {
 	return done === 'wifi' ? m.owner_wifi_done() : null;
 }
 
-/** /owner/routers/{id}: its price, what buyers get, its poster, its addresses. */
+/** /owner/routers/{id}: price, access, poster and addresses of a router. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
@@ -29,7 +29,7 @@ export const load: PageServerLoad = async (event) => {
 		},
 		access: accessWords(router),
 		use: routerUse(uses.get(router.id), config.reportTimezone),
-		/** As they are given to people: without a language, so that each phone speaks its own. */
+		/** Without a language, so that each phone gets its own. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,
 		done: doneText(event.url.searchParams.get('done'), price)

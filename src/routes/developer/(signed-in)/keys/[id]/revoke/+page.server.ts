@@ -6,9 +6,9 @@ import type { Actions, PageServerLoad } from './$types';
 const idOf = ({ params }: RequestEvent<{ id: string }>) =>
 	/^\d{1,15}$/.test(params.id) ? Number(params.id) : 0;
 
-const NO_KEY = 'You have no such key, or it has ended already.';
+const NO_KEY = 'You have no such active key.';
 
-/** /developer/keys/{id}/revoke: asks once more, then ends the key. */
+/** /developer/keys/{id}/revoke: asks for confirmation, then revokes the key. */
 export const load: PageServerLoad = async (event) => {
 	const keys = await keysOf(event, await requireVisitor(event));
 	const key = keys.find(({ id, isOwn }) => id === idOf(event) && !isOwn);

@@ -3,7 +3,7 @@ import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { endpointOf } from '../../webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/webhooks/{id}/remove: asks once more, then removes the webhook with its log. */
+/** /developer/webhooks/{id}/remove: asks for confirmation, then removes the webhook and its deliveries. */
 export const load: PageServerLoad = async (event) => ({
 	endpoint: await endpointOf(event, await requireVisitor(event))
 });

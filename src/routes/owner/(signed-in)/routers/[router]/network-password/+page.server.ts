@@ -9,7 +9,7 @@ import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/own
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** Why a text cannot be the password; null when it can. The rules of access/kinds.ts decide again, in the same way. */
+/** Returns why a text cannot be the password, or null. access/kinds.ts checks the same rules again. */
 function problemOf(text: string): string | null {
 	switch (wifiPasswordProblem(text)) {
 		case null:
@@ -25,7 +25,7 @@ function problemOf(text: string): string | null {
 
 const pageOf = (id: number) => link(`/owner/routers/${id}`);
 
-/** /owner/routers/{id}/network-password: the password of the Wi-Fi itself, where guests are shown one. */
+/** /owner/routers/{id}/network-password: the shared password of the Wi-Fi. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	if (!hasNetworkPassword(router.access_kind, router.security)) redirect(303, pageOf(router.id));
@@ -43,7 +43,7 @@ export const actions: Actions = {
 		try {
 			await event.locals.app.accessKinds.set(router.id, { networkPassword });
 		} catch (refused) {
-			// It became a router of another kind in between: its page says which.
+			// The access kind changed meanwhile: the router's page shows it.
 			if (!(refused instanceof AccessInputError)) throw refused;
 			redirect(303, pageOf(router.id));
 		}

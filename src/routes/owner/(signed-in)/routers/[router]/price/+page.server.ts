@@ -12,10 +12,10 @@ import { PriceMoved } from '#lib/server/routers/routers.ts';
 import { parsePrice } from './parse-price.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** What buyers ask for most: the effect of a price is shown by these. */
+/** Common durations, to show the effect of a price. */
 const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
 
-/** Why a price cannot be set; null when it can. `setPrice` decides again, in the same way. */
+/** Returns why a price cannot be set, or null. `setPrice` checks the same rules again. */
 function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: number): string | null {
 	const wanted = parsePrice(text);
 	if (wanted === null || wanted <= 0) return m.owner_price_not_number();
@@ -39,7 +39,7 @@ function effectOf(router: PricedRouter, price: number): { time: string; before: 
 	});
 }
 
-/** /owner/routers/{id}/price: asks for a price; with `?price=` shows what it means, and asks once more. */
+/** /owner/routers/{id}/price: asks for a price; with `?price=` shows its effect and asks for confirmation. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const typed = event.url.searchParams.get('price');
@@ -71,7 +71,7 @@ export const actions: Actions = {
 		const problem = problemOf(field('price'), router, event.locals.app.config.maxPrice);
 		const price = parsePrice(field('price'));
 		if (field('from') !== String(router.price)) {
-			// Sent twice, it is done already.
+			// The form was sent twice.
 			if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));
 			return moved(router.price, router.currency);
 		}

@@ -12,7 +12,7 @@ async function deliveryOf(event: RequestEvent<{ id: string; delivery: string }>,
 	return { endpoint, delivery };
 }
 
-/** /developer/webhooks/{id}/deliveries/{id}: what was sent and what came back, try by try. */
+/** /developer/webhooks/{id}/deliveries/{id}: one delivery with its request and all attempts. */
 export const load: PageServerLoad = async (event) => {
 	const { endpoint, delivery } = await deliveryOf(event, await requireVisitor(event));
 	return {
@@ -26,7 +26,7 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** JSON with a line for each member; anything else as it is. */
+/** Indents JSON; returns any other text unchanged. */
 function readable(text: string): string {
 	try {
 		return JSON.stringify(JSON.parse(text), null, 2);

@@ -1,6 +1,6 @@
 /**
- * What the kiosk's screen and its server say to each other. A purchase is named by its token in request bodies
- * only: addresses are kept by browsers and in logs, and nothing of a buyer may stay behind.
+ * The requests of the kiosk's screen. Purchase tokens travel in request bodies only: browsers and logs keep addresses,
+ * and nothing of a buyer may stay on the tablet.
  */
 import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
 import type { FormErrors } from '../checkout/pay-form.ts';
@@ -15,18 +15,18 @@ export interface KioskRouter extends PricedRouter {
 	address: string | null;
 	ssid: string;
 	payment_methods: string[];
-	/** A user name is asked for, beside the password. */
+	/** The sign-in needs a username, too. */
 	signsIn: boolean;
-	/** What has to be known before paying. */
+	/** A warning before the payment. */
 	note: string | null;
 }
 
-/** `away`: the service cannot be asked. `unknown`: the address names no router. */
-export type Till =
+/** Whether the kiosk can sell. `away`: the service is not available. `unknown`: the address names no router. */
+export type Availability =
 	| { state: 'open' | 'offline'; router: KioskRouter; hint: PhoneHint }
 	| { state: 'unknown' | 'away'; router: null };
 
-/** One purchase, with all that the screens of waiting, the password and the failures show. */
+/** A purchase as the kiosk's screens show it. */
 export interface KioskPurchase extends Pick<
 	PurchaseState,
 	'kind' | 'tone' | 'title' | 'text' | 'next' | 'action' | 'polls'
@@ -39,30 +39,30 @@ export interface KioskPurchase extends Pick<
 	code: string;
 	money: string;
 	ssid: string;
-	/** How long ago the payment was asked for. */
+	/** Age of the payment. */
 	ageSeconds: number;
-	/** Where to look for a request that does not show on the phone. */
+	/** For a buyer whose phone shows no prompt. */
 	hint: string;
 	/** Lines of the receipt. */
 	lines: [string, string][];
 	/** Opens the purchase's page on the buyer's own phone. */
 	phoneQr: QrCode;
-	/** What lets the buyer in, while the time runs; `qr` null where no code helps. */
+	/** While the time runs. */
 	pass: SignInInstructions | null;
-	/** Paying again: what it costs, and the number that was asked, its middle hidden. */
+	/** To pay again: the price, and the number that was charged, its middle hidden. */
 	again: { amount: number; money: string; duration: string; paymentMethod: string; number: string } | null;
 }
 
-/** What became of an order. `lost`: nobody knows whether it arrived. */
+/** Result of an order. `lost`: it may have arrived. */
 export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: FormErrors } | { as: 'lost' };
 
-/** `gone`: the service knows no such purchase. `away`: it could not be asked. */
+/** `gone`: there is no such purchase. `away`: the service is not available. */
 export type Found = { as: 'found'; purchase: KioskPurchase } | { as: 'gone' } | { as: 'away' };
 
-/** An order is seen through by the service, and that may take its time; a question is not worth it. */
+/** An order may take long at the service; a read is repeated instead. */
 const ORDER_LIMIT_MS = 45_000;
-const QUESTION_LIMIT_MS = 12_000;
-/** Answers of the till itself; anything else comes from something in between. */
+const READ_LIMIT_MS = 12_000;
+/** Statuses of our own server; others come from a proxy. */
 const REFUSALS: readonly number[] = [400, 404, 409, 503];
 
 export const asForm = (fields: Record<string, string>): FormData => {
@@ -72,8 +72,8 @@ export const asForm = (fields: Record<string, string>): FormData => {
 };
 
 /** @param base address of the kiosk, without a slash at the end */
-export function tillClient(base: string) {
-	/** Not AbortSignal.timeout: tablets in kiosks are old. */
+export function createKioskClient(base: string) {
+	/** Without AbortSignal.timeout, which old tablets lack. */
 	async function call(path: string, limitMs: number, fields?: Record<string, string>) {
 		const request = new AbortController();
 		const limit = setTimeout(() => request.abort(), limitMs);
@@ -96,31 +96,31 @@ export function tillClient(base: string) {
 			if (answer.ok && token) return { as: 'taken', token };
 			if (REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
 		} catch {
-			// No answer, or not ours: the order may have arrived all the same.
+			// No answer, or not ours: the order may have arrived.
 		}
 		return { as: 'lost' };
 	}
 
 	return {
-		/** What can be bought now, and a token for it; null when there is no connection. */
-		async look(): Promise<{ till: Till; purchase: string } | null> {
+		/** Reads what can be bought, and a token for it; null without a connection. */
+		async look(): Promise<{ availability: Availability; purchase: string } | null> {
 			try {
-				const { ok, body } = await call('till', QUESTION_LIMIT_MS);
-				return ok ? (body as { till: Till; purchase: string }) : null;
+				const { ok, body } = await call('availability', READ_LIMIT_MS);
+				return ok ? (body as { availability: Availability; purchase: string }) : null;
 			} catch {
 				return null;
 			}
 		},
-		/** @param fields those of pay-form.ts */
+		/** @param fields the fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),
 		payAgain: (fields: Record<string, string>) => send('again', fields),
 		async find(token: string): Promise<Found> {
 			try {
-				const { ok, status, body } = await call('purchase', QUESTION_LIMIT_MS, { token });
+				const { ok, status, body } = await call('purchase', READ_LIMIT_MS, { token });
 				if (status === 404) return { as: 'gone' };
 				if (ok) return { as: 'found', purchase: body as KioskPurchase };
 			} catch {
-				// Asked again.
+				// The caller repeats it.
 			}
 			return { as: 'away' };
 		}

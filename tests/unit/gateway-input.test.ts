@@ -6,7 +6,7 @@ import {
 	checkGateway,
 	GatewayInputError,
 	type GatewayInput
-} from '../../src/lib/server/gateways/settings/rules.ts';
+} from '../../src/lib/server/gateways/settings/gateway-input.ts';
 import { normaliseMac } from '../../src/lib/domain/mac.ts';
 
 const INPUT: GatewayInput = {

@@ -5,9 +5,8 @@ import { readBody } from '#lib/server/api/http/parse.ts';
 const MAX_CALLBACK_BYTES = 64 * 1024;
 
 /**
- * POST or PUT to a callback address: an operator says that something happened. Noted, answered at once, and only a
- * reason to ask the operator; an address that we did not make is 404 and changes nothing. Whatever the body is, the
- * answer is 200: an operator that is refused may never call again.
+ * Receives a callback of an operator (POST or PUT). The callback is stored and only wakes the status check, which
+ * decides. Responds 200 to any body, because operators stop calling after an error; 404 for an address that is not ours.
  */
 export async function receiveCallback(
 	event: RequestEvent,
@@ -33,7 +32,7 @@ export async function receiveCallback(
 	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
 }
 
-/** One that came around the proxy that names addresses (ADDRESS_HEADER) is on no list, and a callback all the same. */
+/** 'unknown' for a request that bypassed the proxy behind ADDRESS_HEADER. */
 function addressOf(event: RequestEvent): string {
 	try {
 		return event.getClientAddress();

@@ -2,20 +2,20 @@ import type { RequestEvent } from '@sveltejs/kit';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ShownBrand } from '#lib/branding/brand.ts';
-import type { KioskRouter, Till } from '#lib/kiosk/api.ts';
+import type { KioskRouter, Availability } from '#lib/kiosk/client.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orNull } from '../../api-errors.ts';
 
-/** @returns null where the number in the address belongs to no router */
+/** @returns null where there is no such router */
 export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
 	const { router: id } = event.params;
 	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
 }
 
-/** The owner's brand; none while that cannot be read: the till says so itself. */
+/** The owner's brand; null while the service is not available. */
 export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
 	try {
 		return showBrand(event, await kioskRouter(event));
@@ -25,7 +25,7 @@ export async function kioskBrand(event: RequestEvent<{ router: string }>): Promi
 	}
 }
 
-/** What the kiosk shows of a router, and no more. */
+/** The fields of a router that the kiosk shows. */
 export const shownAtKiosk = ({
 	id,
 	name,
@@ -51,8 +51,8 @@ export const shownAtKiosk = ({
 	note: endsByItself(access_kind) ? null : m.router_shared()
 });
 
-/** Whether the kiosk can sell now, and what. */
-export async function readTill(event: RequestEvent<{ router: string }>): Promise<Till> {
+/** Reads whether the kiosk can sell, and the router's prices. */
+export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {
 	try {
 		const router = await kioskRouter(event);
 		if (!router) return { state: 'unknown', router: null };

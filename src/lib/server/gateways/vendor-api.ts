@@ -1,21 +1,22 @@
 import type { GatewayFacts, Reach } from './gateway.ts';
 
-/** Calls to a gateway's own API, with what can go wrong as sentences for people; no secret ever stands in them. */
+/** Result of a call to a gateway's own API. `reason` is a sentence for people and contains no secret. */
 export type Called =
 	| { kind: 'answer'; status: number; body: unknown; headers: Record<string, string> }
 	| { kind: 'unavailable'; reason: string };
 
 export interface Call {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Behind the address of the API. */
+	/** Appended to the base URL of the API. */
 	path: string;
 	body?: Record<string, unknown>;
 	headers: Record<string, string>;
 }
 
-export async function callOwnApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Called> {
+/** Calls the API of a gateway. */
+export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Called> {
 	const { api, apiCertificate } = facts.settings;
-	if (api === undefined) return unavailable('It was registered without the address of its API.');
+	if (api === undefined) return unavailable('The gateway was registered without the URL of its API (--api).');
 	const { host } = new URL(api);
 	const outcome = await reach.send(
 		{
@@ -34,16 +35,16 @@ export async function callOwnApi(call: Call, facts: GatewayFacts, reach: Reach):
 		const { status, headers } = outcome;
 		return { kind: 'answer', status, headers, body: parsed(outcome.text) };
 	}
-	if (outcome.cause === 'timeout') return unavailable(`${host} did not answer in time.`);
-	if (outcome.cause === 'too_large') return unavailable(`${host} answered more than it should.`);
+	if (outcome.cause === 'timeout') return unavailable(`${host} did not respond in time.`);
+	if (outcome.cause === 'too_large') return unavailable(`The response of ${host} is too large.`);
 	if (outcome.untrusted) {
 		return unavailable(
 			apiCertificate === undefined
-				? `${host} shows a certificate that this machine does not trust: give it with --api-certificate-file.`
-				: `${host} shows another certificate than the one of --api-certificate-file, or one that is out of date.`
+				? `The certificate of ${host} is not trusted on this machine. Give it with --api-certificate-file.`
+				: `The certificate of ${host} is not the one in --api-certificate-file, or it has expired.`
 		);
 	}
-	return unavailable(outcome.sent ? `${host} broke the connection off.` : `${host} cannot be reached.`);
+	return unavailable(outcome.sent ? `${host} closed the connection.` : `${host} cannot be reached.`);
 }
 
 export const unavailable = (reason: string) => ({ kind: 'unavailable' as const, reason });

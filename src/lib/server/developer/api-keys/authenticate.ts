@@ -1,0 +1,70 @@
+import { AppError } from '#lib/server/platform/errors.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { scopeList, type Caller, type KeysContext, type KnownKey } from './context.ts';
+import { keyMode } from './key-format.ts';
+import { hasRole } from './roles.ts';
+import * as store from './store.ts';
+
+/** A key that another process revoked works at most this long. */
+const CACHE_MS = 5_000;
+const CACHE_SIZE = 10_000;
+const TOUCH_EVERY_MS = 60_000;
+
+/**
+ * Finds the caller for an `Authorization` header.
+ *
+ * @throws AppError `missing_api_key` or `invalid_api_key`
+ */
+export async function authenticate(context: KeysContext, authorization: string | null): Promise<Caller> {
+	const header = authorization?.trim() ?? '';
+	const key = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
+	if (key === '') {
+		throw new AppError('missing_api_key', 'Send the header "Authorization: Bearer <API_KEY>".');
+	}
+	const hash = sha256(key);
+	const found = cached(context, hash) ?? (keyMode(key) === context.mode ? await find(context, hash) : null);
+	const expiresAt = found?.row.expires_at ?? null;
+	if (!found || found.row.revoked_at !== null || (expiresAt !== null && expiresAt <= context.clock.now())) {
+		throw new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
+	}
+	await touch(context, found.row.id);
+	return found.caller;
+}
+
+function cached({ cache, clock }: KeysContext, hash: string): KnownKey | null {
+	const now = clock.now();
+	const entry = cache.get(hash);
+	return entry && now - entry.readAt < CACHE_MS ? entry.found : null;
+}
+
+async function find({ database, cache, clock }: KeysContext, hash: string): Promise<KnownKey | null> {
+	const now = clock.now();
+	const row = await store.findByHash(database.db, hash);
+	cache.delete(hash);
+	if (!row) return null;
+	const found = { row, caller: callerOf(row) };
+	if (cache.size >= CACHE_SIZE) cache.clear();
+	cache.set(hash, { found, readAt: now });
+	return found;
+}
+
+function callerOf(row: store.KeyWithAccount): Caller {
+	const scopes = scopeList.parse(JSON.parse(row.scopes));
+	return {
+		accountId: row.account_id,
+		keyId: row.id,
+		role: hasRole(row.account_role, row.role) ? row.role : row.account_role,
+		scopes: scopes.length > 0 ? new Set(scopes) : null,
+		plan: row.plan,
+		suspended: row.account_status === 'suspended'
+	};
+}
+
+/** Records the time of use. It is only shown, so a call must not fail or wait for it. */
+async function touch({ database, clock, touched }: KeysContext, id: number): Promise<void> {
+	const now = clock.now();
+	const last = touched.get(id);
+	if (last !== undefined && now - last < TOUCH_EVERY_MS) return;
+	touched.set(id, now);
+	await database.writeBehind((trx) => store.touch(trx, id, now)).catch(() => touched.delete(id));
+}

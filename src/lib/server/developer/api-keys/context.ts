@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/routes.ts';
+import type { Database } from '#lib/server/db/database.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Secrets } from '#lib/server/platform/secrets.ts';
+import type { KeyMode } from './key-format.ts';
+import type * as store from './store.ts';
+
+export type Plan = 'default' | 'enterprise' | 'portal';
+
+/** The account and key behind an API call. */
+export interface Caller {
+	accountId: number;
+	keyId: number;
+	role: Role;
+	/** null: every scope of the role. */
+	scopes: ReadonlySet<Scope> | null;
+	plan: Plan;
+	suspended: boolean;
+}
+
+export interface KnownKey {
+	row: store.KeyWithAccount;
+	caller: Caller;
+}
+
+export interface KeysContext {
+	database: Database;
+	clock: Clock;
+	secrets: Secrets;
+	mode: KeyMode;
+	/** By hash. Unknown keys are not cached, so that a new key works at once. */
+	cache: Map<string, { found: KnownKey; readAt: number }>;
+	/** Time of the last written use, by key id. */
+	touched: Map<number, number>;
+}
+
+export const scopeList = z.array(z.enum(SCOPES));
+
+/** Prefix of the names of Airtill's own keys. */
+export const OWN_PREFIX = 'airtill:';

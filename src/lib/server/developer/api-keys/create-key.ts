@@ -1,0 +1,127 @@
+import type { Role, Scope } from '#lib/server/api/contract/routes.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { OWN_PREFIX, type KeysContext } from './context.ts';
+import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
+import { hasRole, scopesOf } from './roles.ts';
+import * as store from './store.ts';
+
+export interface NewKey {
+	accountId: number;
+	name: string;
+	/** Not above the account's role. */
+	role: Role;
+	/** Empty: every scope of the role. */
+	scopes?: readonly Scope[];
+	/** ms since the epoch; null: never. */
+	expiresAt?: number | null;
+	/** From `formToken()`: a form that is sent twice creates one key. */
+	formToken?: string;
+}
+
+/** A refused key. The message is shown to the person. */
+export class KeyRefused extends Error {
+	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created';
+
+	constructor(reason: KeyRefused['reason'], message: string) {
+		super(message);
+		this.name = 'KeyRefused';
+		this.reason = reason;
+	}
+}
+
+export const MAX_LIVE_KEYS = 20;
+export const MAX_KEY_NAME = 100;
+const DERIVED_BYTES = 64;
+
+/** Creates a key and returns its text, which is not stored. @throws KeyRefused */
+export async function createKey(context: KeysContext, wanted: NewKey): Promise<string> {
+	const { database, clock, mode } = context;
+	check(wanted, clock.now());
+	const key = generateKey(mode);
+	try {
+		await database.transact(async (trx) => {
+			await checkAccount(trx, wanted, clock.now());
+			await store.insert(trx, rowOf(key, wanted, clock.now()));
+		});
+	} catch (error) {
+		// Two submissions at the same moment: the unique index accepts one.
+		if (wanted.formToken !== undefined && database.isUniqueViolation(error)) throw alreadyCreated();
+		throw error;
+	}
+	return key;
+}
+
+/**
+ * Creates or reinstates the key that is derived from AIRTILL_SECRET, and revokes the account's other keys of this
+ * name, for example those of an earlier secret.
+ */
+export async function ensureDerivedKey(
+	{ database, clock, secrets, mode }: KeysContext,
+	{ accountId, name, role }: { accountId: number; name: string; role: Role }
+): Promise<string> {
+	const key = keyFromBytes(mode, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
+	const hash = sha256(key);
+	await database.transact(async (trx) => {
+		if (await store.findByHash(trx, hash)) await store.reinstate(trx, hash);
+		else await store.insert(trx, rowOf(key, { accountId, name, role }, clock.now()));
+		await store.revokeOthers(trx, { accountId, name, exceptHash: hash, now: clock.now() });
+	});
+	return key;
+}
+
+/** Checks the entries of a form. @throws KeyRefused */
+function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey, now: number): void {
+	if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
+	if (name.length > MAX_KEY_NAME) {
+		throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
+	}
+	if (name.startsWith(OWN_PREFIX)) {
+		throw new KeyRefused('name', `Names that start with ${OWN_PREFIX} are reserved. Choose another name.`);
+	}
+	if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
+		throw new KeyRefused('form', 'This form is damaged. Open it again.');
+	}
+	if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
+		throw new KeyRefused(
+			'scopes',
+			`The role ${role} does not allow these scopes. Remove them or choose another role.`
+		);
+	}
+	if (expiresAt !== null && expiresAt <= now) {
+		throw new KeyRefused('expiry', 'This day has passed. Choose a later day.');
+	}
+}
+
+/** @throws KeyRefused */
+async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
+	const accountRole = await store.roleOfAccount(trx, accountId);
+	if (!accountRole || !hasRole(accountRole, role)) {
+		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
+	}
+	if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken))) throw alreadyCreated();
+	if ((await store.countLive(trx, accountId, now, OWN_PREFIX)) >= MAX_LIVE_KEYS) {
+		throw new KeyRefused('too_many', `An account can have ${MAX_LIVE_KEYS} active keys. Revoke one first.`);
+	}
+}
+
+const rowOf = (
+	key: string,
+	{ accountId, name, role, scopes = [], expiresAt = null, formToken }: NewKey,
+	now: number
+) => ({
+	account_id: accountId,
+	name,
+	hash: sha256(key),
+	hint: keyHint(key),
+	role,
+	scopes: JSON.stringify(scopes),
+	created_at: now,
+	expires_at: expiresAt,
+	last_used_at: null,
+	revoked_at: null,
+	form_token: formToken ?? null
+});
+
+const alreadyCreated = () =>
+	new KeyRefused('already_created', 'This form was already sent and created a key.');

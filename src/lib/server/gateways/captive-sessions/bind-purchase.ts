@@ -1,0 +1,40 @@
+import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import { entryOf, insert } from './record.ts';
+import * as store from './store.ts';
+
+/** The longest pass and the time to pay for it. */
+const PAID_MS = 32 * 24 * 60 * 60 * 1000;
+
+/** Binds a purchase to a captive session. Returns false if the session does not exist. */
+export async function bindPurchase(
+	context: CaptiveSessionsContext,
+	id: string,
+	purchaseToken: string
+): Promise<boolean> {
+	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return false;
+	const { database, clock, secrets, access } = context;
+	const now = clock.now();
+	const row = await store.findById(database.db, sha256(id), now);
+	if (!row) return false;
+	const tokenHash = sha256(purchaseToken);
+	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
+	const entry = entryOf(secrets, row);
+	const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
+	// The other purchase keeps its captive session; this one gets a copy.
+	if (hasOther) await insert(context, row.gateway_id, entry, binding);
+	else await store.update(database.db, row.id, binding);
+	await access.bound(tokenHash, entry.state === 'online');
+	return true;
+}
+
+/** Moves the captive sessions of a purchase to the one that replaced it. */
+export async function moveToPurchase(
+	{ database, access }: CaptiveSessionsContext,
+	fromToken: string,
+	toToken: string
+): Promise<void> {
+	await store.moveToPurchase(database.db, sha256(fromToken), sha256(toToken));
+	await access.bound(sha256(toToken), false);
+}

@@ -1,0 +1,54 @@
+import type { RegisteredGateway } from '../gateways.ts';
+import { adapterOf } from '../registry.ts';
+import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import { entryOf } from './record.ts';
+import * as store from './store.ts';
+
+/** SHA-256 of the token of the last purchase that a device made at a gateway. */
+export async function earlierPurchase(
+	{ database, clock }: CaptiveSessionsContext,
+	gateway: RegisteredGateway,
+	clientMac: string | null
+): Promise<string | null> {
+	if (clientMac === null) return null;
+	const device = { gatewayId: gateway.id, clientMac };
+	return (await store.newestPurchaseOf(database.db, device, clock.now()))?.purchase_token_hash ?? null;
+}
+
+/**
+ * Finds the purchase that lets the device at an IP address online. Only useful if we see the devices' own addresses,
+ * that is without NAT between the hotspot and this installation.
+ *
+ * @returns SHA-256 of the purchase's token; null if the device is unknown, or was redirected again after its sign-in
+ */
+export async function purchaseOnlineAt(
+	context: CaptiveSessionsContext,
+	gateway: RegisteredGateway,
+	address: string
+): Promise<string | null> {
+	const { clock, secrets, access, database } = context;
+	const clientIp = address.replace(/^::ffff:(?=[\d.]+$)/i, '');
+	const now = clock.now();
+	const newest = await store.newestFromIp(database.db, { gatewayId: gateway.id, clientIp }, now);
+	if (!newest) return null;
+	const device = { gatewayId: gateway.id, clientMac: newest.client_mac ?? '' };
+	const paid =
+		newest.purchase_token_hash === null && newest.client_mac !== null
+			? await store.newestPurchaseOf(database.db, device, now)
+			: newest;
+	// DHCP may have given the address to another device since.
+	if (!paid || paid.client_ip !== clientIp || paid.purchase_token_hash === null) return null;
+	const isSignedIn =
+		(paid.tried_at !== null && newest.created_at <= paid.tried_at) ||
+		entryOf(secrets, newest).state === 'online';
+	if (isSignedIn) return paid.purchase_token_hash;
+	const adapter = adapterOf(gateway.kind);
+	if (adapter.finishes(gateway) !== 'waits') return null;
+	// Another system lets the device online and does not report it.
+	if (adapter.controlMode(gateway) === 'external') return paid.purchase_token_hash;
+	const state = await access.stateOf(paid.purchase_token_hash, {
+		gatewayId: gateway.id,
+		mac: paid.client_mac
+	});
+	return state === 'online' ? paid.purchase_token_hash : null;
+}

@@ -1,0 +1,85 @@
+import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { EntryRefused, type Entry, type Finish, type PassLogin } from '../gateway.ts';
+import { openGateway } from '../gateway-record.ts';
+import type { RegisteredGateway } from '../gateways.ts';
+import { adapterOf } from '../registry.ts';
+import * as gatewayStore from '../store.ts';
+import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import { entryOf } from './record.ts';
+import * as store from './store.ts';
+
+export interface PurchaseAt {
+	token: string;
+	/** The router of the purchase. Gateways of other routers never see its password. */
+	routerId: number;
+}
+
+/** The device that a purchase lets online. */
+export interface PurchaseDevice {
+	gateway: RegisteredGateway;
+	entry: Entry;
+	how: Finish['kind'];
+	/** Whether the browser was sent to the gateway: in this captive session, or recently in another one. */
+	tried: 'here' | 'elsewhere' | null;
+	/** null at gateways that do not control devices. */
+	deviceState: DeviceState | null;
+}
+
+/** Automatic sign-ins of a purchase keep this distance, so that gateway and portal do not redirect in a circle. */
+const RETRY_MS = 10 * 60 * 1000;
+/** Captive sessions of one purchase that are looked at. */
+const MAX_SESSIONS = 10;
+
+/** The newest device of a purchase; null if it was never opened behind a gateway of its router. */
+export async function purchaseDevice(
+	context: CaptiveSessionsContext,
+	purchase: PurchaseAt
+): Promise<PurchaseDevice | null> {
+	const found = await newestOf(context, purchase);
+	if (!found) return null;
+	const { newest, gateway, triedAt } = found;
+	const recently = context.clock.now() - triedAt < RETRY_MS ? 'elsewhere' : null;
+	return {
+		gateway,
+		entry: entryOf(context.secrets, newest),
+		how: adapterOf(gateway.kind).finishes(gateway),
+		tried: newest.tried_at === null ? recently : 'here',
+		deviceState: await context.access.stateOf(sha256(purchase.token), {
+			gatewayId: gateway.id,
+			mac: newest.client_mac
+		})
+	};
+}
+
+/** The next step of the browser at the gateway, marked as tried; null if there is none. */
+export async function finishSignIn(
+	context: CaptiveSessionsContext,
+	purchase: PurchaseAt,
+	login: PassLogin
+): Promise<Finish | null> {
+	const found = await newestOf(context, purchase);
+	if (!found) return null;
+	const { newest, gateway } = found;
+	try {
+		const finish = adapterOf(gateway.kind).finish(entryOf(context.secrets, newest), login, gateway);
+		await store.update(context.database.db, newest.id, { tried_at: context.clock.now() });
+		return finish;
+	} catch (error) {
+		if (error instanceof EntryRefused) return null;
+		throw error;
+	}
+}
+
+async function newestOf(
+	{ database: { db }, clock, secrets }: CaptiveSessionsContext,
+	{ token, routerId }: PurchaseAt
+) {
+	const place = { tokenHash: sha256(token), routerId };
+	const rows = await store.ofPurchase(db, place, clock.now(), MAX_SESSIONS);
+	const [newest] = rows;
+	const row = newest && (await gatewayStore.findGateway(db, 'id', newest.gateway_id));
+	if (!newest || !row) return null;
+	const tries = rows.flatMap(({ tried_at }) => tried_at ?? []);
+	return { newest, gateway: openGateway(row, secrets), triedAt: Math.max(-Infinity, ...tries) };
+}

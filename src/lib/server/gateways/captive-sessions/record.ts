@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { captiveSessionId, CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
+import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import { EntryRefused, type Entry, type EntryRequest, type RefusalReason } from '../gateway.ts';
+import type { RegisteredGateway } from '../gateways.ts';
+import { adapterOf } from '../registry.ts';
+import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import * as store from './store.ts';
+
+export interface CaptiveSession {
+	id: string;
+	entry: Entry;
+}
+
+/** Time to choose, pay and come back. */
+const UNPAID_MS = 2 * 60 * 60 * 1000;
+/** Each new captive session deletes more expired ones than it adds. */
+const DELETED_PER_ENTRY = 20;
+/** Captive sessions of one gateway that `newestLogins` returns of each sort. */
+const MAX_NEWEST = 10;
+
+const entryShape: z.ZodType<Entry> = z.object({
+	state: z.enum(['new', 'online', 'refused', 'signed-out']),
+	problem: z.enum(['wrong-password', 'time-over', 'too-many-devices', 'not-ready', 'unknown']).nullable(),
+	clientMac: z.string().nullable(),
+	clientIp: z.string().nullable(),
+	originalUrl: z.string().nullable(),
+	login: z.record(z.string(), z.string())
+});
+
+/** Part of the stored encryption: never rename. */
+const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
+
+export const entryOf = (secrets: Secrets, row: store.CaptiveSessionRow): Entry =>
+	entryShape.parse(JSON.parse(secrets.decrypt(row.entry_sealed, sealContext(row.id_hash))));
+
+/** Stores an entry under a new random id. Only the hash of the id is kept. */
+export async function insert(
+	{ database, clock, secrets }: CaptiveSessionsContext,
+	gatewayId: number,
+	entry: Entry,
+	binding: Partial<store.CaptiveSessionRow> = {}
+): Promise<string> {
+	const id = captiveSessionId();
+	const id_hash = sha256(id);
+	const now = clock.now();
+	await store.insert(database.db, {
+		id_hash,
+		gateway_id: gatewayId,
+		client_mac: entry.clientMac,
+		client_ip: entry.clientIp,
+		entry_sealed: secrets.encrypt(JSON.stringify(entry), sealContext(id_hash)),
+		purchase_token_hash: null,
+		bound_at: null,
+		tried_at: null,
+		created_at: now,
+		expires_at: now + UNPAID_MS,
+		...binding
+	});
+	return id;
+}
+
+/** Reads a redirect and stores it. */
+export async function enter(
+	context: CaptiveSessionsContext,
+	gateway: RegisteredGateway,
+	request: EntryRequest
+): Promise<CaptiveSession | { refused: RefusalReason }> {
+	let entry: Entry;
+	try {
+		entry = adapterOf(gateway.kind).parseEntry(request, gateway);
+	} catch (error) {
+		if (error instanceof EntryRefused) return { refused: error.reason };
+		throw error;
+	}
+	await store.deleteExpired(context.database.db, context.clock.now(), DELETED_PER_ENTRY);
+	return { id: await insert(context, gateway.id, entry), entry };
+}
+
+export async function findCaptiveSession(
+	{ database, clock, secrets }: CaptiveSessionsContext,
+	gateway: RegisteredGateway,
+	id: string
+): Promise<CaptiveSession | null> {
+	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return null;
+	const row = await store.find(database.db, gateway.id, sha256(id), clock.now());
+	return row && { id, entry: entryOf(secrets, row) };
+}
+
+/** Login data by row id; empty if the captive session has expired. */
+export async function loginOf(
+	{ database, secrets }: CaptiveSessionsContext,
+	rowId: number
+): Promise<Entry['login']> {
+	const row = await store.findRow(database.db, rowId);
+	return row ? entryOf(secrets, row).login : {};
+}
+
+export async function newestLogins(
+	{ database, clock, secrets }: CaptiveSessionsContext,
+	gateway: RegisteredGateway
+): Promise<Entry['login'][]> {
+	const rows = await store.newest(database.db, gateway.id, clock.now(), MAX_NEWEST);
+	return rows.map((row) => entryOf(secrets, row).login);
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { gatewayKey } from '../platform/ids.ts';
+import { sha256, type Secrets } from '../platform/secrets.ts';
+import type { GatewayCredentials, GatewayFacts, GatewayKind } from './gateway.ts';
+import { adapterOf } from './registry.ts';
+import type { GatewayRow } from './store.ts';
+
+/** A gateway with its secrets opened. */
+export interface RegisteredGateway extends GatewayFacts {
+	id: number;
+	routerId: number;
+	kind: GatewayKind;
+	/** The vendor's name of the kind. */
+	title: string;
+	name: string;
+	/** 144 random bits in its portal address. */
+	key: string;
+	/** Last time it responded on an authenticated channel; null before the first time. */
+	seenAt: number | null;
+	/** Start of the current outage; null while it responds. */
+	unresponsiveSince: number | null;
+	/** Its clock minus ours, as last measured. */
+	clockOffsetMs: number | null;
+	/** Why the last command failed, as a sentence; null if it succeeded. */
+	trouble: string | null;
+	/** Devices online, as it last reported; null if it does not report them. */
+	onlineCount: number | null;
+	createdAt: number;
+}
+
+const hostList = z.array(z.string());
+export const settingsShape = z.object({
+	level: z.union([z.literal(1), z.literal(4)]).optional(),
+	site: z.string().optional(),
+	accessPoints: z.array(z.string()).optional(),
+	control: z.enum(['radius', 'rest']).optional(),
+	api: z.string().optional(),
+	apiCertificate: z.string().optional(),
+	ndsctl: z.string().optional(),
+	nas: z.string().optional(),
+	nasPort: z.int().optional(),
+	external: z.literal(true).optional()
+});
+const credentialsShape = z.object({
+	radiusSecret: z.string().optional(),
+	token: z.string().optional(),
+	apiKey: z.string().optional(),
+	apiUser: z.string().optional()
+});
+
+const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
+const secretContext = (name: string) => `gateway-secret:${name}`;
+const credentialsContext = (name: string) => `gateway-credentials:${name}`;
+
+/** A new key, as columns. */
+export function newKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sealed'> {
+	const key = gatewayKey();
+	const key_hash = sha256(key);
+	return { key_hash, key_sealed: secrets.encrypt(key, keyContext(key_hash)) };
+}
+
+export const sealSecret = (secrets: Secrets, name: string, secret: string): string =>
+	secrets.encrypt(secret, secretContext(name));
+
+/** @returns null if there are no credentials */
+export const sealCredentials = (
+	secrets: Secrets,
+	name: string,
+	credentials: GatewayCredentials
+): string | null =>
+	Object.keys(credentials).length === 0
+		? null
+		: secrets.encrypt(JSON.stringify(credentials), credentialsContext(name));
+
+export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGateway {
+	return {
+		id: row.id,
+		routerId: row.router_id,
+		kind: row.kind,
+		title: adapterOf(row.kind).title,
+		name: row.name,
+		key: secrets.decrypt(row.key_sealed, keyContext(row.key_hash)),
+		loginHosts: hostList.parse(JSON.parse(row.login_hosts)),
+		secret: row.secret_sealed === null ? null : secrets.decrypt(row.secret_sealed, secretContext(row.name)),
+		credentials:
+			row.credentials_sealed === null
+				? {}
+				: credentialsShape.parse(
+						JSON.parse(secrets.decrypt(row.credentials_sealed, credentialsContext(row.name)))
+					),
+		settings: settingsShape.parse(JSON.parse(row.settings)),
+		// Derived from the secret, because the address of an installation may change.
+		installation: secrets.derive('installation', 4).toString('hex'),
+		seenAt: row.seen_at,
+		unresponsiveSince: row.unresponsive_since,
+		clockOffsetMs: row.clock_offset_ms,
+		trouble: row.trouble,
+		onlineCount: row.online_count,
+		createdAt: row.created_at
+	};
+}

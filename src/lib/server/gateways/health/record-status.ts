@@ -1,0 +1,36 @@
+import type { GatewaysContext } from '../register.ts';
+import * as store from '../store.ts';
+
+/** News about a gateway. Fields that are left out stay as they are. */
+export interface StatusUpdate {
+	/** The gateway has just responded on an authenticated channel. */
+	seen?: true;
+	clockOffsetMs?: number;
+	/** Why the last command failed; null if it succeeded. */
+	trouble?: string | null;
+	/** Number of devices online; null if the gateway does not report it. */
+	online?: number | null;
+}
+
+const MAX_TROUBLE_LENGTH = 500;
+/** Limits writes for gateways that call all the time. */
+const SEEN_INTERVAL_MS = 10_000;
+
+/** Saves news about a gateway. If it was unresponsive and now responds, its router goes on sale again. */
+export async function recordStatus(
+	{ database: { db }, clock }: GatewaysContext,
+	id: number,
+	{ seen, clockOffsetMs, trouble, online }: StatusUpdate
+): Promise<void> {
+	const row = await store.findGateway(db, 'id', id);
+	if (!row) return;
+	const now = clock.now();
+	const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_INTERVAL_MS;
+	await store.updateStatus(db, row, {
+		...(seen && !(isFresh && row.unresponsive_since === null) && { seen_at: now, unresponsive_since: null }),
+		...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
+		...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE_LENGTH) ?? null }),
+		...(online === undefined ? {} : { online_count: online })
+	});
+	if (seen && row.unresponsive_since !== null) await store.markRouterOnline(db, row.router_id);
+}

@@ -1,0 +1,151 @@
+import type { Database, Tx } from '../db/database.ts';
+import type { Clock } from '../platform/clock.ts';
+import { gatewaySecret } from '../platform/ids.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import {
+	newKey,
+	openGateway,
+	sealCredentials,
+	sealSecret,
+	type RegisteredGateway
+} from './gateway-record.ts';
+import { checkRotation, type Rotation } from './settings/rotation.ts';
+import {
+	checkGateway,
+	GatewayInputError,
+	generatedCredentials,
+	hasSharedSecret,
+	type CheckedGateway,
+	type GatewayInput
+} from './settings/gateway-input.ts';
+import { isSameAddress } from './settings/addresses.ts';
+import * as store from './store.ts';
+
+export interface GatewaysContext {
+	database: Database;
+	clock: Clock;
+	secrets: Secrets;
+}
+
+/** Upper bound of gateways in one installation that lists and checks look at. */
+export const MAX_LISTED = 1_000;
+
+/**
+ * Registers a gateway and generates its key and secrets.
+ *
+ * @param audit writes further rows in the same transaction
+ * @throws GatewayInputError with every wrong field
+ */
+export async function addGateway(
+	context: GatewaysContext,
+	input: GatewayInput,
+	audit?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
+): Promise<RegisteredGateway> {
+	const { database, secrets } = context;
+	const checked = checkGateway(input);
+	await checkUnique(context, checked);
+	const values = rowValues(context, checked);
+	try {
+		return await database.transact(async (trx) => {
+			const gateway = openGateway(await store.insertGateway(trx, values), secrets);
+			await audit?.(trx, gateway);
+			return gateway;
+		});
+	} catch (error) {
+		if (!database.isUniqueViolation(error)) throw error;
+		throw new GatewayInputError([
+			{ field: 'name', reason: `"${checked.name}" is already in use; choose another name` }
+		]);
+	}
+}
+
+function rowValues({ clock, secrets }: GatewaysContext, checked: CheckedGateway) {
+	const { name, kind, settings } = checked;
+	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
+	const generated = generatedCredentials(kind, settings);
+	const now = clock.now();
+	return {
+		router_id: checked.routerId,
+		kind,
+		name,
+		...newKey(secrets),
+		login_hosts: JSON.stringify(checked.loginHosts),
+		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret),
+		settings: JSON.stringify(settings),
+		credentials_sealed: sealCredentials(secrets, name, {
+			...(generated.radiusSecret && { radiusSecret: gatewaySecret() }),
+			...(generated.token && { token: gatewaySecret() }),
+			...checked.credentials
+		}),
+		created_at: now,
+		updated_at: now
+	};
+}
+
+/** @throws GatewayInputError if a redirect or a RADIUS request could not be assigned to one gateway */
+async function checkUnique(context: GatewaysContext, { settings }: CheckedGateway): Promise<void> {
+	const { site, accessPoints = [], nas } = settings;
+	if (site !== undefined) await checkSite(context, site, accessPoints);
+	if (nas !== undefined) await checkNas(context, nas);
+}
+
+/** Gateways of one UniFi site are distinguished by their access points. */
+async function checkSite(
+	context: GatewaysContext,
+	site: string,
+	accessPoints: readonly string[]
+): Promise<void> {
+	const other = (await gatewaysOfSite(context, site)).find(({ settings }) => {
+		const own = settings.accessPoints ?? [];
+		return own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point));
+	});
+	if (!other) return;
+	const reason = `"${other.name}" has the same site; give each gateway the MAC addresses of its own access points`;
+	throw new GatewayInputError([{ field: 'access-point', reason }]);
+}
+
+/** FreeRADIUS identifies clients by address and does not start with two clients of one address. */
+async function checkNas({ database, secrets }: GatewaysContext, nas: string): Promise<void> {
+	const registered = (await store.listGateways(database.db, MAX_LISTED)).map((row) =>
+		openGateway(row, secrets)
+	);
+	const other = registered.find(({ settings }) => settings.nas && isSameAddress(settings.nas, nas));
+	if (!other) return;
+	const reason = `"${other.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
+	throw new GatewayInputError([{ field: 'nas', reason }]);
+}
+
+/** UniFi gateways with this site name. */
+export const gatewaysOfSite = async (
+	{ database, secrets }: GatewaysContext,
+	site: string
+): Promise<RegisteredGateway[]> =>
+	(await store.gatewaysOfKind(database.db, 'unifi', MAX_LISTED))
+		.map((row) => openGateway(row, secrets))
+		.filter(({ settings }) => settings.site === site);
+
+/** Replaces the key or secrets of a gateway; the old ones stop working at once. @throws GatewayInputError */
+export async function rotateGateway(
+	{ database, clock, secrets }: GatewaysContext,
+	gateway: RegisteredGateway,
+	rotation: Rotation
+): Promise<RegisteredGateway> {
+	checkRotation(gateway, rotation);
+	const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
+	const [secret, radiusSecret, token] = [rotation.secret, rotation.radiusSecret, rotation.token].map(fresh);
+	const credentials = {
+		...(radiusSecret && { radiusSecret }),
+		...(token && { token }),
+		...(rotation.apiKey !== null && { apiKey: rotation.apiKey }),
+		...(rotation.apiUser !== null && { apiUser: rotation.apiUser })
+	};
+	const row = await store.updateGateway(database.db, gateway.id, {
+		...(rotation.key ? newKey(secrets) : {}),
+		...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
+		...(Object.keys(credentials).length > 0 && {
+			credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })
+		}),
+		updated_at: clock.now()
+	});
+	return openGateway(row, secrets);
+}

@@ -1,0 +1,173 @@
+import { X509Certificate } from 'node:crypto';
+import type { GatewayCredentials, GatewayKind, GatewaySettings } from '../gateway.ts';
+import { apiAddress, parseNas } from './addresses.ts';
+import type { Report } from './input-error.ts';
+
+/** How gateway and Airtill reach each other, as entered; null if left out. */
+export interface ConnectionInput {
+	/** MikroTik: `radius` or `rest`. */
+	control: string | null;
+	/** RADIUS: `ADDRESS[:PORT]` of the gateway. */
+	nas: string | null;
+	/** openNDS at level 1: path of `ndsctl`. */
+	ndsctl: string | null;
+	/** URL of the gateway's own API. */
+	api: string | null;
+	apiUser: string | null;
+	/** UniFi: API key. RouterOS: password. */
+	apiKey: string | null;
+	/** PEM. */
+	apiCertificate: string | null;
+	/** Allows http for the API. */
+	apiInsecure: boolean;
+	/** null: generate one. */
+	radiusSecret: string | null;
+}
+
+const MAX_CERTIFICATE_LENGTH = 16_384;
+const API_USER = /^[\x21-\x39\x3b-\x7e]{1,64}$/;
+/** Printable ASCII, because it becomes an HTTP header. */
+const API_KEY = /^[\x20-\x7e]{1,256}$/;
+/** FreeRADIUS accepts these without quotes; RFC 2865 asks for at least 16. */
+const RADIUS_SECRET = /^[A-Za-z0-9_-]{16,64}$/;
+const PROGRAM = /^\/[\w./-]{1,200}$/;
+
+const API_PATHS: Partial<Record<GatewayKind, string>> = {
+	unifi: '/proxy/network/integration/v1',
+	mikrotik: '/rest'
+};
+
+/** Whether the gateway asks a RADIUS server. */
+export const usesRadius = (kind: GatewayKind, { control }: GatewaySettings): boolean =>
+	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && control !== 'rest');
+
+/** Validates the connection, adds it to `settings` and returns the credentials. */
+export function checkConnection(
+	input: ConnectionInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): GatewayCredentials {
+	const { control } = input;
+	if (control !== null) {
+		if (kind !== 'mikrotik') report('control', 'only MikroTik has this option; leave it out');
+		else if (control === 'radius' || control === 'rest') settings.control = control;
+		else report('control', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
+	}
+	checkNdsctl(input, kind, settings, report);
+	const radius = checkRadius(input, kind, settings, report);
+	return { ...radius, ...checkApi(input, kind, settings, report) };
+}
+
+function checkNdsctl(
+	{ ndsctl }: ConnectionInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): void {
+	if (ndsctl === null) return;
+	if (kind !== 'opennds' || settings.level === 4) {
+		report('ndsctl', 'only openNDS at level 1 uses ndsctl; leave it out');
+	} else if (!PROGRAM.test(ndsctl)) report('ndsctl', 'use an absolute path, for example /usr/bin/ndsctl');
+	else settings.ndsctl = ndsctl;
+}
+
+function checkRadius(
+	{ nas, radiusSecret }: ConnectionInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): GatewayCredentials {
+	if (!usesRadius(kind, settings)) {
+		if (nas !== null) report('nas', 'the gateway uses no RADIUS server; leave it out');
+		if (radiusSecret !== null) report('radius-secret', 'the gateway uses no RADIUS server; leave it out');
+		return {};
+	}
+	if (nas !== null) {
+		const found = parseNas(nas);
+		if (found) Object.assign(settings, found);
+		else report('nas', `"${nas}" is not an address or address:port; for example 10.8.0.2 or 10.8.0.2:3799`);
+	}
+	if (radiusSecret === null) return {};
+	const problem = radiusSecretProblem(radiusSecret);
+	if (problem !== null) report('radius-secret', problem);
+	return { radiusSecret };
+}
+
+export const radiusSecretProblem = (secret: string): string | null =>
+	RADIUS_SECRET.test(secret) ? null : 'use 16 to 64 letters, digits, hyphens or underscores';
+
+function checkApi(
+	input: ConnectionInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): GatewayCredentials {
+	const { api, apiCertificate } = input;
+	const path = API_PATHS[kind];
+	if (path === undefined || (kind === 'mikrotik' && settings.control !== 'rest')) {
+		const reason =
+			kind === 'mikrotik' ? 'add --control rest, or leave it out' : `${kind} has no API; leave it out`;
+		for (const field of enteredApiFields(input)) report(field, reason);
+		return {};
+	}
+	if (api === null) {
+		if (kind === 'mikrotik') report('api', 'give the URL of its REST API, for example https://10.8.0.2');
+		else for (const field of enteredApiFields(input)) report(field, 'add --api with the URL of the API');
+		return {};
+	}
+	const { address, problem } = apiAddress(api, path, kind === 'unifi' && !input.apiInsecure);
+	if (problem !== null) report('api', problem);
+	else settings.api = address;
+	if (apiCertificate !== null) {
+		const pem = parseCertificate(apiCertificate);
+		if (pem === null) report('api-certificate', 'the file is not a certificate in PEM format');
+		else if (address.startsWith('http:'))
+			report('api-certificate', 'an http API has no certificate; leave it out');
+		else settings.apiCertificate = pem;
+	}
+	return checkApiCredentials(input, kind, report);
+}
+
+function enteredApiFields({ api, apiUser, apiKey, apiCertificate, apiInsecure }: ConnectionInput) {
+	const entered = {
+		api: api !== null,
+		'api-user': apiUser !== null,
+		'api-key': apiKey !== null,
+		'api-certificate': apiCertificate !== null,
+		'api-insecure': apiInsecure
+	};
+	return (['api', 'api-user', 'api-key', 'api-certificate', 'api-insecure'] as const).filter(
+		(field) => entered[field]
+	);
+}
+
+export function checkApiCredentials(
+	{ apiUser, apiKey }: Pick<ConnectionInput, 'apiUser' | 'apiKey'>,
+	kind: GatewayKind,
+	report: Report
+): GatewayCredentials {
+	if (kind !== 'mikrotik') {
+		if (apiUser !== null) report('api-user', 'only RouterOS has API users; leave it out');
+	} else if (apiUser === null) report('api-user', 'give the RouterOS user that may use the REST API');
+	else if (!API_USER.test(apiUser)) report('api-user', 'use up to 64 characters without spaces and colons');
+	if (apiKey === null) {
+		const content = kind === 'unifi' ? 'the API key' : "the API user's password";
+		report('api-key', `give a file with ${content} (--api-key-file)`);
+	} else if (!API_KEY.test(apiKey)) {
+		report('api-key', 'the file must contain one line of up to 256 printable ASCII characters');
+	}
+	return {
+		...(apiKey === null ? {} : { apiKey }),
+		...(apiUser === null ? {} : { apiUser })
+	};
+}
+
+function parseCertificate(pem: string): string | null {
+	if (pem.length > MAX_CERTIFICATE_LENGTH) return null;
+	try {
+		return new X509Certificate(pem).toString();
+	} catch {
+		return null;
+	}
+}

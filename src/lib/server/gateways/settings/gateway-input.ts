@@ -1,0 +1,162 @@
+import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseLoginHost } from '../captive-sessions/login-hosts.ts';
+import {
+	GATEWAY_KINDS,
+	type GatewayCredentials,
+	type GatewayKind,
+	type GatewaySettings
+} from '../gateway.ts';
+import { adapterOf } from '../registry.ts';
+import { checkConnection, usesRadius, type ConnectionInput } from './connection.ts';
+import { GatewayInputError, type FieldProblem, type Report } from './input-error.ts';
+
+export { GatewayInputError } from './input-error.ts';
+
+/** A gateway as entered. */
+export interface GatewayInput extends ConnectionInput {
+	name: string;
+	routerId: number;
+	kind: string;
+	loginHosts: readonly string[];
+	/** null: generate one if the kind needs it. */
+	secret: string | null;
+	level: string | null;
+	site: string | null;
+	accessPoints: readonly string[];
+	/** Something other than Airtill lets devices online. */
+	externalAccess: boolean;
+}
+
+export interface CheckedGateway {
+	name: string;
+	routerId: number;
+	kind: GatewayKind;
+	loginHosts: string[];
+	secret: string | null;
+	settings: GatewaySettings;
+	/** The credentials that were entered; others are generated. */
+	credentials: GatewayCredentials;
+}
+
+const MAX_LOGIN_HOSTS = 5;
+const MAX_ACCESS_POINTS = 200;
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+const SITE = /^[A-Za-z0-9_-]{1,32}$/;
+
+/** openNDS accepts letters and digits only; CoovaChilli passes its secret on a command line. */
+const SECRETS: Partial<Record<GatewayKind, { pattern: RegExp; rule: string }>> = {
+	opennds: { pattern: /^[A-Za-z0-9]{16,64}$/, rule: 'use 16 to 64 letters and digits' },
+	coova: { pattern: /^[A-Za-z0-9_-]{16,64}$/, rule: 'use 16 to 64 letters, digits, hyphens or underscores' }
+};
+
+/** Whether gateways of a kind share a secret with us. */
+export const hasSharedSecret = (kind: GatewayKind): boolean => SECRETS[kind] !== undefined;
+
+/** Which credentials are generated for a gateway. */
+export const generatedCredentials = (kind: GatewayKind, settings: GatewaySettings) => ({
+	radiusSecret: usesRadius(kind, settings),
+	token: usesRadius(kind, settings) || kind === 'opennds'
+});
+
+/** Validates a gateway. @throws GatewayInputError with every wrong field */
+export function checkGateway(input: GatewayInput): CheckedGateway {
+	const problems: FieldProblem[] = [];
+	const report: Report = (field, reason) => problems.push({ field, reason });
+
+	if (!NAME.test(input.name)) report('name', 'use up to 40 lower-case letters, digits and hyphens');
+	if (!Number.isSafeInteger(input.routerId) || input.routerId < 1) report('router', 'use the id of a router');
+	const kind = GATEWAY_KINDS.find((known) => known === input.kind);
+	if (kind === undefined) {
+		report('kind', `use one of ${GATEWAY_KINDS.join(', ')}`);
+		throw new GatewayInputError(problems);
+	}
+	const loginHosts = checkLoginHosts(input.loginHosts, kind, report);
+	if (input.secret !== null) checkSecret(kind, input.secret, report);
+	const settings: GatewaySettings = {};
+	checkLevel(input, kind, settings, report);
+	checkSite(input, kind, settings, report);
+	const credentials = checkConnection(input, kind, settings, report);
+	checkExternalAccess(input, kind, settings, report);
+
+	if (problems.length > 0) throw new GatewayInputError(problems);
+	const { name, routerId, secret } = input;
+	return { name, routerId, kind, loginHosts, secret, settings, credentials };
+}
+
+/** A gateway that Airtill cannot control is accepted only on request: buyers would pay and stay offline. */
+function checkExternalAccess(
+	{ externalAccess, api }: GatewayInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): void {
+	if (kind !== 'unifi' || api !== null) {
+		if (externalAccess) report('external-access', 'Airtill lets devices online here; leave it out');
+	} else if (externalAccess) settings.external = true;
+	else {
+		report(
+			'api',
+			'give the address of the console’s API. Without it Airtill cannot let devices online: buyers would pay and stay ' +
+				'offline. If another system lets them online, add --external-access'
+		);
+	}
+}
+
+function checkLoginHosts(hosts: readonly string[], kind: GatewayKind, report: Report): string[] {
+	const found = hosts.map(normaliseLoginHost);
+	for (const [index, host] of found.entries()) {
+		if (host === null) report('login-host', `"${hosts[index]}" is not a host name or IPv4 address`);
+	}
+	const { defaultPort } = adapterOf(kind);
+	if (defaultPort === null && hosts.length > 0) {
+		report('login-host', `${kind} has no login host; leave it out`);
+	}
+	if (defaultPort !== null && hosts.length === 0) {
+		report(
+			'login-host',
+			`give the host of the sign-in page, for example 10.5.50.1 or wifi.example:${defaultPort}`
+		);
+	}
+	if (hosts.length > MAX_LOGIN_HOSTS) report('login-host', `give at most ${MAX_LOGIN_HOSTS}`);
+	return [...new Set(found.filter((host) => host !== null))];
+}
+
+export function checkSecret(kind: GatewayKind, secret: string, report: Report): void {
+	const rule = SECRETS[kind];
+	if (!rule) report('secret', `${kind} has no shared secret; leave it out`);
+	else if (!rule.pattern.test(secret)) report('secret', rule.rule);
+}
+
+function checkLevel(
+	{ level }: GatewayInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): void {
+	if (level === null) {
+		if (kind === 'opennds') settings.level = 1;
+	} else if (kind !== 'opennds') report('level', 'only openNDS has levels; leave it out');
+	else if (level === '1' || level === '4') settings.level = level === '1' ? 1 : 4;
+	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
+}
+
+function checkSite(
+	{ site, accessPoints }: GatewayInput,
+	kind: GatewayKind,
+	settings: GatewaySettings,
+	report: Report
+): void {
+	if (kind !== 'unifi') {
+		if (site !== null) report('site', 'only UniFi has sites; leave it out');
+		if (accessPoints.length > 0) report('access-point', 'only UniFi needs access points; leave it out');
+		return;
+	}
+	if (site !== null && SITE.test(site)) settings.site = site;
+	else report('site', 'give the name in the address of the site, for example default');
+	if (accessPoints.length > MAX_ACCESS_POINTS) report('access-point', `give at most ${MAX_ACCESS_POINTS}`);
+	const macs = accessPoints.map(normaliseMac);
+	for (const [index, mac] of macs.entries()) {
+		if (mac === null) report('access-point', `"${accessPoints[index]}" is not a MAC address`);
+	}
+	if (macs.length > 0) settings.accessPoints = macs.filter((mac) => mac !== null);
+}

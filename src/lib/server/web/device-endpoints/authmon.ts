@@ -1,0 +1,148 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { App } from '#lib/server/app.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import {
+	formatItems,
+	matchesName,
+	MAX_ITEMS,
+	readAuthmonRequest,
+	rhidOf,
+	type AuthmonRequest
+} from '#lib/server/gateways/opennds/authmon.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { createRequestBatcher } from './request-batcher.ts';
+
+/**
+ * openNDS' `authmon`, which fetches the devices to authorize at `/splash/{key}`: version 10 in the query, version 9 in a
+ * form.
+ *
+ * Requests are not authenticated (see gateways/opennds/authmon.ts), so they are not limited by rate: that would let a
+ * customer block the router. They are answered in batches instead.
+ */
+
+const USER_AGENT = /^openNDS\(authmon/i;
+const MAX_BODY_BYTES = 16 * 1024;
+/** Unconfirmed grants of one gateway that a batch looks at. */
+const MAX_UNCONFIRMED = 200;
+/** A batch per gateway in this time; openNDS sends two requests every few seconds. */
+const BATCH_MS = 200;
+
+interface NamedRequest {
+	request: AuthmonRequest;
+	/** `gatewayhash` */
+	hash: string;
+}
+
+/** @returns null if there is no such gateway */
+type Answer = (key: string, request: NamedRequest) => Promise<string | null>;
+
+const batchers = new WeakMap<App, Answer>();
+
+function batcherOf(app: App): Answer {
+	const batcher =
+		batchers.get(app) ??
+		createRequestBatcher(BATCH_MS, (key: string, requests: readonly NamedRequest[]) =>
+			answerBatch(app, key, requests)
+		);
+	batchers.set(app, batcher);
+	return batcher;
+}
+
+/** Whether a request to a portal address comes from authmon. */
+export const isAuthmon = ({ request, url }: RequestEvent): boolean =>
+	request.method === 'GET'
+		? url.searchParams.has('auth_get')
+		: request.method === 'POST' && USER_AGENT.test(request.headers.get('user-agent') ?? '');
+
+export async function answerAuthmon(event: RequestEvent): Promise<Response> {
+	const fields = await readFields(event);
+	const request = fields && readAuthmonRequest(fields);
+	if (!request) return text('ERROR: not an authmon request', 400);
+	const hash = fields.get('gatewayhash') ?? '';
+	const answer = await batcherOf(event.locals.app)(event.params.gateway ?? '', { request, hash });
+	return answer === null ? text('ERROR: no such gateway', 404) : text(answer);
+}
+
+async function answerBatch(
+	app: App,
+	key: string,
+	requests: readonly NamedRequest[]
+): Promise<(request: NamedRequest) => string | null> {
+	const gateway = await app.gateways.byKey(key);
+	if (!gateway || adapterOf(gateway.kind).controlMode(gateway) !== 'poll') return () => null;
+	const logins = await app.captiveSessions.newestLogins(gateway);
+	const names = new Set(requests.map(({ hash }) => hash));
+	// Before the first redirect the name of the gateway is unknown.
+	const isKnownName = logins.length === 0 || logins.some((login) => matchesName(login, names));
+	const hasConfirmed = await confirmAcknowledged(app, gateway, requests);
+	if (isKnownName || hasConfirmed) await app.gateways.recordStatus(gateway.id, { seen: true });
+	const items = await itemsFor(app, gateway, requests);
+	return ({ request: { kind } }) => {
+		// Sent by a starting router. Nothing is cleared, because the waiting devices have paid.
+		if (kind === 'clear') return '';
+		return kind === 'ack' || kind === 'notice' ? 'ack' : items;
+	};
+}
+
+/** Confirms the grants that requests acknowledge. @returns whether there was one */
+async function confirmAcknowledged(
+	app: App,
+	gateway: RegisteredGateway,
+	requests: readonly NamedRequest[]
+): Promise<boolean> {
+	const namesByRhid = new Map<string, Set<string>>();
+	for (const { request, hash } of requests) {
+		if (request.kind !== 'ack') continue;
+		for (const rhid of request.rhids) {
+			namesByRhid.set(rhid, (namesByRhid.get(rhid) ?? new Set()).add(hash));
+		}
+	}
+	if (namesByRhid.size === 0) return false;
+	let hasConfirmed = false;
+	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway, MAX_UNCONFIRMED)) {
+		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
+		if (names && matchesName(login, names) && (await app.access.confirm(gateway, grantId))) {
+			hasConfirmed = true;
+		}
+	}
+	return hasConfirmed;
+}
+
+/** The list for all requests of a batch. A grant counts as fetched if one of them has the gateway's name. */
+async function itemsFor(
+	app: App,
+	gateway: RegisteredGateway,
+	requests: readonly NamedRequest[]
+): Promise<string> {
+	const { access, clock } = app;
+	const faskey = gateway.secret ?? '';
+	const namesOf = (...kinds: AuthmonRequest['kind'][]) =>
+		new Set(requests.filter(({ request }) => kinds.includes(request.kind)).map(({ hash }) => hash));
+	const names = namesOf('view', 'list');
+	if (names.size === 0) return '';
+	const grants = await access.fetchGrants(gateway, MAX_ITEMS, (login) => {
+		if (rhidOf(login, faskey) === null) return 'useless';
+		return matchesName(login, names) ? 'handed-out' : 'shown';
+	});
+	// authmon does not acknowledge a `list`.
+	const listers = namesOf('list');
+	for (const { grantId, login } of grants) {
+		if (matchesName(login, listers)) await access.confirm(gateway, grantId);
+	}
+	const items = grants.flatMap(({ login, user, untilMs }) => {
+		const rhid = rhidOf(login, faskey);
+		return rhid === null ? [] : [{ rhid, user, untilMs }];
+	});
+	return formatItems(items, clock.now());
+}
+
+/** @returns null if the body is too large */
+async function readFields({ request, url }: RequestEvent): Promise<URLSearchParams | null> {
+	if (request.method === 'GET') return url.searchParams;
+	if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null;
+	const body = await request.text();
+	return body.length > MAX_BODY_BYTES ? null : new URLSearchParams(body);
+}
+
+const text = (body: string, status = 200) =>
+	new Response(body, { status, headers: { 'content-type': 'text/plain', 'cache-control': 'no-store' } });

@@ -1,0 +1,22 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { limitAddress } from '#lib/server/api/http/limits.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { equalSecrets } from '#lib/server/platform/secrets.ts';
+
+/**
+ * Authenticates a gateway by the key in the path and its bearer token. Failed attempts are limited by address.
+ *
+ * @returns the gateway, or the status to respond with
+ * @throws RateLimited
+ */
+export async function authenticateGateway(
+	event: RequestEvent<{ gateway: string }>
+): Promise<{ gateway: RegisteredGateway } | { status: 403 | 404 }> {
+	const { app } = event.locals;
+	const gateway = await app.gateways.byKey(event.params.gateway);
+	const token = gateway?.credentials.token;
+	const given = event.request.headers.get('authorization') ?? '';
+	if (gateway && token !== undefined && equalSecrets(given, `Bearer ${token}`)) return { gateway };
+	await limitAddress({ app, getClientAddress: () => event.getClientAddress() });
+	return { status: gateway ? 403 : 404 };
+}

@@ -1,0 +1,49 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { normaliseMac } from '#lib/domain/mac.ts';
+import { readBody } from '#lib/server/api/http/parse.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { authenticateGateway } from './bearer.ts';
+
+const MAX_BODY_BYTES = 8 * 1024;
+const TOKEN = /^[0-9a-f]{1,64}$/;
+const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
+
+/**
+ * POST /opennds/{key}/binauth, called by the script of `gateways config`.
+ *
+ * `auth_client`: 200 with the seconds for which the device may be online, 403 if it may not. `*_deauth`: 204.
+ */
+export async function answerBinauth(event: RequestEvent<{ gateway: string }>): Promise<Response> {
+	try {
+		return await answer(event);
+	} catch (error) {
+		if (error instanceof AppError) return text('', error.status);
+		throw error;
+	}
+}
+
+async function answer(event: RequestEvent<{ gateway: string }>): Promise<Response> {
+	const { access, gateways } = event.locals.app;
+	const authenticated = await authenticateGateway(event);
+	if ('status' in authenticated) return text('', authenticated.status);
+	const { gateway } = authenticated;
+	const bytes = await readBody(event.request, MAX_BODY_BYTES);
+	const fields = new URLSearchParams(Buffer.from(bytes).toString('utf8'));
+	const mac = normaliseMac(fields.get('mac') ?? '');
+	const custom = (fields.get('custom') ?? '').replaceAll(' ', '+');
+	const token = fields.get('token') ?? '';
+	if (mac === null || !TOKEN.test(token) || !CUSTOM.test(custom)) return text('', 400);
+	const device = { mac, token, user: Buffer.from(custom, 'base64').toString('utf8') };
+	await gateways.recordStatus(gateway.id, { seen: true });
+	const method = fields.get('method') ?? '';
+	if (method.endsWith('_deauth')) {
+		await access.endStay(gateway, device);
+		return new Response(null, { status: 204 });
+	}
+	if (method !== 'auth_client') return text('', 400);
+	const seconds = await access.admitStay(gateway, device);
+	return seconds === null ? text('', 403) : text(String(seconds));
+}
+
+const text = (body: string, status = 200) =>
+	new Response(body, { status, headers: { 'content-type': 'text/plain' } });

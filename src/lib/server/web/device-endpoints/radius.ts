@@ -1,0 +1,113 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { z } from 'zod';
+import { RateLimited } from '#lib/server/api/http/limits.ts';
+import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/parse.ts';
+import type { LoginAnswer } from '#lib/server/access/access.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { authenticateGateway } from './bearer.ts';
+import { accountingReport, radiusText, reportShape } from './radius-report.ts';
+
+/**
+ * Responses for FreeRADIUS' rlm_rest (its mods-available/rest).
+ *
+ * 200 (attributes as JSON) and 204 accept; 401 rejects with a Reply-Message; 404 is an unknown user; 403 rejects; after
+ * 5xx the gateway repeats its request. `do_xlat: false` keeps FreeRADIUS from expanding our strings.
+ */
+type Event = RequestEvent<{ gateway: string }>;
+
+const loginShape = z.object({ user: radiusText, mac: radiusText });
+
+/** POST /radius/{key}/authorize: before the password is checked. */
+export const authorize = (event: Event): Promise<Response> =>
+	respond(event, loginShape, async (gateway, { user, mac }) =>
+		loginResponse(await event.locals.app.access.radius.authorize(gateway, { user, mac: mac || null }))
+	);
+
+/** POST /radius/{key}/post-auth: after the password was right. */
+export const postAuth = (event: Event): Promise<Response> =>
+	respond(event, loginShape, async (gateway, { user, mac }) =>
+		loginResponse(await event.locals.app.access.radius.accepted(gateway, { user, mac: mac || null }))
+	);
+
+/** POST /radius/{key}/accounting */
+export const accounting = (event: Event): Promise<Response> =>
+	respond(event, reportShape, async (gateway, body) => {
+		const report = accountingReport(body);
+		if (report !== null) await event.locals.app.access.radius.account(gateway, report);
+		return empty(204);
+	});
+
+/** Authenticates the gateway before its body is read. Requests with the right token are not limited. */
+async function respond<S extends z.ZodType>(
+	event: Event,
+	shape: S,
+	handle: (gateway: RegisteredGateway, body: z.output<S>) => Promise<Response>
+): Promise<Response> {
+	const { log } = event.locals.app;
+	try {
+		const authenticated = await authenticateGateway(event);
+		if ('status' in authenticated) return empty(authenticated.status);
+		const { gateway } = authenticated;
+		const parsed = shape.safeParse(await jsonBody(event));
+		if (parsed.success) return await handle(gateway, parsed.data);
+		log.warn({ gateway: gateway.name, path: event.route.id }, 'invalid request of a RADIUS server');
+		return empty(400);
+	} catch (error) {
+		if (error instanceof RateLimited) return empty(429, error.headers);
+		if (error instanceof AppError) return empty(error.status);
+		log.error({ err: error, request: event.locals.requestId }, 'RADIUS request failed');
+		return empty(500);
+	}
+}
+
+/** @throws AppError `body_too_large` */
+async function jsonBody({ request }: Event): Promise<unknown> {
+	const bytes = await readBody(request, MAX_BODY_BYTES);
+	try {
+		return JSON.parse(Buffer.from(bytes).toString('utf8'));
+	} catch {
+		return null;
+	}
+}
+
+const asText = (value: string | string[]) => ({ value, op: ':=', do_xlat: false });
+const asNumber = (value: number) => ({ value, op: ':=' });
+
+function loginResponse(answer: LoginAnswer): Response {
+	switch (answer.kind) {
+		case 'unknown':
+			return empty(404);
+		case 'accepted':
+			return empty(204);
+		case 'refused':
+			return attributes(401, { 'reply:Reply-Message': asText(answer.message) });
+		case 'known':
+			return attributes(200, {
+				'control:Cleartext-Password': asText(answer.password),
+				...sessionAttributes(answer.terms)
+			});
+		case 'keys':
+			return attributes(200, {
+				'control:Auth-Type': asText('Accept'),
+				'reply:Tunnel-Password:0': asText(answer.passwords),
+				...(answer.user === null ? {} : { 'reply:User-Name': asText(answer.user) }),
+				...sessionAttributes(answer.terms)
+			});
+	}
+}
+
+const sessionAttributes = (terms: Extract<LoginAnswer, { kind: 'known' }>['terms']) => ({
+	'reply:Session-Timeout': asNumber(terms.seconds),
+	'reply:Acct-Interim-Interval': asNumber(terms.interimSeconds),
+	...(terms.className === null ? {} : { 'reply:Class': asText(terms.className) })
+});
+
+const empty = (status: number, headers: Record<string, string> = {}) =>
+	new Response(null, { status, headers: { 'cache-control': 'no-store', ...headers } });
+
+const attributes = (status: number, body: Record<string, unknown>) =>
+	new Response(JSON.stringify(body), {
+		status,
+		headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }
+	});
