@@ -131,8 +131,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			['a long name', { name: 'x'.repeat(101) }, 'Use at most 100 characters.'],
 			['a role beyond its account', { role: 'admin' }, 'Choose one of the roles of your account.'],
 			['no role', { role: '' }, 'Choose one of the roles of your account.'],
-			['a scope beyond its account', { scope: 'owner:write' }, 'Choose among the scopes'],
-			['an unknown scope', { scope: 'everything' }, 'Choose among the scopes'],
+			['a scope beyond its account', { scope: 'owner:write' }, 'Choose scopes that your account allows'],
+			['an unknown scope', { scope: 'everything' }, 'Choose scopes that your account allows'],
 			['an unknown lifetime', { lifetime: '1' }, 'Choose when the key expires.'],
 			['a day that does not exist', { lifetime: 'date', date: '2099-02-30' }, 'Choose when the key expires.'],
 			[
@@ -140,7 +140,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				{ lifetime: 'date', date: '2020-01-01' },
 				'This day has passed. Choose a later day.'
 			],
-			['another form', { form: 'x' }, 'This form is broken.']
+			['another form', { form: 'x' }, 'This form is damaged.']
 		])('is refused with %s', async (_what, fields, words) => {
 			const maker = await person();
 			const before = await fixture().sql.count('select count(*) from api_keys');
@@ -307,7 +307,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				(await maker.get('/developer/requests')).text.includes('/v1/routers')
 			);
 			const seen = await other.get(`/developer/requests?key=${await idOf(key)}`);
-			expect(seen.text).toContain('No calls yet.');
+			expect(seen.text).toContain('No requests yet.');
 		});
 	});
 });

@@ -88,7 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await settle(browser, payment, 'declined');
 		const again = await settle(browser, payment, 'success');
 		expect(again.status).toBe(409);
-		expect(again.text).toContain('This payment is settled already');
+		expect(again.text).toContain('This payment is already settled');
 		expect((await api.getPayment(payment.id)).status).toBe('failed');
 	});
 

@@ -125,7 +125,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const again = await browser.post(`${here}?/secret`, { version });
 		expect(again.status).toBe(409);
 		expect(again.html).not.toMatch(SECRET_TEXT);
-		expect((await browser.get(here)).text).toContain('The secret before this one signs too, until');
+		expect((await browser.get(here)).text).toContain('The previous secret works until');
 		await test(browser, here);
 		const [received] = await arrived(receiver, path);
 		for (const one of [old, secret]) expect(verified(received, one).type).toBe('webhook.test');

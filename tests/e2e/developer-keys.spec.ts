@@ -51,7 +51,7 @@ for (const javaScriptEnabled of [true, false]) {
 			expect(await statusWith(area, key)).toBe(200);
 			expect(await statusWith(area, key, '/v1/sessions/1')).toBe(403);
 
-			await page.getByRole('link', { name: /back to the keys/ }).click();
+			await page.getByRole('link', { name: /Back to keys/ }).click();
 			const entry = entryOf(page, name);
 			await reloadUntil(page, () => expect(entry).toContainText(/Calls, last day\s*2/, { timeout: 100 }));
 			await expect(entry).toContainText(`atl_test_…${key.slice(-4)}`);
@@ -84,7 +84,7 @@ test.describe('without script', () => {
 		await page.getByLabel('Name').fill('airtill:mine');
 		await page.getByRole('checkbox', { name: /^routers:read/ }).check();
 		await page.getByRole('button', { name: 'Create key' }).click();
-		await expect(page.getByText(/Airtill's own/)).toBeVisible();
+		await expect(page.getByText(/are reserved/)).toBeVisible();
 		await expect(page).toHaveTitle(/^Please check: /);
 		await expect(page.getByLabel('Name')).toHaveValue('airtill:mine');
 		await expect(page.getByRole('checkbox', { name: /^routers:read/ })).toBeChecked();
@@ -92,7 +92,7 @@ test.describe('without script', () => {
 		await page.getByLabel('Name').fill('till');
 		await page.getByLabel('Last day').fill('2099-12-31');
 		await page.getByRole('button', { name: 'Create key' }).click();
-		await expect(page.getByText('You typed a day, but chose another end.')).toBeVisible();
+		await expect(page.getByText('You entered a date but chose another expiry.')).toBeVisible();
 		await page.getByRole('radio', { name: /^On a date/ }).check();
 		await page.getByRole('button', { name: 'Create key' }).click();
 		await expect(title(page)).toHaveText('Your new key');
@@ -101,7 +101,7 @@ test.describe('without script', () => {
 	test('requests are listed without keys, and filtered', async ({ page, area }) => {
 		await signUp(page, area);
 		await page.getByRole('link', { name: 'Requests' }).click();
-		await expect(page.getByText('No calls yet.')).toBeVisible();
+		await expect(page.getByText('No requests yet.')).toBeVisible();
 		const key = await makeKey(page, area, 'till');
 		const other = await makeKey(page, area, 'other');
 		await statusWith(area, key);
@@ -148,7 +148,7 @@ test.describe('a form that somebody has changed', () => {
 			['role', 'admin', 'Choose one of the roles of your account.'],
 			['scope', 'owner:write', 'Choose scopes that your account allows.'],
 			['lifetime', '100000', 'Choose when the key expires.'],
-			['form', 'x', 'This form is broken.']
+			['form', 'x', 'This form is damaged.']
 		] as const) {
 			await page.goto(`${area.url}/developer/keys/new`);
 			await page.getByLabel('Name').fill('above');
@@ -167,7 +167,7 @@ test.describe('a form that somebody has changed', () => {
 	test('revokes no key of somebody else', async ({ page, area, browser }) => {
 		await signUp(page, area);
 		const key = await makeKey(page, area, 'mine');
-		await page.getByRole('link', { name: /back to the keys/ }).click();
+		await page.getByRole('link', { name: /Back to keys/ }).click();
 		await page.getByRole('link', { name: 'Revoke mine' }).click();
 		const mine = new URL(page.url()).pathname;
 		await another(browser, async (thief) => {
@@ -178,7 +178,7 @@ test.describe('a form that somebody has changed', () => {
 			await expect(thief.getByText('You have no such active key.')).toBeVisible();
 
 			await makeKey(thief, area, 'theirs');
-			await thief.getByRole('link', { name: /back to the keys/ }).click();
+			await thief.getByRole('link', { name: /Back to keys/ }).click();
 			await thief.getByRole('link', { name: 'Revoke theirs' }).click();
 			await thief
 				.locator('form[method=post]')
@@ -211,7 +211,7 @@ test.describe('a form that somebody has changed', () => {
 					const field = await twice(page, own);
 					await field.evaluate((input: HTMLInputElement, to) => (input.value = to), theirs);
 					await page.getByRole('button', { name: 'Sign out there', exact: true }).click();
-					await expect(page.getByRole('alert')).toHaveText(/^You have no such sign-in/);
+					await expect(page.getByRole('alert')).toHaveText(/^You are not signed in there/);
 				});
 				await two.reload();
 				await expect(title(two)).toHaveText('API keys');

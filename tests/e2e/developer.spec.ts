@@ -46,7 +46,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByLabel('New password').fill(PASSWORD);
 			await page.getByRole('button', { name: 'Save and sign in' }).click();
 			await expect(title(page)).toHaveText('API keys');
-			await expect(page.getByText('You have no key yet.')).toBeVisible();
+			await expect(page.getByText('You have no keys yet.')).toBeVisible();
 
 			await page.getByRole('link', { name: 'Account' }).click();
 			await expect(page.locator('.lines')).toContainText(email);

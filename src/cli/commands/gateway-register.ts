@@ -13,41 +13,41 @@ import { withConfiguredApp } from '../support/services.ts';
 export const addGateway: Command = {
 	name: 'gateways add',
 	parameters: 'NAME --router ID --kind KIND [--login-host HOST]...',
-	summary: 'Register a gateway and print the address that it sends devices to.',
+	summary: 'Register a gateway and print its portal address.',
 	help: [
-		'NAME is yours to choose: lower-case letters, digits, hyphens. Its secrets are shown this once; "gateways config',
-		'NAME" prints them within its configuration. Secrets of its own come in files of one line, never as words.',
+		'Choose NAME: lower-case letters, digits, hyphens. New secrets are shown once; "gateways config NAME" prints them',
+		'in its configuration. Pass your own secrets in files with one line.',
 		'',
-		'  --router ID           the router on which it stands (see routers list); its price is charged',
-		`  --kind KIND           ${GATEWAY_KINDS.join(', ')} (an access point that asks RADIUS itself)`,
-		'  --login-host HOST     host, or host:port, of its sign-in page as devices reach it; up to five. Devices are',
-		'                        sent nowhere else. (Not for unifi and hostapd.)',
-		'  --secret-file FILE    opennds, coova: the secret to take over; default: a new one is made',
+		'  --router ID           the router that it serves (see "routers list")',
+		`  --kind KIND           ${GATEWAY_KINDS.join(', ')} (an access point with RADIUS)`,
+		'  --login-host HOST     host or host:port of its sign-in page; repeat for up to five. Devices are sent to no',
+		'                        other host. Not for unifi and hostapd.',
+		'  --secret-file FILE    opennds, coova: use this secret; default: generate one',
 		'',
 		'  openNDS',
 		'  --level 1|4           fas_secure_enabled; default 1',
-		'  --ndsctl PATH         level 1 on this machine: its ndsctl, by which the end of the time is told',
+		'  --ndsctl PATH         level 1 on this machine: path of ndsctl, which authorizes and disconnects devices',
 		'',
-		'  Kinds that ask a RADIUS server: mikrotik, coova, hostapd',
-		'  --nas ADDRESS[:PORT]  address from which it asks, and where it takes Disconnect-Requests (port 3799)',
-		'  --radius-secret-file FILE  the RADIUS secret to take over; default: a new one is made',
+		'  RADIUS: mikrotik, coova, hostapd',
+		'  --nas ADDRESS[:PORT]  its address for RADIUS requests and Disconnect-Requests; default port 3799',
+		'  --radius-secret-file FILE  use this RADIUS secret; default: generate one',
 		'',
 		'  MikroTik',
-		'  --control radius|rest     how it learns who may be online; default radius. rest: RouterOS 7 without RADIUS',
+		'  --control radius|rest how Airtill controls it; default radius. rest: RouterOS 7 without RADIUS',
 		'',
-		'  Kinds that Airtill tells: mikrotik with --control rest, unifi',
-		'  --api URL             its REST API, https://10.8.0.2, or the console of UniFi, https://10.8.0.3. By http',
-		'                        only within a private network, and for UniFi only with --api-insecure',
-		'  --api-user NAME       mikrotik: the user of RouterOS',
+		'  API: mikrotik with --control rest, unifi',
+		'  --api URL             its REST API or UniFi console, for example https://10.8.0.2. http only in a private',
+		'                        network, and for unifi only with --api-insecure',
+		'  --api-user NAME       mikrotik: user of the REST API',
 		"  --api-key-file FILE   mikrotik: that user's password; unifi: the API key",
-		'  --api-certificate-file FILE  PEM of the certificate that its API shows, or of the authority that signed it:',
-		'                        for certificates that no public authority has signed',
+		'  --api-certificate-file FILE  PEM of its certificate or of the authority that signed it; for certificates that no',
+		'                        public authority has signed',
 		'',
 		'  UniFi',
-		'  --site NAME           the name of its site in the addresses of the controller',
-		'  --access-point MAC    one of its access points; needed where several gateways share a site name',
-		'  --external-access    without --api: something else lets its devices in, e.g. the Wi-Fi itself takes the',
-		'                        bought password, or a program of yours follows the webhook session.activated'
+		'  --site NAME           name of the site in the addresses of the console',
+		'  --access-point MAC    an access point; repeat it. Needed if several gateways share a site name',
+		'  --external-access     without --api: another system lets devices online, for example your own program behind',
+		'                        the webhook session.activated'
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
@@ -72,7 +72,8 @@ export const addGateway: Command = {
 		const [name = ''] = positionals(words, ['NAME']);
 		const router = required(values.router, '--router');
 		const kind = required(values.kind, '--kind');
-		if (!/^\d{1,15}$/.test(router)) throw new UsageError('--router takes the id of a router.');
+		if (!/^\d{1,15}$/.test(router))
+			throw new UsageError('--router must be the id of a router; see "routers list".');
 		const file = (option: Extract<keyof typeof values, `${string}-file`>) =>
 			fileOf(context.folder, `--${option}`, values[option]);
 		const input = {
@@ -103,7 +104,7 @@ export const addGateway: Command = {
 				);
 			}
 			if ((await routerName(app, input.routerId)) === null) {
-				throw new CommandError(`--router: there is no router ${input.routerId}; see "routers list".`);
+				throw new CommandError(`--router: router ${input.routerId} does not exist; see "routers list".`);
 			}
 			await app.accessKinds.checkGateway(input.routerId, kind);
 			const gateway = await app.gateways.add(input, app.access.gatewayAdded);
@@ -126,18 +127,18 @@ export const addGateway: Command = {
 export const rotateGateway: Command = {
 	name: 'gateways rotate',
 	parameters: 'NAME [--key] [--secret] [--radius-secret] [--token] [--api-key-file FILE]',
-	summary: 'Give a gateway a new key in its address, or new secrets.',
+	summary: 'Replace the key or the secrets of a gateway.',
 	help: [
-		'The old ones end at once: enter the new ones in the gateway right away ("gateways config NAME").',
+		'The old ones stop working at once: configure the gateway again ("gateways config NAME").',
 		'',
-		'  --key                 a new key: its portal address changes',
-		'  --secret              a new secret (faskey, uamsecret), shown this once',
-		'  --secret-file FILE    take the secret over from a file',
-		'  --radius-secret       a new secret between it and the RADIUS server, shown this once',
-		'  --radius-secret-file FILE  take that secret over from a file',
-		'  --token               a new token of the RADIUS server, or of the script on openNDS, shown this once',
-		'  --api-key-file FILE   the new key, or password, of its API',
-		'  --api-user NAME       another user of its API (RouterOS)'
+		'  --key                 new key; its portal address changes',
+		'  --secret              new secret (faskey, uamsecret), shown once',
+		'  --secret-file FILE    use this secret',
+		'  --radius-secret       new RADIUS secret, shown once',
+		'  --radius-secret-file FILE  use this RADIUS secret',
+		'  --token               new token for the RADIUS server or the openNDS script, shown once',
+		'  --api-key-file FILE   new API key or password',
+		'  --api-user NAME       mikrotik: another user of the REST API'
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
@@ -176,7 +177,7 @@ export const rotateGateway: Command = {
 	}
 };
 
-/** A secret comes in a file: words of a command line are seen by every user of the machine. */
+/** Reads a secret from a file: every user of a machine can see command lines. */
 async function fileOf(folder: string, option: string, file: string | undefined): Promise<string | null> {
 	if (file === undefined) return null;
 	try {

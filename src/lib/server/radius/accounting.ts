@@ -13,27 +13,25 @@ import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { Offers } from './psk-offers.ts';
 
 /**
- * Accounting (RFC 2866): what a gateway reports of the connections of its devices. Reports may come twice, late and in
- * another order; whatever the order, the same rows are the result. A connection that belongs to no pass is kept all the
- * same, because its owner wants to see it.
+ * Accounting (RFC 2866): reports of a gateway on the connections of its devices. Reports may repeat, be late and change
+ * order; the resulting rows are the same. Connections without a pass are kept, because owners want to see them.
  */
 export interface AccountingReport {
 	status: 'start' | 'interim' | 'stop' | 'on' | 'off';
-	/** Acct-Session-Id; '' with `on` and `off` from some gateways. */
+	/** Acct-Session-Id; some gateways leave it empty with `on` and `off`. */
 	sessionId: string;
 	user: string | null;
 	/** Calling-Station-Id */
 	mac: string | null;
 	ip: string | null;
-	/** Where the report came from. */
 	nasAddress: string | null;
 	nasIdentifier: string | null;
 	className: string | null;
 	/** Event-Timestamp by the gateway's clock, in seconds since the epoch. */
 	atSeconds: number | null;
-	/** How long the gateway has tried to send it. */
+	/** Acct-Delay-Time: age of the report. */
 	delaySeconds: number;
-	/** How long the connection has lasted. */
+	/** Acct-Session-Time: duration of the connection. */
 	lastedSeconds: number | null;
 	bytesIn: number;
 	bytesOut: number;
@@ -43,7 +41,7 @@ export interface AccountingReport {
 
 export interface Accounting {
 	account(gateway: RegisteredGateway, report: AccountingReport): Promise<void>;
-	/** Notes that a gateway has proved itself, not more often than it matters. */
+	/** Records a sign of life and the clock offset; skips updates that change nothing. */
 	heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void>;
 }
 
@@ -57,16 +55,16 @@ export interface AccountingParts {
 }
 
 const NOTE_EVERY_MS = 20_000;
-/** Event-Timestamp counts whole seconds; what differs by less is the same. */
+/** Event-Timestamp counts whole seconds. */
 const SAME_OFFSET_MS = 2_000;
-/** A Start that is so much later than the end of a connection of the same name begins another one. */
+/** A Start so long after the end of a connection with the same id is a new connection. */
 const REUSED_MS = 5_000;
-/** What took longer to arrive says nothing of a gateway's clock: its delay may be no such thing, and spoil it. */
+/** Reports with a longer delay do not measure the clock, because Acct-Delay-Time may be wrong. */
 const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
-/** No time is left on the way between two processes; a report is from now, or from when it says. */
+/** Limit for Acct-Delay-Time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** The pass that a report names, by Class before the user name, and the end in that Class. */
+/** The pass in Class, or else in the username, and the end in Class. */
 function namedPass({ className, user }: AccountingReport): {
 	passId: number | null;
 	toldUntil: number | null;
@@ -83,7 +81,6 @@ export function createAccounting(parts: AccountingParts): Accounting {
 	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
 		const news: StatusUpdate = {};
 		const { seenAt, unresponsiveSince, clockOffsetMs: known } = gateway;
-		// Also where it lies in the future: the clock was set back.
 		const isNoted = seenAt !== null && Math.abs(clock.now() - seenAt) <= NOTE_EVERY_MS;
 		if (!isNoted || unresponsiveSince !== null) news.seen = true;
 		if (clockOffsetMs !== null && (known === null || Math.abs(known - clockOffsetMs) >= SAME_OFFSET_MS)) {
@@ -92,7 +89,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		if (news.seen || news.clockOffsetMs !== undefined) await gateways.recordStatus(gateway.id, news);
 	}
 
-	/** The pass that a connection belongs to, and the end that its gateway was told. */
+	/** The pass of a connection, and its end at the gateway. */
 	async function passOf(
 		queries: Queries,
 		{ routerId, kind: gatewayKind }: RegisteredGateway,
@@ -107,13 +104,12 @@ export function createAccounting(parts: AccountingParts): Accounting {
 			if (toldUntil !== null) return { passId, toldUntil };
 			return { passId, toldUntil: pass.kind === 'runs' ? pass.untilMs : null };
 		}
-		// An access point names a device that joined with the Wi-Fi's own password by its address, or not at all.
+		// Access points name a device with a per-client password by its MAC address, or not at all.
 		const isKey = gatewayKind === 'hostapd' && (report.user === null || normaliseMac(report.user) === mac);
 		if (report.status !== 'start' || mac === null || !isKey) return { passId: null, toldUntil: null };
 		const { access_kind: kind } = await routers.known(queries, routerId);
 		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
-		// Which of several passwords it came in with is known to its access point alone; what it may have by now is no sign.
-		// Nor is anything one where a new process does not know what it was told: its access point may name the pass itself.
+		// The pass is certain only if the device was offered a single password.
 		const [only, ...others] = offers.lastTold({ mac, routerId }, now) ?? [];
 		const isOne = only !== undefined && others.length === 0;
 		const pass = isOne ? await passState(queries, { passId: only, routerId }, now) : null;
@@ -122,7 +118,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 			: { passId: null, toldUntil: null };
 	}
 
-	/** The row of a connection; a name that a gateway uses again after its end is another connection. */
+	/** Finds or inserts the row of a connection. A reused Acct-Session-Id is a new connection. */
 	async function rowFor(
 		trx: Tx,
 		gateway: RegisteredGateway,
@@ -170,7 +166,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		return { row, isNew: true };
 	}
 
-	/** A report may say whose connection it is where the first one did not. */
+	/** Adds the pass if a later report names it. */
 	async function identified(
 		trx: Tx,
 		gateway: RegisteredGateway,
@@ -184,7 +180,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		return { ...row, pass_id: passId, told_until: toldUntil };
 	}
 
-	/** A device whose connection is over leaves its place, unless it has another one. */
+	/** Releases the slot of a device without open connections. */
 	async function left(trx: Tx, { pass_id: passId, mac }: connectionStore.ConnectionRow): Promise<void> {
 		if (passId === null || mac === null) return;
 		if ((await connectionStore.openConnections(trx, { passId, mac })).length > 0) return;
@@ -199,9 +195,8 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		await connectionStore.changeConnection(trx, row.id, {
 			ip: report.ip ?? row.ip,
 			started_at: Math.min(row.started_at, at - (report.lastedSeconds ?? 0) * 1000),
-			// From before the clock was set back, where it lies in the future.
 			seen_at: row.seen_at > clock.now() ? at : Math.max(row.seen_at, at),
-			// Counters only grow; a report that was overtaken says less.
+			// A late report has smaller counters.
 			bytes_in: Math.max(row.bytes_in, report.bytesIn),
 			bytes_out: Math.max(row.bytes_out, report.bytesOut),
 			...(isStop && !wasOver && { stopped_at: at, stop_cause: report.cause })
@@ -211,7 +206,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		await stays(trx, gateway, row, isNew);
 	}
 
-	/** A connection that goes on: its device has a place, and it is looked after when the pass is over. */
+	/** Takes a slot for the device of an open connection, and schedules the end of the connection. */
 	async function stays(
 		trx: Tx,
 		{ id: gatewayId }: RegisteredGateway,
@@ -228,13 +223,13 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		const now = clock.now();
 		const pass = await passState(trx, { passId, routerId: null }, now);
 		if (pass.kind !== 'runs') {
-			// One that was to be put out, and goes on.
+			// It should have been disconnected.
 			if (asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
 			return;
 		}
 		const { max_devices: maxDevices } = pass.pass;
 		const place = mac === null ? null : { passId, gatewayId, mac, maxDevices };
-		// One that was to be put out, and could not be, gets no place by going on: its device has to sign in again.
+		// A connection whose disconnect failed takes no slot: the device has to sign in again.
 		const mayTake = asked === 'none' || place === null || (await holdsSlot(trx, place));
 		const isIn = place === null || (mayTake && (await takeSlot(trx, jobs, place, now)));
 		const wasToldLess = toldUntil !== null && toldUntil + SAME_END_MS < pass.untilMs;
@@ -242,7 +237,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		else if (isIn && isNew) await jobs.schedule(trx, CONNECTION_JOB, id, wasToldLess ? now : pass.untilMs);
 	}
 
-	/** An access server that begins anew, or ends, has no connections any more. */
+	/** Closes all connections of an access server that started or stopped (Accounting-On, Accounting-Off). */
 	async function allOver(trx: Tx, gateway: RegisteredGateway, report: AccountingReport, at: number) {
 		const server = {
 			gatewayId: gateway.id,
@@ -264,7 +259,7 @@ export function createAccounting(parts: AccountingParts): Accounting {
 		async account(gateway, report) {
 			const now = clock.now();
 			const { atSeconds, delaySeconds } = report;
-			// By our own clock: theirs is measured, and not believed.
+			// By our clock, because the gateway's may be wrong.
 			const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
 			const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
 			const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;

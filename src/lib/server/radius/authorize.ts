@@ -21,30 +21,31 @@ import { pskChoice } from './psk.ts';
 import { createOffers } from './psk-offers.ts';
 
 /**
- * What a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius.ts) asks about the devices at one gateway.
- * Nothing is granted ahead: each answer says what the pass is at that moment, and the time left until its absolute end,
- * so that a new login never renews it. `authorize` comes before the password is checked, more than once for a PEAP
- * login, and changes nothing of a pass; `accepted` comes after, and takes the device's place.
+ * Answers a RADIUS server (FreeRADIUS with rlm_rest, see freeradius-config.ts) for one gateway.
+ *
+ * Each answer holds the time until the absolute end of the pass, so a new login never extends it. `authorize` runs before
+ * the password check, several times for a PEAP login, and changes no pass. `accepted` runs after it and takes the device
+ * slot.
  */
 export interface Radius {
 	authorize(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
-	/** The RADIUS server has found the password right. */
+	/** Takes a device slot after the password was right. */
 	accepted(gateway: RegisteredGateway, login: Login): Promise<LoginAnswer>;
-	/** What a gateway reports of a connection; the same report may come again. */
+	/** Records an accounting report. Reports may repeat. */
 	account(gateway: RegisteredGateway, report: AccountingReport): Promise<void>;
 }
 
 export interface Login {
 	/** User-Name */
 	user: string;
-	/** Calling-Station-Id; null where the gateway does not say it. */
+	/** Calling-Station-Id; null if missing. */
 	mac: string | null;
 }
 
 /**
- * `known`: the password decides. `keys`: one of the passwords is that of the Wi-Fi. `accepted`: may go on. `unknown`:
- * no such user. `refused`: `message` goes to the device, in words that gateways/fields.ts understands when a gateway
- * hands it back.
+ * `known`: the RADIUS server compares the password. `keys`: the access point tries these Wi-Fi passwords. `unknown`: no
+ * such user. `refused`: `message` reaches the device, and problemOf (captive-sessions/fields.ts) recognises it when a
+ * gateway redirects with it.
  */
 export type LoginAnswer =
 	| { kind: 'known'; password: string; terms: Terms }
@@ -54,10 +55,10 @@ export type LoginAnswer =
 	| { kind: 'refused'; message: string };
 
 export interface Terms {
-	/** Until the absolute end, at least 1. */
+	/** Seconds until the absolute end, at least 1. */
 	seconds: number;
 	interimSeconds: number;
-	/** Comes back with each report; null where it is not known which pass it is. */
+	/** Class, which every report repeats; null if several passes are possible. */
 	className: string | null;
 }
 
@@ -94,9 +95,8 @@ export function createRadius(parts: RadiusParts): Radius {
 	};
 
 	/**
-	 * The address of the device, where it stands for a user: an access point asks for the Wi-Fi's own password. Only an
-	 * access point may, and only for the device that is there: at a hotspot anybody types an address for a name, and
-	 * would be let in without a password.
+	 * The MAC address in a request for per-client passwords; null for other requests. Only access points may ask for them:
+	 * at a hotspot anybody could type a MAC address as username and sign in without a password.
 	 */
 	async function keyRequest({ kind: gatewayKind, routerId }: RegisteredGateway, { user, mac }: Login) {
 		const device = normaliseMac(user);
@@ -121,7 +121,7 @@ export function createRadius(parts: RadiusParts): Radius {
 		};
 	}
 
-	/** The pass of a user at a gateway's router, or the answer where it cannot be used now. */
+	/** The running pass of a user at the gateway's router, or the answer if there is none. */
 	async function passFor(gateway: RegisteredGateway, user: string): Promise<RunningPass | LoginAnswer> {
 		const passId = passOfUser(user);
 		if (passId === null) return { kind: 'unknown' };
@@ -141,7 +141,7 @@ export function createRadius(parts: RadiusParts): Radius {
 
 	return {
 		async authorize(gateway, login) {
-			// Also where the answer is a no: one that was thought silent asks again.
+			// A rejected login is a sign of life as well.
 			await accounting.heardOf(gateway, null);
 			const device = await keyRequest(gateway, login);
 			if (device !== null) return keysFor(gateway, device);
@@ -156,7 +156,7 @@ export function createRadius(parts: RadiusParts): Radius {
 		},
 		async accepted(gateway, login) {
 			await accounting.heardOf(gateway, null);
-			// Who knows which password the device has is its access point alone; its reports say who came in.
+			// Only the access point knows which password matched; its reports name the device.
 			if ((await keyRequest(gateway, login)) !== null) return { kind: 'accepted' };
 			const pass = await passFor(gateway, login.user);
 			if (pass.kind !== 'runs') return pass;
@@ -176,6 +176,6 @@ export function createRadius(parts: RadiusParts): Radius {
 	};
 }
 
-/** Names the pass, and the end that the gateway was told (seconds since the epoch). */
+/** Class: the pass and the end at the gateway, in seconds since the epoch. */
 export const classOf = (passId: number, untilMs: number): string =>
 	`pass-${passId}-${Math.round(untilMs / 1000)}`;

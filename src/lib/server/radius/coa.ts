@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram';
 import { randomId, readResponse, requestPacket, type RequestAttributes, type RequestKind } from './packet.ts';
 
 /**
- * Asks an access server to end a connection, or to let it last longer (RFC 5176). `gone`: it does not know it (any more).
- * `refused`: `errorCause` as in RFC 5176, 3.5. `silent`: no answer, a wrong secret among the reasons.
+ * Result of a Disconnect- or CoA-Request (RFC 5176). `gone`: the gateway does not know the connection. `refused`: with
+ * `errorCause` of RFC 5176, 3.5. `silent`: no response, for example because the secret is wrong.
  */
 export type Asked =
 	{ kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null } | { kind: 'silent' };
@@ -21,7 +21,7 @@ export const DYNAMIC_AUTHORISATION_PORT = 3799;
 const NOT_FOUND = 503;
 const ANSWER_MS = 2_000;
 
-/** One request, sent once: who asks decides whether to ask again. */
+/** Sends one request, without retries. */
 export function ask(
 	{ host, port, secret }: AccessServer,
 	kind: RequestKind,
@@ -37,18 +37,17 @@ export function ask(
 			resolve(asked);
 		};
 		const limit = setTimeout(() => end({ kind: 'silent' }), ANSWER_MS);
-		// Nobody listens there, or there is no way: as good as no answer.
+		// An ICMP error, for example "port unreachable", counts as no response.
 		socket.once('error', () => end({ kind: 'silent' }));
 		socket.on('message', (bytes) => {
 			const answer = readResponse(kind, request, bytes, secret);
-			// What somebody else sends is none, and the right one may still come.
+			// Ignore forged packets: the real response may still arrive.
 			if (answer === null) return;
 			if (answer.kind === 'ack') end({ kind: 'done' });
 			else if (answer.errorCause === NOT_FOUND) end({ kind: 'gone' });
 			else end({ kind: 'refused', errorCause: answer.errorCause });
 		});
 		socket.connect(port, host, () => {
-			// A failure to connect comes as an error.
 			socket.send(request, (error) => error && end({ kind: 'silent' }));
 		});
 	});

@@ -13,12 +13,13 @@ import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { RequestAttributes, RequestKind } from './packet.ts';
 
 /**
- * Looks after one connection that a gateway accounts for: ends it when its pass is over or its device has lost its place,
- * prolongs it when time was added. The gateway is asked until it says that it is done, the connection is reported as
- * over, or the time is over at which the gateway ends it by itself (Session-Timeout).
+ * Ends or prolongs RADIUS connections.
+ *
+ * A connection ends when its pass is over or its device has lost its slot; it is prolonged when time was added. Requests
+ * repeat until the gateway confirms, the connection is reported as stopped, or its Session-Timeout has passed.
  */
 export interface Connections {
-	/** Job CONNECTION_JOB. @returns when to look again, or null when it is over */
+	/** Handles CONNECTION_JOB. @returns when to run again, or null if the connection is settled */
 	settle(id: number): Promise<number | null>;
 }
 
@@ -32,11 +33,11 @@ export interface ConnectionsParts {
 }
 
 const MAX_BACKOFF_MS = 60_000;
-/** A gateway that ends connections by itself has done so this long after the end that it was told. */
+/** Session-Timeout has ended a connection so long after its end. */
 const MARGIN_MS = 5 * 60_000;
-/** The end that was told is not known: as long as a connection can be forgotten. */
+/** Used instead of Session-Timeout if the end at the gateway is unknown. */
 const UNKNOWN_END_MS = 24 * 60 * 60_000;
-/** Where time was added and the gateway does not take it, the buyer signs in again. */
+/** After these the buyer has to sign in again for added time. */
 const MAX_PROLONG_ATTEMPTS = 3;
 
 export function createConnections({
@@ -48,7 +49,7 @@ export function createConnections({
 }: ConnectionsParts): Connections {
 	const { db } = database;
 
-	/** When the connection has to end; null when it has to now. */
+	/** When the connection should end; null for now. */
 	async function wantedUntil({
 		pass_id: passId,
 		mac
@@ -84,7 +85,7 @@ export function createConnections({
 			await gateways.recordStatus(gateway.id, { seen: true, trouble: null });
 			return untilMs;
 		}
-		// Time was added meanwhile: that is another end, which was not tried yet.
+		// More time was added meanwhile: try the new end.
 		if ((await wantedUntil(row)) !== untilMs) return clock.now();
 		await connectionStore.changeConnection(db, row.id, {
 			disconnect_attempts: asked.kind === 'silent' ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
@@ -96,7 +97,7 @@ export function createConnections({
 	async function end(row: connectionStore.ConnectionRow, gateway: RegisteredGateway): Promise<number | null> {
 		const server = serverOf(gateway);
 		if (!server) return unreachable(row, gateway);
-		// Attempts to prolong it are another count.
+		// Attempts to prolong do not count.
 		const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
 		await connectionStore.changeConnection(db, row.id, {
 			disconnect_state: 'asked',
@@ -114,16 +115,16 @@ export function createConnections({
 		const endsBy = row.told_until === null ? row.seen_at + UNKNOWN_END_MS : row.told_until + MARGIN_MS;
 		if (clock.now() < endsBy) return clock.now() + backoff(attempts);
 		await connectionStore.changeConnection(db, row.id, { disconnect_state: 'failed' });
-		log.warn({ gateway: gateway.name, connection: row.id, reason }, 'a connection could not be ended');
+		log.warn({ gateway: gateway.name, connection: row.id, reason }, 'connection could not be ended');
 		return null;
 	}
 
-	/** Without its address nothing can be sent to it: it ends the connection by itself at the time that it was told. */
+	/** Gives up if the address of the gateway is unknown: Session-Timeout ends the connection. */
 	async function unreachable(row: connectionStore.ConnectionRow, gateway: RegisteredGateway): Promise<null> {
 		if (row.disconnect_state === 'failed') return null;
-		const last_error = 'The address of the access server is not known: its own Session-Timeout ends it.';
+		const last_error = 'The address of the gateway is unknown (--nas). Session-Timeout ends the connection.';
 		await connectionStore.changeConnection(db, row.id, { disconnect_state: 'failed', last_error });
-		log.info({ gateway: gateway.name, connection: row.id }, 'a connection ends by its Session-Timeout alone');
+		log.info({ gateway: gateway.name, connection: row.id }, 'connection ends by Session-Timeout only');
 		return null;
 	}
 
@@ -134,7 +135,7 @@ export function createConnections({
 		server: AccessServer,
 		untilMs: number | null
 	): Promise<Asked> {
-		// By its own clock: what seems too old or too new to it is dropped.
+		// By the gateway's clock, because it drops requests that look too old or too new.
 		const eventTimestamp = Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000);
 		const attributes = { ...namesOf(row, gateway), eventTimestamp };
 		if (untilMs === null) return ask(server, kind, attributes);
@@ -161,14 +162,14 @@ const backoff = (attempts: number) => Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math
 
 const takesCoA = ({ kind }: RegisteredGateway) => kind !== 'hostapd';
 
-/** Where it is asked to end or prolong connections; null where that is not known. */
+/** Where a gateway accepts Disconnect- and CoA-Requests; null if unknown. */
 export function serverOf({ settings, credentials }: RegisteredGateway): AccessServer | null {
 	const { nas, nasPort = DYNAMIC_AUTHORISATION_PORT } = settings;
 	const { radiusSecret: secret } = credentials;
 	return nas === undefined || secret === undefined ? null : { host: nas, port: nasPort, secret };
 }
 
-/** What names a connection to its access server: hostapd refuses what it does not know, and every name must fit. */
+/** The attributes that identify a connection. hostapd rejects unknown attributes, and all given ones must match. */
 function namesOf(
 	row: connectionStore.ConnectionRow,
 	{ kind }: RegisteredGateway
@@ -188,8 +189,8 @@ function namesOf(
 
 function reasonOf(what: string, asked: Asked): string {
 	if (asked.kind === 'silent')
-		return `${what} is not answered: wrong address, port or RADIUS secret, or no way to it.`;
+		return `${what} got no response. Check address, port and RADIUS secret of the gateway, and the network.`;
 	const cause =
 		asked.kind === 'refused' && asked.errorCause !== null ? ` with Error-Cause ${asked.errorCause}` : '';
-	return `${what} was refused${cause}.`;
+	return `${what} was rejected${cause}.`;
 }

@@ -1,9 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * Packets of dynamic authorisation (RFC 5176): Disconnect-Request and CoA-Request with Message-Authenticator (RFC 3579)
- * and Event-Timestamp, and the answers to them. The npm package for it computes the Message-Authenticator wrongly for
- * these codes. All else of RADIUS is the RADIUS server's work.
+ * RADIUS packets of RFC 5176: Disconnect- and CoA-Requests with Message-Authenticator (RFC 3579) and Event-Timestamp, and
+ * their responses. The npm package `radius` 1.1.4 computes the Message-Authenticator of these codes wrongly.
  */
 
 export const CODES = {
@@ -25,7 +24,7 @@ const ATTRIBUTES = {
 	errorCause: 101
 } as const;
 
-/** What names the connection, and what is to become of it. */
+/** Attributes that identify a connection, and its new Session-Timeout. */
 export interface RequestAttributes {
 	userName?: string | undefined;
 	/** Dotted IPv4 address. */
@@ -34,7 +33,7 @@ export interface RequestAttributes {
 	callingStationId?: string | undefined;
 	nasIdentifier?: string | undefined;
 	acctSessionId?: string | undefined;
-	/** Seconds since the epoch by the gateway's clock: what is too old or too new is dropped there. */
+	/** Seconds since the epoch by the gateway's clock. */
 	eventTimestamp: number;
 }
 
@@ -70,7 +69,7 @@ const ORDER = [
 	'eventTimestamp'
 ] as const satisfies readonly (keyof RequestAttributes)[];
 
-/** A request, signed. @param id names it among those to the same gateway, 0 to 255 */
+/** Builds a signed request. @param id 0 to 255 */
 export function requestPacket(
 	kind: RequestKind,
 	id: number,
@@ -88,7 +87,7 @@ export function requestPacket(
 	packet.writeUInt8(CODES[kind].request, 0);
 	packet.writeUInt8(id, 1);
 	packet.writeUInt16BE(packet.length, 2);
-	// Over the packet with both signatures zero (RFC 5176, 3.4); it stands first, where nothing can be put before it.
+	// Computed over the packet with both signatures zero (RFC 5176, 3.4). First attribute, as a defence against BlastRADIUS.
 	createHmac('md5', secret)
 		.update(packet)
 		.digest()
@@ -102,7 +101,7 @@ const attribute = (type: number, value: Buffer) =>
 
 export type DynamicAnswer = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
 
-/** The answer to a request; null where it is not one, or whoever sent it does not know the secret. */
+/** Reads the response to a request; null if it is invalid or its secret is wrong. */
 export function readResponse(
 	kind: RequestKind,
 	request: Buffer,
@@ -126,7 +125,7 @@ export function readResponse(
 	return { kind: 'nak', errorCause: cause?.length === 4 ? cause.readUInt32BE(0) : null };
 }
 
-/** Not every gateway signs its answers so; one that does must do it right. */
+/** Message-Authenticator is optional in responses, but must be right. */
 function isSigned(packet: Buffer, attributes: readonly Attribute[], secret: string): boolean {
 	const own = attributes.find(({ type }) => type === ATTRIBUTES.messageAuthenticator);
 	if (!own) return true;
@@ -139,7 +138,7 @@ function isSigned(packet: Buffer, attributes: readonly Attribute[], secret: stri
 interface Attribute {
 	type: number;
 	value: Buffer;
-	/** Where the value begins in the packet. */
+	/** Offset of the value in the packet. */
 	at: number;
 }
 

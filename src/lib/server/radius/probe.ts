@@ -5,9 +5,9 @@ import { ask } from './coa.ts';
 import * as connectionStore from '../access/device-slots/connection-store.ts';
 
 /**
- * Whether an access server is there, without touching anybody: it is asked to end a connection that it cannot have (RFC
- * 5176), and any answer with the right secret is one, usually Session-Context-Not-Found. `silent` is said only where it
- * has ended a connection for us before, so that the way to it is known to work; else nothing follows from no answer.
+ * Probes a gateway with a Disconnect-Request for a connection that does not exist (RFC 5176). Any response with the right
+ * secret proves that it is alive, usually Session-Context-Not-Found. `silent` only if it has ended a connection for us
+ * before; otherwise requests may never have reached it, and the result is `unknown`.
  */
 export type Life = 'answers' | 'silent' | 'unknown';
 
@@ -20,7 +20,7 @@ export async function lifeOf(
 	const name = `airtill-${randomUUID()}`;
 	const asked = await ask(server, 'disconnect', {
 		acctSessionId: name,
-		// hostapd looks for the connection by its name alone.
+		// hostapd rejects a User-Name that does not match.
 		userName: gateway.kind === 'hostapd' ? undefined : name,
 		eventTimestamp: Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000)
 	});

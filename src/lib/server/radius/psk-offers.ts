@@ -1,23 +1,21 @@
 /**
- * Which passwords each device was offered, and whether it came in with one: who asks again without having come in is
- * offered those first that it was not offered for longest, so that after enough tries each password comes up. Kept in
- * memory: another process, or a new one, begins with the likeliest again.
+ * Remembers which per-client passwords each device was offered. A device that asks again without having joined is offered
+ * the least recently offered ones first, so that every password comes up. In memory only: a new process starts over.
  */
 export interface Offers {
 	/**
-	 * Puts passes into the order in which a device is to be offered them.
-	 * @param own those that it is known by, the likeliest first
-	 * @param others all others that it may be offered, likewise
-	 * @param now epoch milliseconds
+	 * Orders passes for a device.
+	 * @param own passes of this device, the likeliest first
+	 * @param others other passes with a free slot, the likeliest first
 	 */
 	ordered(device: Asking, own: readonly number[], others: readonly number[], now: number): number[];
-	/** It is being offered these. */
+	/** Records an offer that left out some passes. */
 	offered(device: Asking, passIds: readonly number[], now: number): void;
-	/** What it is told in the end, whether or not there was more. */
+	/** Records the passwords of an answer. */
 	told(device: Asking, passIds: readonly number[], now: number): void;
-	/** What it was told last; null where that is not known. */
+	/** The passes of the last answer; null if unknown. */
 	lastTold(device: Asking, now: number): readonly number[] | null;
-	/** It is on the network: what it was offered last had its password. */
+	/** Records that the device has joined: the last offer held its password. */
 	cameIn(device: Asking): void;
 }
 
@@ -28,22 +26,20 @@ export interface Asking {
 
 interface Memory {
 	at: number;
-	/** Offers so far that did not let it in. */
+	/** Offers since the device last joined. */
 	count: number;
-	/** By pass: the last of these offers in which it was. */
+	/** By pass id: number of the last offer that held it. */
 	lastIn: Map<number, number>;
 	last: readonly number[];
-	/** One of these let it in the last time. */
+	/** The offer with which the device last joined. */
 	good: readonly number[];
 }
 
-/** Devices that are remembered; one more, and the one that asked longest ago begins anew. */
+/** Remembered devices; the least recent one is dropped first. */
 const MAX_DEVICES = 2_000;
-/** Who has not asked for so long begins anew. */
 const REMEMBERED_MS = 30 * 60_000;
 
 export function createOffers(): Offers {
-	/** Asked longest ago first. */
 	const known = new Map<string, Memory>();
 	const lately = new Map<string, { at: number; passIds: readonly number[] }>();
 	const keyOf = ({ mac, routerId }: Asking) => `${routerId} ${mac}`;
@@ -53,7 +49,6 @@ export function createOffers(): Offers {
 		return memory && Math.abs(now - memory.at) < REMEMBERED_MS ? memory : null;
 	}
 
-	/** The newest is the last; beyond MAX_DEVICES the oldest goes. */
 	function keep<T>(map: Map<string, T>, device: Asking, value: T): void {
 		const key = keyOf(device);
 		map.delete(key);

@@ -5,47 +5,41 @@ import { passState, type RunningPass } from '../access/passes/pass-state.ts';
 import type { Offers } from './psk-offers.ts';
 
 /**
- * Which passwords a device may join a network with where each pass has its own (per-client PSK): the access point asks by
- * the device's address before anybody has typed anything. What will be typed cannot be known, also of a device that was
- * let in before: its owner may just have bought another pass, on another device or with another address (phones take one
- * for each network name). So those come first that its visits bought and that it was in before, and those of every pass
- * with room for it follow; the access point tries them all (hostapd takes every Tunnel-Password of the answer).
+ * Chooses the Wi-Fi passwords for a device where each pass has its own (per-client PSK).
  *
- * Where more have room than are offered at once, a device that asks again without having come in is offered the others
- * (psk-offers.ts), so that with n of them each comes up within n / MAX_PASSWORDS tries, rounded up. hostapd keeps an
- * answer for 30 seconds (RADIUS_ACL_TIMEOUT), so a try is one in that time. Of a router with more than MAX_LOOKED_AT such
- * passes those in the middle wait until there are fewer.
+ * Problem: the access point asks by MAC address before the device sends its password, and phones use a new MAC address
+ * per network. So the passes of this device come first (bought in its captive sessions, or used before), then all passes
+ * with a free slot. hostapd tries every Tunnel-Password of the answer.
  *
- * Which of several passwords was right is known to the access point alone: hostapd up to 2.10 puts nothing of it in its
- * accounting (User-Name is the device's address, or what the answer named, which stands for all passwords of it; there
- * is no Class). So a connection belongs to a pass only where that is the only one the device may have: the others have
- * no pass in the books, take no place of its devices (`max_devices` does not hold for them), and end with the earliest
- * pass that was offered (Session-Timeout), when their devices ask again.
+ * Rotation: with more passes than MAX_PASSWORDS, a device that asks again is offered the others (psk-offers.ts), so each
+ * of n passes comes up within n / MAX_PASSWORDS tries. hostapd caches an answer for 30 seconds (RADIUS_ACL_TIMEOUT).
+ *
+ * Limit: hostapd up to 2.10 does not report which password matched (no Class; User-Name is the MAC address). With several
+ * candidates the connection has no pass, takes no device slot, and ends with the earliest candidate (Session-Timeout).
  */
 
 export interface PskChoice {
-	/** In the order in which they are offered; no pass is there twice. */
+	/** Ordered, without duplicates. */
 	passes: RunningPass[];
-	/** There is none, because others have the places of those that it is known by. */
+	/** The only candidates have no free device slot. */
 	full: boolean;
 }
 
 /**
- * Passwords that an access point is given to try at once. It derives a key from each, some milliseconds of its own small
- * processor: more would make joining slow. (hostapd reads answers of up to 3,000 bytes, and each password takes 21.)
+ * Passwords per answer. The access point derives a key from each, a few milliseconds of a small processor. hostapd reads
+ * answers of up to 3,000 bytes; a password takes 21.
  */
 const MAX_PASSWORDS = 16;
-/** Passes with room of a router that are looked at: so many of the newest, and of those that wait longest. */
+/** Passes with a free slot that are considered: so many of the newest and so many of the oldest. */
 const MAX_LOOKED_AT = 500;
 
 /**
- * Of the passes with room come those first that no device has ever been in: nobody there has had anything for the money.
- * Who joins has mostly just bought, but no new buyer may push out those who wait longest: they come in turns. One that
- * had a device before is offered to a stranger with each fourth.
+ * Unused passes come first, because their buyers have had nothing yet: the newest (a device that joins has usually just
+ * bought) alternate with the oldest. Every fourth pass is one that had a device before.
  */
 const ORDER = ['newest', 'longest', 'newest', 'used'] as const;
 
-function inTurns(passes: readonly slots.PassWithRoom[]): number[] {
+function interleave(passes: readonly slots.PassWithRoom[]): number[] {
 	const unused = passes.filter(({ wasUsed }) => !wasUsed).map(({ passId }) => passId);
 	const used = passes.filter(({ wasUsed }) => wasUsed).map(({ passId }) => passId);
 	const queues = { newest: [...unused], longest: unused.toReversed(), used };
@@ -59,7 +53,7 @@ function inTurns(passes: readonly slots.PassWithRoom[]): number[] {
 	return [...taken];
 }
 
-/** @param offers null: nobody is being offered them */
+/** Chooses passes for a device. @param offers null: only count candidates, without recording an offer */
 export async function pskChoice(
 	queries: Queries,
 	{ mac, routerId }: { mac: string; routerId: number },
@@ -72,7 +66,7 @@ export async function pskChoice(
 		...(await slots.passesOfCaptiveSessions(queries, place, now)),
 		...(await slots.passesOfDevice(queries, place))
 	]);
-	const others = inTurns(await slots.passesWithRoom(queries, routerId, open)).filter((id) => !own.has(id));
+	const others = interleave(await slots.passesWithRoom(queries, routerId, open)).filter((id) => !own.has(id));
 	const candidates =
 		offers && own.size + others.length > MAX_PASSWORDS
 			? offers.ordered(place, [...own], others, now)

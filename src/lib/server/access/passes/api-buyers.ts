@@ -3,7 +3,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { addPurchase, newestSessionOf, sessionOfPurchase } from './api-buyer-store.ts';
-import { passState, type OpenPass } from './pass-state.ts';
+import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
 
 /**
@@ -52,12 +52,6 @@ export function createApiBuyers({ database, clock, secrets, passes }: ApiBuyersC
 	const key = secrets.derive('guest pass', 32);
 	const tokenOf = (passId: number) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH);
 
-	async function openPass(passId: number | null, routerId: number | null): Promise<OpenPass | null> {
-		if (passId === null) return null;
-		const state = await passState(db, { passId, routerId }, clock.now());
-		return state.kind === 'runs' || state.kind === 'waits' ? state : null;
-	}
-
 	const isRight = (pass: PassRow, typed: string) =>
 		pass.access_kind !== 'shared_password' && equalSecrets(plain(passes.passwordOf(pass)), plain(typed));
 
@@ -67,13 +61,16 @@ export function createApiBuyers({ database, clock, secrets, passes }: ApiBuyersC
 
 	async function passOf(tokenHash: string): Promise<OpenPass | null> {
 		const id = await sessionOfPurchase(db, tokenHash);
-		return isApiBuyer({ token_hash: tokenHash, session_id: id }) ? openPass(id, null) : null;
+		return id !== null && isApiBuyer({ token_hash: tokenHash, session_id: id })
+			? openPass(db, id, clock.now())
+			: null;
 	}
 
 	return {
 		isApiBuyer,
 		async signIn(routerId, { user, password }) {
-			const open = await openPass(passOfUser(user), routerId);
+			const passId = passOfUser(user);
+			const open = passId === null ? null : await openPass(db, passId, clock.now(), routerId);
 			const session = open && (await newestSessionOf(db, open.pass.id));
 			if (!open || !session || !isRight(open.pass, password)) return null;
 			const { id } = open.pass;

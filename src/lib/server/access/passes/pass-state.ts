@@ -35,7 +35,12 @@ export async function passState(
 }
 
 /** The same for a pass that runs or waits; null otherwise. */
-export async function openPass(queries: Queries, passId: number, now: number): Promise<OpenPass | null> {
-	const state = await passState(queries, { passId, routerId: null }, now);
+export async function openPass(
+	queries: Queries,
+	passId: number,
+	now: number,
+	routerId: number | null = null
+): Promise<OpenPass | null> {
+	const state = await passState(queries, { passId, routerId }, now);
 	return state.kind === 'runs' || state.kind === 'waits' ? state : null;
 }

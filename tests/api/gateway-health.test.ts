@@ -44,7 +44,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await fixture().api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
 			body: orderOf({ router_id: ROUTER })
 		});
-		expect(fixture().server.stderr()).toContain('a router is not sold: none of its gateways is heard');
+		expect(fixture().server.stderr()).toContain('router offline: none of its gateways responds');
 		// Other routers are sold as before.
 		expect(await status(4)).toBe('online');
 
@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await unresponsiveSince(name)).toBeNull();
 		await fixture().api.createSession({ router_id: ROUTER });
 		await minutes(fixture(), 1, [name]);
-		expect(fixture().server.stderr()).toContain('a gateway is heard of again');
+		expect(fixture().server.stderr()).toContain('gateway responds again');
 	});
 
 	it('a router of whose gateway nothing was ever heard is not sold: nobody would be let in', async () => {

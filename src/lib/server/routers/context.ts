@@ -1,0 +1,18 @@
+import type { Operators } from '../billing/operators/registry.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../db/database.ts';
+import type { Branding } from '../owner/branding/branding.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Secrets } from '../platform/secrets.ts';
+
+/** The services that the functions of this folder use. */
+export interface RoutersContext {
+	database: Database;
+	operators: Operators;
+	branding: Branding;
+	clock: Clock;
+	config: Config;
+	secrets: Secrets;
+	/** Payment methods by the stored text: all rows have the same few. */
+	methodLists: Map<string, string[]>;
+}

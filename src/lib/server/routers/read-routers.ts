@@ -1,0 +1,75 @@
+import type { Queries } from '../db/database.ts';
+import type { Caller } from '../developer/api-keys/api-keys.ts';
+import { AppError } from '../platform/errors.ts';
+import type { RoutersContext } from './context.ts';
+import { forOwner, routerBody, singleBody, type OwnedRouter } from './router-body.ts';
+import type { OwnedPage, RouterPage, RouterQuery } from './routers.ts';
+import * as store from './store.ts';
+
+type RouterRow = store.RouterRow;
+
+const noRouter = () => new AppError('router_not_found', 'There is no router with this id.');
+
+/** @throws AppError `router_not_found` */
+export async function existingRouter(queries: Queries, id: number): Promise<RouterRow> {
+	const row = await store.find(queries, id);
+	if (!row) throw noRouter();
+	return row;
+}
+
+/** A router that the caller may see: disabled ones only their owner. @throws AppError `router_not_found` */
+export async function visibleRouter(
+	queries: Queries,
+	{ accountId }: Pick<Caller, 'accountId'>,
+	id: number
+): Promise<RouterRow> {
+	const row = await existingRouter(queries, id);
+	if (row.disabled_at !== null && row.owner_account_id !== accountId) throw noRouter();
+	return row;
+}
+
+export async function listRouters(
+	context: RoutersContext,
+	{ lat, lon, radius, limit, after }: RouterQuery
+): Promise<RouterPage> {
+	const { database, branding } = context;
+	const rows = await database.nearestRouters({
+		centre: { lat, lon },
+		radiusMetres: radius,
+		after: after ? { distance: after[0], id: after[1] } : null,
+		limit: limit + 1
+	});
+	const page = rows.slice(0, limit);
+	const last = page.at(-1);
+	const brands = await branding.ofRouters(database.db, page);
+	return {
+		data: page.map((row) => routerBody(context, row, row.distance, brands.get(row.id) ?? null)),
+		next: rows.length > limit && last ? [last.distance, last.id] : null
+	};
+}
+
+export async function ownedRouters(
+	context: RoutersContext,
+	accountId: number,
+	{ afterId, limit }: { afterId: number; limit: number }
+): Promise<OwnedPage> {
+	const { database, branding } = context;
+	const rows = await store.ofOwner(database.db, accountId, afterId, limit + 1);
+	const page = rows.slice(0, limit);
+	const brands = await branding.ofRouters(database.db, page);
+	const last = page.at(-1);
+	return {
+		data: page.map((row) => forOwner(routerBody(context, row, null, brands.get(row.id) ?? null), row)),
+		next: rows.length > limit && last ? last.id : null
+	};
+}
+
+export async function ownedRouter(
+	context: RoutersContext,
+	{ accountId, role }: Pick<Caller, 'accountId' | 'role'>,
+	id: number
+): Promise<OwnedRouter> {
+	const row = await existingRouter(context.database.db, id);
+	if (row.owner_account_id !== accountId && role !== 'admin') throw noRouter();
+	return forOwner(await singleBody(context, row), row);
+}

@@ -1,0 +1,63 @@
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import type { RouterBody } from '../api/contract/schemas.ts';
+import type { Caller } from '../developer/api-keys/api-keys.ts';
+import { AppError, validationFailed } from '../platform/errors.ts';
+import type { RoutersContext } from './context.ts';
+import { existingRouter, visibleRouter } from './read-routers.ts';
+import { singleBody } from './router-body.ts';
+import * as store from './store.ts';
+
+/** The account that sets a price, with its key or signed in on a page. */
+export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null };
+
+/** The price has changed since the caller saw it. */
+export class PriceMoved extends Error {
+	/** The current price in major units. */
+	readonly price: number;
+
+	constructor(price: number) {
+		super(`The price has changed to ${price}.`);
+		this.name = 'PriceMoved';
+		this.price = price;
+	}
+}
+
+/** Sets the hourly price of new sessions, see Routers.setPrice. */
+export async function setPrice(
+	context: RoutersContext,
+	caller: PriceSetter,
+	id: number,
+	price: number,
+	seen?: number
+): Promise<RouterBody> {
+	const { database, clock } = context;
+	// Before the router is read: invalid input is reported first, also for unknown routers.
+	checkPrice(context, price);
+	const row = await database.transact(async (trx) => {
+		const isAdmin = caller.role === 'admin';
+		const router = await (isAdmin ? existingRouter(trx, id) : visibleRouter(trx, caller, id));
+		if (router.owner_account_id !== caller.accountId && !isAdmin) {
+			throw new AppError('not_router_owner', 'The router belongs to another account.');
+		}
+		const priceMinor = toMinor(price, router.currency);
+		if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
+		if (priceMinor === router.price_minor) return router;
+		const current = toMajor(router.price_minor, router.currency);
+		if (seen !== undefined && seen !== current) throw new PriceMoved(current);
+		const { accountId, keyId } = caller;
+		return store.changePrice(trx, router, { priceMinor, accountId, keyId, now: clock.now() });
+	});
+	return singleBody(context, row);
+}
+
+function checkPrice({ config: { maxPrice, currency } }: RoutersContext, price: number): void {
+	if (price <= maxPrice && toMinor(price, currency) !== null) return;
+	throw validationFailed([
+		{
+			in: 'body',
+			pointer: '/price',
+			code: price > maxPrice ? 'out_of_range' : 'invalid_format',
+			detail: `Use a price of at most ${currency} ${maxPrice} without superfluous decimals.`
+		}
+	]);
+}
