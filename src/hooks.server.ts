@@ -6,6 +6,7 @@ import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authmon.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
+import { readProxySettings } from '#lib/server/api/http/client-address.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import {
 	isApiPath,
@@ -31,7 +32,7 @@ export const init: ServerInit = async () => {
 	await app.openPortal();
 	const demo = await loadDemo(app);
 	app.startJobs();
-	api = createApi(app, env);
+	api = createApi(app, readProxySettings(env));
 	Object.assign(globalThis, {
 		// For src/server.js, which imports nothing of lib/.
 		[Symbol.for('airtill.api')]: {

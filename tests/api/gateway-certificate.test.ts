@@ -40,7 +40,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			fixture().server
 		);
 	const test = (name: string) => cli(['gateways', 'test', name], fixture().server);
-	const refusal = (reason: string) => `${new URL(front.url).host} shows ${reason}`;
+	const refusal = (reason: string) => `The certificate of ${new URL(front.url).host} ${reason}`;
 	const NOT_OURS = 'is not the one in --api-certificate-file, or it has expired';
 	const statusOf = async (id: number) =>
 		(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];

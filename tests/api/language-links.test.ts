@@ -1,4 +1,4 @@
-/** The same page in another language: where its links lead, on the pages of a purchase and on that of a gateway. */
+/** Links to the same page in another language. */
 import { describe, expect, it } from 'vitest';
 import { LOCALES } from '../../src/lib/i18n/locales.ts';
 import { browse, type Page } from '../support/browsing.ts';
@@ -10,10 +10,10 @@ const linksOf = ({ html }: Page): string[] =>
 	[...html.matchAll(/<a href="([^"]*)" lang="\w\w"/g)].map(([, href = '']) => href);
 const inEach = (path: string) => LOCALES.map((locale) => `/${locale}${path}`);
 
-describe('the links to other languages', () => {
+describe('language links', () => {
 	const fixture = useFixture({ database: 'sqlite' });
 
-	it('lead to the page itself: a purchase, its receipt, a visit, a poster, a kiosk’s set-up', async () => {
+	it('open the same page: purchase, receipt, captive session, poster, kiosk set-up', async () => {
 		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
 		const person = browse(server.url);

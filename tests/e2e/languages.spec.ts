@@ -1,26 +1,25 @@
-/** A purchase in the buyer's language, from the list to the password: nothing on the way falls back to English. */
+/** A purchase in the buyer's language, from the list to the password. */
 import type { Page } from '@playwright/test';
 import { directionOf, type Locale } from '../../src/lib/i18n/locales.ts';
 import { isTranslated, leftInEnglish } from './support/left-in-english.ts';
 import { expect, freshNumber, ROUTER, test } from './support/test.ts';
 
-/** A language comes from the address, or from what the browser prefers; then no address names it. */
-const WAYS: { locale: Locale; by: 'address' | 'browser' }[] = [
+const CASES: { locale: Locale; by: 'address' | 'browser' }[] = [
 	{ locale: 'sw', by: 'address' },
 	{ locale: 'ar', by: 'browser' }
 ];
 
-/** @param area whose sentences the page speaks; without them in the language only the page's own mark can be right */
+/** @param area catalogue of the page; without a translation only `lang` and `dir` are checked */
 async function expectLanguage(page: Page, locale: Locale, area = 'common'): Promise<void> {
 	const html = page.locator('html');
 	await expect(html).toHaveAttribute('lang', locale);
 	await expect(html).toHaveAttribute('dir', directionOf(locale));
 	if (!isTranslated(area, locale)) return;
-	// Without script a page that waits loads itself again while it is read.
+	// Without script a waiting page reloads while it is read.
 	await expect(async () => expect(await leftInEnglish(page, locale)).toEqual([])).toPass({ timeout: 5_000 });
 }
 
-for (const { locale, by } of WAYS) {
+for (const { locale, by } of CASES) {
 	for (const script of [true, false]) {
 		test.describe(`in ${locale}, chosen by the ${by}, ${script ? 'with' : 'without'} script`, () => {
 			test.use({ javaScriptEnabled: script, locale: by === 'browser' ? locale : 'en' });
@@ -35,7 +34,7 @@ for (const { locale, by } of WAYS) {
 				await expect(page).toHaveURL(address(/\/r\/\d+$/));
 				await expectLanguage(page, locale);
 
-				// A form that comes back says why in the same language.
+				// A refused form.
 				const form = page.locator('form.parts');
 				await form.locator('input[name=time][value=own]').check();
 				await form.locator('input[name=count]').fill('1');
@@ -55,7 +54,7 @@ for (const { locale, by } of WAYS) {
 				await expectLanguage(page, locale, 'purchase');
 			});
 
-			test('an address that leads nowhere is told in the language', async ({ page, portal }) => {
+			test('an unknown address is explained in the language', async ({ page, portal }) => {
 				for (const path of ['/r/999999', '/nothing-here', '/s/abcdefghijklmnopqrstuvwx']) {
 					await page.goto(portal.url + (by === 'address' ? `/${locale}` : '') + path);
 					await expectLanguage(page, locale);
@@ -68,7 +67,7 @@ for (const { locale, by } of WAYS) {
 test.describe('the switch', () => {
 	test.use({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } });
 
-	test('is found on a phone without scrolling, and leads to the same page with one touch more', async ({
+	test('is visible on a phone without scrolling and opens the same page in two touches', async ({
 		page,
 		portal
 	}) => {
@@ -87,7 +86,7 @@ test.describe('the switch', () => {
 		await expectLanguage(page, 'ar');
 		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 
-		// From a form that came back, too.
+		// Also after a refused form.
 		await page.locator('input[name=time][value=own]').check();
 		await page.locator('input[name=phone]').fill(freshNumber());
 		await page.locator('form.parts button.button').click();
@@ -99,7 +98,7 @@ test.describe('the switch', () => {
 	});
 });
 
-test('the API answers in English whatever language a program prefers', async ({ portal }) => {
+test('the API answers in English, whatever Accept-Language says', async ({ portal }) => {
 	for (const path of ['/v1/routers/1', '//v1/routers/1']) {
 		const headers = { 'accept-language': 'sw' };
 		const inSwahili = await (await fetch(portal.url + path, { headers })).json();

@@ -1,4 +1,4 @@
-/** The catalogues of sentences: complete in every language, and no sentence that nobody reads. */
+/** The catalogues are complete in every language and contain no unused sentence. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,11 @@ import { LOCALES, type Locale } from '../../src/lib/i18n/locales.ts';
 const src = fileURLToPath(new URL('../../src', import.meta.url));
 const messages = path.join(src, 'lib/i18n/messages');
 
-/** What every catalogue but the English one says of itself until a native reader has read it. */
+/** Schema of catalogues without review by a native reader. */
 const UNREVIEWED = '../../unreviewed.schema.json';
 const NATIVE_REVIEWED: readonly Locale[] = [];
 
-/** Signs of units and names that are the same in other languages, too; and words that happen to be. */
+/** Units, names and words that are the same in another language. */
 const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
 	/^common_(day_and_time|left_\w+|mobile_money|error_page_title|slogan)$/,
 	/^list_(network|page_title)$/,
@@ -36,7 +36,7 @@ const parameters = (sentence: string) => [...sentence.matchAll(/\{(\w+)\}/g)].ma
 
 const others = LOCALES.filter((locale) => locale !== 'en');
 
-it('every area of sentences is read by the compiler, and the other way round', () => {
+it('the settings of the compiler list every area', () => {
 	const settings = readFileSync(path.join(src, '../project.inlang/settings.json'), 'utf8');
 	const read = [...settings.matchAll(/messages\/(\w+)\/\{locale\}/g)].map(([, area]) => area).sort();
 	expect(areas).toEqual(read.filter((area) => areas.includes(area ?? '')));
@@ -46,7 +46,7 @@ it('every area of sentences is read by the compiler, and the other way round', (
 describe.each(areas)('the sentences of %s', (area) => {
 	const english = sentences(area, 'en');
 
-	it('are named after it, written once, and not empty', () => {
+	it('have keys that start with the area and are not empty', () => {
 		expect(Object.keys(english).length).toBeGreaterThan(0);
 		for (const [key, sentence] of Object.entries(english)) {
 			expect(key).toMatch(new RegExp(`^${area}_[a-z0-9_]+$`));
@@ -59,7 +59,7 @@ describe.each(areas)('the sentences of %s', (area) => {
 describe.each(areas)('the translated sentences of %s', (area) => {
 	const english = sentences(area, 'en');
 
-	it.each(others)('are all there in %s, with the same parameters, and no more', (locale) => {
+	it.each(others)('are complete in %s, with the same parameters', (locale) => {
 		const translated = sentences(area, locale);
 		expect(Object.keys(translated)).toEqual(Object.keys(english));
 		for (const [key, sentence] of Object.entries(translated)) {
@@ -77,13 +77,13 @@ describe.each(areas)('the translated sentences of %s', (area) => {
 		expect(same).toEqual([]);
 	});
 
-	it.each(others)('say that no native reader has reviewed them in %s, where that is so', (locale) => {
+	it.each(others)('are marked as unreviewed in %s', (locale) => {
 		const mark = catalogue(area, locale)['$schema'];
 		expect(mark).toBe(NATIVE_REVIEWED.includes(locale) ? undefined : UNREVIEWED);
 	});
 });
 
-it('a line of French never begins with a mark that belongs to the word before it', () => {
+it('French punctuation has no-break spaces before it', () => {
 	const loose = areas.flatMap((area) =>
 		Object.entries(sentences(area, 'fr')).filter(([, sentence]) => /« |\u202f| [:;!?»]/.test(sentence))
 	);
@@ -103,16 +103,16 @@ describe('in the code', () => {
 		expect(known.filter((key) => !used.has(key))).toEqual([]);
 	});
 
-	it('no sentence is asked for that does not exist', () => {
+	it('every used sentence exists', () => {
 		const asked = [...used].filter((key) => areas.some((area) => key?.startsWith(`${area}_`)));
 		const names = new Set(known);
-		// A column of a table may be called like an area, too.
+		// A table column may start with the name of an area.
 		const inCode = texts.flatMap((text) => [...text.matchAll(/\bm\.([a-z]\w+)/g)].map(([, key]) => key));
 		expect(asked.filter((key) => inCode.includes(key) && !names.has(key ?? ''))).toEqual([]);
 	});
 });
 
-it('“Wi‑Fi” is never broken at its hyphen on a narrow screen', () => {
+it('“Wi‑Fi” has a non-breaking hyphen', () => {
 	const breakable = areas.flatMap((area) =>
 		LOCALES.flatMap((locale) =>
 			Object.entries(sentences(area, locale))

@@ -1,4 +1,4 @@
-/** A route that is on its way out, through the helper that every endpoint runs through, with real services. */
+/** A route that is on its way out, called through the API with real services. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config/config.ts';
 import { listRouters, type Route } from '../../src/lib/server/api/contract/routes.ts';
-import type { ApiRequest } from '../../src/lib/server/api/http/api-call.ts';
-import { endpoint } from '../../src/lib/server/api/http/endpoint.ts';
+import { createApi } from '../../src/lib/server/api/api.ts';
+import { endpoint } from '../../src/lib/server/api/endpoint.ts';
+import { readProxySettings } from '../../src/lib/server/api/http/client-address.ts';
 
-const origin = 'https://airtill.example';
+const origin = 'http://airtill.example';
 const retired = {
 	...listRouters,
 	deprecation: {
@@ -42,29 +43,14 @@ async function call(
 	route: Route,
 	query = '?lat=0&lon=0'
 ): Promise<{ status: number; headers: Headers; body: unknown }> {
-	const url = new URL(`${origin}/v1/routers${query}`);
-	const unused = () => {
-		throw new Error('Nothing asks for this');
-	};
-	const request: ApiRequest = {
-		app,
-		requestId: 'req_1',
-		method: 'GET',
-		pathname: url.pathname,
-		search: url.searchParams,
-		host: url.host,
-		origin,
-		signal: AbortSignal.abort(),
-		header: (name) => (name === 'authorization' ? `Bearer ${key}` : null),
-		getClientAddress: unused,
-		readBody: unused
-	};
-	const { answer } = endpoint(route, async () => ({
+	const url = `${origin}/v1/routers${query}`;
+	const retiring = endpoint(route, async () => ({
 		body: { data: [] },
 		headers: { link: `<${url}>; rel="next"` }
 	}));
-	const { status, headers, body } = await answer(request, {});
-	return { status, headers: new Headers(headers), body: JSON.parse(body) };
+	const api = createApi(app, readProxySettings({}), [retiring]);
+	const response = await api.fetch(new Request(url, { headers: { authorization: `Bearer ${key}` } }), {});
+	return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
 describe('a deprecated endpoint', () => {

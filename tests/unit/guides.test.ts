@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../../src/lib/server/api/http/parse.ts';
+import { MAX_BODY_BYTES } from '../../src/lib/server/api/http/read-body.ts';
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../src/lib/server/developer/webhooks/schedule.ts';
 import { TOTAL_TIMEOUT_MS } from '../../src/lib/server/developer/webhooks/transport/transport.ts';
 import {

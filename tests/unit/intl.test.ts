@@ -20,7 +20,7 @@ const NOW = new Date('2026-11-21T12:40:00Z');
 const IN_TWO_DAYS = new Date('2026-11-23T13:40:00Z');
 
 describe.each(LOCALES)('in %s', (locale) => {
-	it('money has its code first, Latin digits, and no fewer or more decimals than it needs', () => {
+	it('money has its code first, Latin digits and the decimals that it needs', () => {
 		const [thousand, half] = inLocale(locale, () => [formatMoney(1000, 'UGX'), formatMoney(12.5, 'KES')]);
 		expect(thousand).toMatch(/^UGX\u00a01[,.\u00a0]000$/);
 		expect(half).toMatch(/^KES\u00a012[.,]50$/);
@@ -36,10 +36,10 @@ describe.each(LOCALES)('in %s', (locale) => {
 		expect(moment.replace(/\D/g, '')).toBe('231640');
 	});
 
-	it('durations and distances have words of their own', () => {
+	it('durations and distances have words', () => {
 		for (const wire of ['15m', '30m', '1h', '2h', '3h', '6h', '11h', '1d', '2d', '30d', '1w', '2w']) {
 			const words = inLocale(locale, () => formatDuration(wire));
-			// Intl's mark of a language that it has no units for.
+			// Intl's fallback for a language without units.
 			expect(words).not.toMatch(/^\d+ (min|h|d|w)$/);
 			expect(words.replace(/[\d\s]/g, '').length).toBeGreaterThan(1);
 		}
@@ -53,7 +53,7 @@ describe.each(LOCALES)('in %s', (locale) => {
 	});
 });
 
-it('each language has its own words and marks', () => {
+it('each language has its own words and separators', () => {
 	const texts = LOCALES.map((locale) =>
 		inLocale(locale, () => `${formatDuration('2h')}, ${formatMoney(12.5, 'KES')}, ${formatDistance(1449)}`)
 	);
@@ -69,7 +69,7 @@ it('each language has its own words and marks', () => {
 	]);
 });
 
-it('a number keeps its order in a text that runs from right to left, and is left alone elsewhere', () => {
+it('a number keeps its order in right-to-left text and is unchanged elsewhere', () => {
 	expect(inLocale('ar', () => hideMiddle('0772 123456'))).toBe('\u20660772\u00a0•••\u00a0456\u2069');
 	expect(inLocale('sw', () => hideMiddle('0772 123456'))).toBe('0772\u00a0•••\u00a0456');
 	expect(inLocale('ar', () => apart('K7MQ-29XT'))).toBe('\u2066K7MQ-29XT\u2069');

@@ -1,4 +1,4 @@
-/** A language that a buyer has chosen stands in the address: no link and no redirect of a page may lose it. */
+/** The address names the buyer's language, so every link and redirect must keep it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const pages = readdirSync(src, { recursive: true, encoding: 'utf8' })
 	.map((file) => file.replaceAll(path.sep, '/'))
 	.filter((file) => /^routes\/(\(portal\)\/.*|\+[\w.]+)\.(ts|svelte)$/.test(file));
 
-/** An address of our own that is written without `link(...)` around it. */
+/** An internal address without `link(...)`. */
 const BARE =
 	/(?:\bredirect\(\s*\d{3},\s*|\bgoto\(|\blocation\.(?:assign|replace)\(|\b(?:href|action)=\{?)["'`]\/(?!\/)|from '\$app\/paths'/g;
 

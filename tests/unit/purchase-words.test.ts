@@ -1,7 +1,4 @@
-/**
- * What buyers read, in every language: no state, failure or refund without a sentence of its own. That catalogues are
- * whole is held by catalogues.test.ts; what is not translated yet is English.
- */
+/** The sentences of a purchase in every language: each state, failure and refund has its own. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,11 +30,11 @@ const written = AREAS.flatMap((area) =>
 
 const keysOf = (sentences: object) => Object.keys(sentences).filter((key) => !key.startsWith('$'));
 
-test('every area has its English', () => {
+test('every area has English sentences', () => {
 	for (const area of AREAS) expect(keysOf(catalogue(area, 'en') ?? {}).length).toBeGreaterThan(5);
 });
 
-test.each(written)('$area/$locale tells apart what English tells apart', (one) => {
+test.each(written)('$area/$locale distinguishes what English distinguishes', (one) => {
 	const english = new Map<string, string>();
 	for (const key of keysOf(one.english)) {
 		const [text = '', source = ''] = [one.sentences[key], one.english[key]];
@@ -95,7 +92,7 @@ const PAYMENTS: (PaymentState | null)[] = [
 	])
 ];
 
-/** What makes no difference for what is said. */
+/** Removes suffixes that do not change the sentences. */
 const base = (kind: string) => kind.replace(/-(closed|payable)$/, '');
 const saidIn = ({ title, text, next, note }: PurchaseState) => [title, text, next, note ?? ''].join(' | ');
 
@@ -111,7 +108,7 @@ describe.each(LOCALES)('in %s', (locale) => {
 			})
 		);
 
-	test('every state of both machines says what happened, what of the money, and what next', () => {
+	test('every state says the result, the money and the next step', () => {
 		for (const state of states()) {
 			for (const text of [state.title, state.text, state.next]) {
 				expect(text, state.kind).toMatch(/\p{L}.*\P{L}$/su);
@@ -120,7 +117,7 @@ describe.each(LOCALES)('in %s', (locale) => {
 		}
 	});
 
-	test('two states that differ are told in different words', () => {
+	test('different states have different sentences', () => {
 		const kinds = new Map<string, Set<string>>();
 		for (const session of SESSIONS) {
 			for (const one of PAYMENTS) {
@@ -132,7 +129,7 @@ describe.each(LOCALES)('in %s', (locale) => {
 		for (const [said, same] of kinds) expect([...same], said).toHaveLength(1);
 	});
 
-	test('each failure and each reason of a refund has its own sentence', () => {
+	test('each failure and each refund reason has its own sentence', () => {
 		const unpaid = { status: 'pending_payment', status_reason: null, expires_at: null };
 		const failures = [...failureCode.options, null].map((failure_code) =>
 			saidIn(purchaseState(unpaid, payment('failed', { failure_code }), WORDS, NOW))

@@ -13,11 +13,11 @@ const read = (area: string, locale: Locale): Catalogue => {
 	return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Catalogue) : {};
 };
 
-/** Whether the sentences of an area are there in a language. */
+/** Returns whether an area is translated into a language. */
 export const isTranslated = (area: string, locale: Locale): boolean =>
 	Object.keys(read(area, locale)).length > 0;
 
-/** A whole sentence, whatever stands in it for its parameters. */
+/** Matches a whole sentence with any parameters. */
 function pattern(sentence: string): RegExp {
 	const parts = sentence
 		.split(/\{\w+\}/)
@@ -25,7 +25,7 @@ function pattern(sentence: string): RegExp {
 	return new RegExp(`^${parts.join('.+')}$`, 's');
 }
 
-/** The English sentences that have another wording in a language, and words enough to be known by. */
+/** Returns the English sentences that differ from their translation. */
 function english(locale: Locale): RegExp[] {
 	return readdirSync(messages).flatMap((area) => {
 		const translated = read(area, locale);
@@ -36,7 +36,7 @@ function english(locale: Locale): RegExp[] {
 	});
 }
 
-/** Everything on a page that a person reads or hears, text by text; a title and a description, too. */
+/** Returns all texts of a page that a person reads or hears, including title and description. */
 const textsOf = (page: Page): Promise<string[]> =>
 	page.evaluate(() => {
 		const texts = [
@@ -48,7 +48,7 @@ const textsOf = (page: Page): Promise<string[]> =>
 			for (const name of ['aria-label', 'placeholder', 'alt', 'title']) {
 				texts.push(element.getAttribute(name) ?? '');
 			}
-			// A sentence with a name in bold is read as one, and its parts are read, too.
+			// A sentence may contain an element, such as a name in bold.
 			texts.push(element.children.length < 4 ? (element.textContent ?? '') : '');
 			for (const node of element.childNodes) {
 				if (node.nodeType === Node.TEXT_NODE) texts.push(node.textContent ?? '');
@@ -57,7 +57,7 @@ const textsOf = (page: Page): Promise<string[]> =>
 		return [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
 	});
 
-/** Texts of a page that are English sentences of the catalogues although its language has its own. */
+/** Returns the texts of a page that are English although they have a translation. */
 export async function leftInEnglish(page: Page, locale: Locale): Promise<string[]> {
 	const sentences = english(locale);
 	const texts = await textsOf(page);

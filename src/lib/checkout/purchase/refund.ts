@@ -16,7 +16,10 @@ const WHY: Readonly<Record<string, () => string>> = {
 export const sentences = (...texts: string[]): string => texts.join(' ');
 
 /** Explains the refund of a payment that bought nothing; null when there is none. */
-export function refund(payment: PaymentState | null, { amount: money, number }: MoneyWords): StatusWords | null {
+export function refund(
+	payment: PaymentState | null,
+	{ amount: money, number }: MoneyWords
+): StatusWords | null {
 	if (!payment || (payment.status === 'success' && payment.applied)) return null;
 	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)();
 	// After a wrong amount the price is not what comes back.

@@ -23,7 +23,7 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
 	403: 'The API key may not do this.',
 	404: 'There is no such thing, or the caller may not see it.',
 	429: 'Too many requests; try again after `Retry-After` seconds.',
-	500: 'Something failed on our side; try again later.'
+	500: 'The server failed to process the request; try again later.'
 };
 
 /** Answers that are the same on every route. */

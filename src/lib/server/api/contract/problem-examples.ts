@@ -18,7 +18,7 @@ interface Sample {
 
 /** More codes than there are today may stand here: those of routes to come. */
 const SAMPLES: Record<ProblemCode, Sample> & Readonly<Record<string, Sample>> = {
-	invalid_json: { detail: 'The body is not valid JSON.' },
+	invalid_json: { detail: 'The body is not valid JSON in UTF-8.' },
 	unsupported_media_type: { detail: 'Send JSON with the header "Content-Type: application/json".' },
 	body_too_large: { detail: 'Send at most 16384 bytes.' },
 	validation_failed: { detail: '1 field is invalid.' },
@@ -58,13 +58,13 @@ const SAMPLES: Record<ProblemCode, Sample> & Readonly<Record<string, Sample>> = 
 	payer_prompt_limit: {
 		detail: 'This number got 5 payment requests in the last 15 minutes. Try again later.'
 	},
-	idempotency_key_reused: { detail: 'This key was used with another body. Use a new one.' },
-	idempotency_key_in_use: { detail: 'The first request with this key is still at work.' },
+	idempotency_key_reused: { detail: 'This key was used with a different body. Use a new key.' },
+	idempotency_key_in_use: { detail: 'The first request with this key is still being processed.' },
 	missing_api_key: { detail: 'Send the header "Authorization: Bearer <API_KEY>".' },
 	invalid_api_key: { detail: 'The API key is not known, or no longer valid.' },
 	account_suspended: { detail: 'The account of this API key is suspended.' },
 	insufficient_scope: { detail: 'The API key lacks the scope.' },
-	owner_role_required: { detail: 'Only an API key with the role owner may do this.' },
+	owner_role_required: { detail: 'Use an API key with the role owner.' },
 	not_router_owner: { detail: 'The router belongs to another account.' },
 	route_not_found: { detail: 'There is no PATCH /v1/routers.' },
 	router_not_found: { detail: 'There is no router with this id.' },
@@ -74,7 +74,7 @@ const SAMPLES: Record<ProblemCode, Sample> & Readonly<Record<string, Sample>> = 
 		detail: '100 requests per minute are allowed for this API key. Retry in 23 s.',
 		members: { retry_after: 23, 'violated-policies': ['default'] }
 	},
-	internal_error: { detail: 'Something failed on our side. Try again later.' },
+	internal_error: { detail: 'The server failed to process the request. Try again later.' },
 	webhook_url_not_allowed: { detail: 'Use an https address with a DNS name.' },
 	webhook_limit_reached: { detail: 'An account has at most 16 webhook endpoints.' }
 };

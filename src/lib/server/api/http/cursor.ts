@@ -4,9 +4,8 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets, hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 
 /**
- * Opaque places in lists: base64url of the last row's sort values (the value that orders the list, and the id)
- * with a signature over them and the filters. A cursor that was changed, or is used with other filters than it
- * was made for, is refused.
+ * Opaque positions in lists: base64url of the last row's sort values (the value that orders the list, and the id) with a
+ * signature over them and the filters. A changed cursor, or one used with other filters, is refused.
  */
 export interface Cursors {
 	encode(sortValues: SortValues, filters: readonly unknown[]): string;

@@ -4,19 +4,15 @@ import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
 import type { Decision } from '../rate-limits/window.ts';
-import type { ApiRequest } from './api-call.ts';
 
-/**
- * The rate limit as callers see it: the headers of draft-ietf-httpapi-ratelimit-headers and, while that is a
- * draft, the older trio beside them.
- */
+/** The rate limit's headers: draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 
 const WINDOW_SECONDS = WINDOW_MS / 1000;
 
 /**
  * Counts a request of a key.
- * @returns headers for the answer, whatever it becomes
- * @throws AppError `rate_limit_exceeded`, with the headers already set on it
+ * @returns headers for the response, whatever its status
+ * @throws RateLimited
  */
 export async function limitCaller(app: App, caller: Caller): Promise<Record<string, string>> {
 	const { config, rateLimits, clock } = app;
@@ -31,17 +27,17 @@ export async function limitCaller(app: App, caller: Caller): Promise<Record<stri
 }
 
 /**
- * Counts a request without a valid key against its address, so that keys cannot be guessed at leisure.
- * @throws AppError `rate_limit_exceeded`
+ * Counts a request without a valid key against its address, so that keys cannot be guessed.
+ * @throws RateLimited
  */
-export async function limitAddress(request: Pick<ApiRequest, 'app' | 'getClientAddress'>): Promise<void> {
+export async function limitAddress(request: { app: App; getClientAddress(): string }): Promise<void> {
 	const { config, rateLimits } = request.app;
 	const decision = await rateLimits.take(`address:${networkOf(request)}`, config.maxFailedKeys);
 	if (decision.admitted) return;
 	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
 }
 
-/** A 429 with the headers that go with it. */
+/** `rate_limit_exceeded` with its headers. */
 export class RateLimited extends AppError {
 	readonly headers: Readonly<Record<string, string>>;
 
@@ -72,7 +68,7 @@ function limitHeaders(
 	};
 }
 
-/** Requests that came around the proxy that names addresses (ADDRESS_HEADER) are counted together. */
+/** The network that a request is counted for. Requests that bypass the proxy of ADDRESS_HEADER share one count. */
 export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string {
 	try {
 		return network(event.getClientAddress());
@@ -82,8 +78,8 @@ export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string
 }
 
 /**
- * An IPv4 address without the port that some proxies add, or the /64 of an IPv6 address: one customer usually holds
- * that many.
+ * Returns an IPv4 address without the port that some proxies add, or the /64 of an IPv6 address, which one customer
+ * usually holds.
  */
 export function network(address: string): string {
 	const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
@@ -100,22 +96,22 @@ export function network(address: string): string {
 	return `${groups.join(':')}::/64`;
 }
 
-/** Devices that may arrive from one network in a minute: a whole venue can be behind one address. */
+/** Arrivals per network and minute; a whole venue can share one address. */
 const VISITS_PER_MINUTE = 600;
 
-/** Counts an arrival at the splash page. @returns null, or the seconds to wait when there are too many */
+/** Counts an arrival at the splash page. @returns null, or the seconds to wait if there are too many */
 export async function takeVisit(event: RequestEvent): Promise<number | null> {
 	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
 	return decision.admitted ? null : waitSeconds(decision);
 }
 
-/** Tries to sign in on one visit in a minute. */
+/** Sign-in attempts per captive session and minute. */
 const SIGN_INS_PER_VISIT = 10;
 
 /**
- * Counts a try to sign in with user name and password against its visit, and as often against its network as devices may
- * arrive from one: nobody in a venue keeps the others out.
- * @returns null, or the seconds to wait when there are too many
+ * Counts a sign-in attempt against its captive session and against its network. The limit of a network is high, so that
+ * one person cannot lock out a venue.
+ * @returns null, or the seconds to wait if there are too many
  */
 export async function takeSignIn(event: RequestEvent, visitId: string): Promise<number | null> {
 	const { rateLimits } = event.locals.app;

@@ -1,6 +1,6 @@
 import type { Cursors, SortValues } from './cursor.ts';
 
-/** The envelope of every list, from a page and the filters that its cursor is bound to. */
+/** Builds the envelope of a list. The cursor is bound to `filters`. */
 export function listBody<T>(
 	cursors: Cursors,
 	page: { data: T[]; next: SortValues | null },
@@ -14,9 +14,9 @@ export function listBody<T>(
 }
 
 /** `Link` header to the next page (RFC 8288), relative to the request. */
-export function nextLink(search: URLSearchParams, cursor: string | null): Record<string, string> {
+export function nextLink(url: string, cursor: string | null): Record<string, string> {
 	if (cursor === null) return {};
-	const next = new URLSearchParams(search);
+	const next = new URL(url).searchParams;
 	next.set('cursor', cursor);
 	return { link: `<?${next}>; rel="next"` };
 }

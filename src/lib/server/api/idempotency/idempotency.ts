@@ -5,14 +5,15 @@ import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 /**
- * Repeated requests with one effect (draft-ietf-httpapi-idempotency-key-header): the answer to a request that
- * carried a key is stored in the transaction of its effect, so that there is never one without the other. Only
- * successes are stored; a refusal had no effect and is judged anew.
+ * Repeated requests with one effect (draft-ietf-httpapi-idempotency-key-header).
+ *
+ * The response to a request with a key is stored in the transaction of its effect, so neither exists without the other.
+ * Only successes are stored: a refused request had no effect and is evaluated again.
  */
 export interface Idempotency {
 	/**
-	 * Runs `work` for the first request with a key and answers later ones from memory.
-	 * @param remember what `work` calls inside the transaction that makes its effect
+	 * Runs `work` for the first request with a key and returns the stored response for later ones.
+	 * @param work calls `remember` inside the transaction of its effect
 	 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
 	 */
 	once(
@@ -33,19 +34,19 @@ export interface IdempotentRequest {
 export interface Answer {
 	status: number;
 	location: string | null;
-	/** As it goes over the wire. */
+	/** JSON, as it is sent. */
 	body: string;
 }
 
 export type Remember = (trx: Tx, answer: Answer) => Promise<void>;
 
-/** How long a key is known. */
+/** How long a key is kept. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
-/** Every so often the forgotten ones are removed. */
+/** How often expired keys are deleted. */
 const CLEAN_EVERY_MS = 10 * 60 * 1000;
 
 export function createIdempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
-	/** Requests of this process that are at work now. */
+	/** Requests that this process is working on. */
 	const running = new Set<string>();
 	let cleanedAt = -Infinity;
 
@@ -53,7 +54,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 		const row = await store.find(database.db, scope);
 		if (!row || row.created_at <= clock.now() - KEEP_MS) return null;
 		if (row.fingerprint !== fingerprint) {
-			throw new AppError('idempotency_key_reused', 'This key was used with another body. Use a new one.');
+			throw new AppError('idempotency_key_reused', 'This key was used with a different body. Use a new key.');
 		}
 		return { status: row.status, location: row.location, body: secrets.decrypt(row.body, context(scope)) };
 	}
@@ -81,7 +82,10 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 			const known = await find(scope, fingerprint);
 			if (known) return { ...known, replayed: true };
 			if (running.has(name)) {
-				throw new AppError('idempotency_key_in_use', 'The first request with this key is still at work.');
+				throw new AppError(
+					'idempotency_key_in_use',
+					'The first request with this key is still being processed.'
+				);
 			}
 			running.add(name);
 			try {
@@ -89,7 +93,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 				const answer = await work(async (trx, { status, location, body }) => {
 					const created_at = clock.now();
 					await store.removeStale(trx, scope, created_at - KEEP_MS);
-					// Passwords and secrets may stand in a body: it is never stored in the clear.
+					// A body may contain a password or a secret.
 					await store.insert(trx, {
 						...scope,
 						fingerprint,
@@ -101,7 +105,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 				});
 				return { ...answer, replayed: false };
 			} catch (error) {
-				// Another request was faster with the same key, by the index or by the rules: its answer is the answer.
+				// Another request with the same key was faster: return its response.
 				if (!database.isUniqueViolation(error) && !(error instanceof AppError)) throw error;
 				const stored = await find(scope, fingerprint);
 				if (!stored) throw error;

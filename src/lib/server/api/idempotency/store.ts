@@ -17,12 +17,12 @@ export async function find(queries: Queries, scope: Scope): Promise<AnswerRow | 
 	return row ?? null;
 }
 
-/** Inserts an answer; one that is there already makes the transaction fail (primary key). */
+/** Inserts a response; fails on the primary key if the key has one. */
 export async function insert(queries: Queries, answer: AnswerRow): Promise<void> {
 	await queries.insertInto('idempotent_answers').values(answer).execute();
 }
 
-/** Forgets one answer if it was made before a moment. */
+/** Deletes one response if it is not newer than `before`. */
 export async function removeStale(queries: Queries, scope: Scope, before: number): Promise<void> {
 	await queries
 		.deleteFrom('idempotent_answers')
@@ -34,7 +34,7 @@ export async function removeStale(queries: Queries, scope: Scope, before: number
 		.execute();
 }
 
-/** Forgets the answers made before a moment. */
+/** Deletes the responses older than `before`. */
 export async function removeBefore(queries: Queries, before: number): Promise<void> {
 	await queries.deleteFrom('idempotent_answers').where('created_at', '<', before).execute();
 }

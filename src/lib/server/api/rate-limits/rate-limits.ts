@@ -4,18 +4,18 @@ import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 import { SlidingWindow, type Decision } from './window.ts';
 
-/** Who may ask how often: at most `limit` requests of a subject in any trailing minute. */
+/** Admits at most `limit` requests of a subject in any trailing minute. */
 export interface RateLimits {
-	/** Asks for one request; a refused one does not count. */
+	/** Counts one request if it is admitted; a refused one does not count. */
 	take(subject: string, limit: number): Promise<Decision>;
 }
 
 export const WINDOW_MS = 60_000;
 
-/** Every so often the database drops those that are idle. */
+/** How often idle subjects are deleted from the database. */
 const FORGET_EVERY_MS = 10 * 60_000;
 
-/** Windows in memory before those that are idle are dropped, and how often that is tried. */
+/** Number of windows in memory above which idle ones are dropped, at most once per SWEEP_EVERY_MS. */
 const MAX_WINDOWS = 10_000;
 const SWEEP_EVERY_MS = 1_000;
 
@@ -23,7 +23,7 @@ export function createRateLimits(database: Database, clock: Clock, log: Log): Ra
 	return database.shared ? shared(database, clock, log) : local(clock);
 }
 
-/** One process: the count lives in its memory, and a restart begins it anew. */
+/** One process: the count is in its memory and is lost at a restart. */
 function local(clock: Clock): RateLimits {
 	const windows = new Map<string, SlidingWindow>();
 	let sweptAt = -Infinity;
@@ -47,7 +47,7 @@ function local(clock: Clock): RateLimits {
 	return { take: async (subject, limit) => windowOf(subject, limit).take(clock.now()) };
 }
 
-/** Several processes: the database counts. When it cannot, requests pass: a limit must not stop a purchase. */
+/** Several processes: the database counts. If it fails, requests pass, because a limit must not stop a purchase. */
 function shared(database: Database, clock: Clock, log: Log): RateLimits {
 	let forgotAt = -Infinity;
 

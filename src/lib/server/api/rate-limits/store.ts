@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
 
-/** A decision as in window.ts. */
+/** A `Decision` of window.ts. */
 export interface Taken {
 	admitted: boolean;
 	remaining: number;
 	resetMs: number;
 }
 
-/** Asks the window that all processes share (PostgreSQL only). */
+/** Counts a request in the window that all processes share (PostgreSQL only). */
 export async function takeShared(
 	database: Database,
 	subject: string,
@@ -23,7 +23,7 @@ export async function takeShared(
 	return { admitted: row.admitted, remaining: row.remaining, resetMs: row.reset_ms };
 }
 
-/** Drops what nobody has asked for since longer than any window (PostgreSQL only). */
+/** Deletes subjects without a request for `idleMs` (PostgreSQL only). */
 export async function forgetIdle(database: Database, idleMs: number): Promise<void> {
 	await sql`delete from rate_heads
 		where asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`.execute(database.db);

@@ -1,8 +1,4 @@
-/**
- * An exact sliding window: the times of the last `limit` admitted requests of one caller, in a ring. A request is
- * admitted when the oldest of them is no longer within the window; so in any trailing window at most `limit` are
- * admitted, and a burst of `limit` is.
- */
+/** The result of one request to a window. */
 export interface Decision {
 	admitted: boolean;
 	/** Requests that would still be admitted now. */
@@ -11,11 +7,16 @@ export interface Decision {
 	resetMs: number;
 }
 
+/**
+ * An exact sliding window: the times of the last `limit` admitted requests of one caller, in a ring buffer.
+ *
+ * Any trailing window admits at most `limit` requests, and a burst of `limit` is admitted.
+ */
 export class SlidingWindow {
 	readonly limit: number;
 	readonly #windowMs: number;
 	readonly #times: Float64Array;
-	/** Requests that were ever admitted; the time of the n-th stands in slot n modulo the limit. */
+	/** Number of requests ever admitted; the time of the n-th is in slot n modulo the limit. */
 	#admitted = 0;
 	/** How many of them have left the window. */
 	#left = 0;
@@ -27,7 +28,7 @@ export class SlidingWindow {
 		this.#times = new Float64Array(limit);
 	}
 
-	/** Asks for one request at `now` (milliseconds); counts it only when it is admitted. */
+	/** Counts a request at `now` (milliseconds) if it is admitted. */
 	take(now: number): Decision {
 		const since = now - this.#windowMs;
 		while (this.#left < this.#admitted && this.#oldest() <= since) this.#left += 1;
@@ -45,7 +46,7 @@ export class SlidingWindow {
 		};
 	}
 
-	/** Whether nothing of it counts any more. */
+	/** Whether no request counts any more. */
 	isIdle(now: number): boolean {
 		return this.#newest <= now - this.#windowMs;
 	}

@@ -1,5 +1,5 @@
 import { getEarnings, listOwnerUsers, setRouterPrice } from '../contract/routes.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { listBody, nextLink } from '../http/list.ts';
 
 export const owner = [
@@ -8,13 +8,13 @@ export const owner = [
 		body: await app.earnings.summary(caller, query)
 	})),
 	/** GET /v1/owner/users: active and expired sessions on the caller's routers, newest first. */
-	endpoint(listOwnerUsers, async ({ app, caller, query, search }) => {
+	endpoint(listOwnerUsers, async ({ app, caller, query, context }) => {
 		const { status, limit, cursor } = query;
 		const filters = ['owner/users', caller.accountId, status ?? null];
 		const after = cursor === undefined ? null : app.cursors.decode(cursor, filters);
 		const found = await app.sessions.listForOwner(caller, { group: status ?? null, limit, after });
 		const page = listBody(app.cursors, found, filters);
-		return { body: { ...page, counts: found.counts }, headers: nextLink(search, page.next_cursor) };
+		return { body: { ...page, counts: found.counts }, headers: nextLink(context.req.url, page.next_cursor) };
 	}),
 	/** PUT /v1/owner/routers/{id}/price: the hourly price of new sessions, from now on. */
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({

@@ -1,5 +1,5 @@
 import { getPaymentStatus, startPayment } from '../contract/routes.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 
 export const payments = [
 	/** POST /v1/payments/mobile-money: asks the payer to pay for a session. */
@@ -9,7 +9,7 @@ export const payments = [
 	/** GET /v1/payments/{id}/status: at once, or with `wait` as soon as the status leaves `pending`. */
 	endpoint(getPaymentStatus, async (call) => {
 		const { app, caller, params, query } = call;
-		const wait = query.wait > 0 ? { seconds: query.wait, signal: call.signal } : undefined;
+		const wait = query.wait > 0 ? { seconds: query.wait, signal: call.context.req.raw.signal } : undefined;
 		return { body: await app.payments.read(caller, params.id, wait) };
 	})
 ];

@@ -1,5 +1,5 @@
 import { createSession, endSession, getSession } from '../contract/routes.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 
 export const sessions = [
 	/** POST /v1/sessions: orders time; charges nothing. */

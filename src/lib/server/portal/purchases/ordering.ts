@@ -106,7 +106,7 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 			throw new PaidMeanwhile();
 		}
 		const order = { amount: toMajor(row.amount_minor, row.currency), phone, session_id: row.session_id };
-		const attempt = `payment-${store.paymentIds(row).length}-${sha256(phone).slice(0, 16)}`;
+		const attempt = `payment-${store.paymentIds(row).length}-${phone}`;
 		try {
 			const { id } = await api.startPayment(order, keyOf(row, attempt));
 			await store.addPayment(database, row.id, id, clock.now());
@@ -200,8 +200,12 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 	};
 }
 
-/** A repeated request with the same key gets the first answer, so each step of a purchase happens once. */
-const keyOf = (row: store.PurchaseRow, step: string) => `purchase-${row.id}-${step}`;
+/**
+ * The Idempotency-Key of a step: a repeated request gets the first answer, so each step happens once. It contains the
+ * token's hash, because portals with databases of their own may share an API key and use the same ids.
+ */
+const keyOf = (row: store.PurchaseRow, step: string) =>
+	`purchase-${sha256(`${row.token_hash}:${row.id}:${step}`)}`;
 
 /** Codes of refusals that mean: a payment for the session is pending, being started or successful. */
 const IS_PAID_OR_PENDING: readonly string[] = [

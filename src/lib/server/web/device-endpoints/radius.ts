@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { z } from 'zod';
 import { RateLimited } from '#lib/server/api/http/limits.ts';
-import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/parse.ts';
+import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { AppError } from '#lib/server/platform/errors.ts';

@@ -65,7 +65,9 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 			: null;
 
 	const described = added ? [part, newest] : [part];
-	const waiting = described.find((one) => one?.payment?.status === 'pending' && one.session.status !== 'active');
+	const waiting = described.find(
+		(one) => one?.payment?.status === 'pending' && one.session.status !== 'active'
+	);
 	return {
 		// Added time is paid again in the form that adds it, on the page that it was ordered on.
 		state: part === purchase || state.action === 'none' ? state : { ...state, action: 'buy' },

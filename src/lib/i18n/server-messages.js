@@ -1,3 +1,0 @@
-import * as s from './messages.js';
-
-export { s };

@@ -1,0 +1,123 @@
+import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import type { z } from 'zod';
+import type { App } from '#lib/server/app.ts';
+import type { RememberBody } from '#lib/server/billing/sessions/sessions.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Route } from './contract/routes.ts';
+import type { ApiContext, ApiEnv } from './env.ts';
+import type { Answer } from './idempotency/idempotency.ts';
+import { idempotencyKeyOf } from './idempotency/key.ts';
+import { deprecated } from './middleware/deprecation.ts';
+import { access } from './middleware/index.ts';
+import { jsonBody } from './middleware/json-body.ts';
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Input<R extends Route, K extends keyof Route> = R extends Record<K, infer S> ? Parsed<S> : undefined;
+
+/** The validated parts of a request. */
+export interface Call<R extends Route> {
+	app: App;
+	caller: Caller;
+	params: Input<R, 'params'>;
+	query: Input<R, 'query'>;
+	body: Input<R, 'body'>;
+	context: ApiContext;
+	/** Stores the response in the transaction of its effect, for a request with an Idempotency-Key. */
+	remember?: RememberBody<z.input<R['response']>>;
+}
+
+export interface Result<R extends Route> {
+	body: z.input<R['response']>;
+	/** If it differs from the route's `status`. */
+	status?: 200 | 201;
+	headers?: Record<string, string>;
+}
+
+/** A route with its handler. */
+export interface Endpoint {
+	route: Route;
+	mount(hono: OpenAPIHono<ApiEnv>): void;
+}
+
+/** Binds a handler to a route of the contract; access, body and parameters are checked before it runs. */
+export const endpoint = <R extends Route>(
+	route: R,
+	handle: (call: Call<R>) => Promise<Result<R>>
+): Endpoint => ({
+	route,
+	mount(hono) {
+		hono.openapi(definitionOf(route), async (c) => {
+			const valid = (target: string) => c.req.valid(target as never);
+			const call = {
+				app: c.var.app,
+				caller: c.var.caller,
+				params: valid('param'),
+				query: valid('query'),
+				body: valid('json'),
+				context: c
+			} as Call<R>;
+			const key = route.idempotent ? idempotencyKeyOf(c.req.header('idempotency-key')) : null;
+			if (key !== null) return once(route, handle, call, key);
+			const { body, status, headers } = await handle(call);
+			return respond(c, answerOf(route, body, status), headers);
+		});
+	}
+});
+
+function definitionOf(route: Route): RouteConfig {
+	const { method, path, status, params, query, body, response } = route;
+	return createRoute({
+		method: method.toLowerCase() as Lowercase<typeof method>,
+		path,
+		middleware: [
+			...(route.deprecation ? [deprecated(route.deprecation)] : []),
+			access(route),
+			...(body ? [jsonBody] : [])
+		],
+		request: {
+			...(query ? { query: query as z.ZodObject } : {}),
+			...(params ? { params: params as z.ZodObject } : {}),
+			...(body ? { body: { content: { 'application/json': { schema: body } }, required: true } } : {})
+		},
+		responses: { [status]: { description: '', content: { 'application/json': { schema: response } } } }
+	});
+}
+
+/** Runs the handler for the first request with an Idempotency-Key; later ones get its response. */
+async function once<R extends Route>(
+	route: R,
+	handle: (call: Call<R>) => Promise<Result<R>>,
+	call: Call<R>,
+	key: string
+): Promise<Response> {
+	const { context: c, caller, app } = call;
+	const request = {
+		accountId: caller.accountId,
+		method: route.method,
+		path: route.path,
+		key,
+		body: await c.req.text()
+	};
+	const { replayed, ...answer } = await app.idempotency.once(request, async (remember) => {
+		const { body, status } = await handle({
+			...call,
+			remember: (trx, effect, effectStatus) => remember(trx, answerOf(route, effect, effectStatus))
+		});
+		return answerOf(route, body, status);
+	});
+	return respond(c, answer, replayed ? { 'idempotent-replayed': 'true' } : {});
+}
+
+/** A response as it is sent and as it is stored for its Idempotency-Key. */
+function answerOf(route: Route, body: unknown, status: 200 | 201 = route.status): Answer {
+	const hasId = typeof body === 'object' && body !== null && 'id' in body;
+	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
+	return { status, location, body: JSON.stringify(body) };
+}
+
+const respond = (c: ApiContext, { status, location, body }: Answer, headers: Record<string, string> = {}) =>
+	c.body(body, status as 200 | 201, {
+		'content-type': 'application/json; charset=utf-8',
+		...(location === null ? {} : { location }),
+		...headers
+	});

@@ -1,0 +1,37 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { App } from '#lib/server/app.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { originOf } from '#lib/server/web/security-headers.ts';
+import { addressOf, type ProxySettings } from './http/client-address.ts';
+
+/** How a request reached the API: src/server.js gives the connection, SvelteKit the address of the client. */
+export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string };
+
+export interface ApiEnv {
+	Bindings: ApiBindings;
+	Variables: {
+		app: App;
+		proxy: ProxySettings;
+		/** `req_<ULID>` */
+		requestId: string;
+		/** Set once the API key is known. */
+		caller: Caller;
+	};
+}
+
+export type ApiContext = Context<ApiEnv>;
+
+/** Public address of this installation, without a slash at the end. */
+export const originFor = ({ req, var: { app } }: ApiContext): string =>
+	app.config.origin ?? originOf(req.header('x-forwarded-proto') ?? null, new URL(req.url).host);
+
+/** @throws Error if the proxy that names addresses did not name this one */
+export function clientAddressOf({ env, var: { proxy } }: ApiContext): string {
+	if (env.clientAddress) return env.clientAddress();
+	if (env.incoming) return addressOf(env.incoming, proxy);
+	throw new Error('The address of the client is not known');
+}
+
+/** The path as it was requested, with its percent-encoding. */
+export const requestedPath = ({ req }: ApiContext): string => new URL(req.url).pathname;

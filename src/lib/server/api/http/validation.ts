@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import { ITEM_CODES, type ProblemItem } from '../contract/problems.ts';
+
+/** RFC 6901: `~` and `/` inside a name are escaped. */
+const pointer = (path: readonly PropertyKey[]) =>
+	path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+	path.reduce<unknown>((part, name) => (Object(part) as Record<PropertyKey, unknown>)[name], value);
+
+/**
+ * Translates an issue of a zod schema for the `errors` of a problem.
+ * @param sent the value that the schema parsed
+ */
+export function itemsOf(place: ProblemItem['in'], issue: z.core.$ZodIssue, sent: unknown): ProblemItem[] {
+	const value = valueAt(sent, issue.path);
+	const at = (code: ProblemItem['code'], detail: string): ProblemItem[] => [
+		{ in: place, pointer: pointer(issue.path), code, detail }
+	];
+	if (place === 'query' && Array.isArray(value)) return at('duplicate', 'Send this parameter once.');
+	switch (issue.code) {
+		case 'unrecognized_keys':
+			return issue.keys.map((key) => ({
+				in: place,
+				pointer: pointer([...issue.path, key]),
+				code: 'unknown_field',
+				detail: 'This endpoint has no such field.'
+			}));
+		case 'invalid_type':
+			if (value === undefined) return at('required', 'This field is required.');
+			if (issue.path.length === 0) return at('invalid_type', 'Use a JSON object.');
+			return at('invalid_type', `Use ${withArticle(issue.expected)}.`);
+		case 'too_small':
+			return at('out_of_range', `Use at least ${issue.minimum}.`);
+		case 'too_big':
+			return at('out_of_range', `Use at most ${issue.maximum}.`);
+		case 'invalid_value':
+			// Every list of values in the schemas is one of strings.
+			if (value === undefined) return at('required', 'This field is required.');
+			if (typeof value !== 'string') return at('invalid_type', 'Use a string.');
+			return at('unknown_value', `Use one of ${issue.values.map(String).join(', ')}.`);
+		case 'custom': {
+			const code = ITEM_CODES.find((known) => known === issue.params?.item) ?? 'invalid_format';
+			return at(code, issue.message);
+		}
+		default:
+			return at('invalid_format', issue.message);
+	}
+}
+
+const withArticle = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);

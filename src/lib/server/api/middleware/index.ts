@@ -1,0 +1,83 @@
+import { createMiddleware } from 'hono/factory';
+import type { App } from '#lib/server/app.ts';
+import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { requestId } from '#lib/server/platform/ids.ts';
+import { SECURITY_HEADERS } from '#lib/server/web/security-headers.ts';
+import type { Route } from '../contract/routes.ts';
+import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
+import type { ProxySettings } from '../http/client-address.ts';
+import { limitAddress, limitCaller } from '../http/limits.ts';
+
+/**
+ * The checks of every request, in the order that decides which error wins:
+ *
+ * 1. API key (`authenticate`): 401, also for unknown paths and methods
+ * 2. rate limit (`rateLimit`): 429
+ * 3. path and method (the router): 404
+ * 4. account, role and scope (`access`): 403
+ * 5. content type, size and syntax of the body (`jsonBody`), then query, path and fields (the validators): 400
+ * 6. the object: 404 or 403, then the rules of the service: 400 (the handler)
+ */
+
+const COMMON_HEADERS = Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'no-store' });
+
+/** Prepares the context and the headers of every response, and notes the call in its account's request log. */
+export const prepare = (app: App, proxy: ProxySettings) =>
+	createMiddleware<ApiEnv>(async (c, next) => {
+		const startedAt = performance.now();
+		const id = requestId();
+		c.set('app', app);
+		c.set('proxy', proxy);
+		c.set('requestId', id);
+		for (const [name, value] of COMMON_HEADERS) c.header(name, value);
+		c.header('x-request-id', id);
+		await next();
+		const caller = c.get('caller') as Caller | undefined;
+		if (!caller) return;
+		app.requestLog.note({
+			accountId: caller.accountId,
+			keyId: caller.keyId,
+			method: c.req.method,
+			pathname: requestedPath(c),
+			status: c.res.status,
+			durationMs: performance.now() - startedAt,
+			requestId: id
+		});
+	});
+
+/** Requires a valid API key; requests without one are limited by address. */
+export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
+	const { app } = c.var;
+	try {
+		c.set('caller', await app.apiKeys.authenticate(c.req.header('authorization') ?? null));
+	} catch (error) {
+		if (error instanceof AppError) await limitAddress({ app, getClientAddress: () => clientAddressOf(c) });
+		throw error;
+	}
+	await next();
+});
+
+/** Counts the request for its key. */
+export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
+	const headers = await limitCaller(c.var.app, c.var.caller);
+	for (const [name, value] of Object.entries(headers)) c.header(name, value);
+	await next();
+});
+
+/** Requires an active account with the role and scope of a route. */
+export const access = ({ role, scope }: Route) =>
+	createMiddleware<ApiEnv>(async (c, next) => {
+		const { caller } = c.var;
+		if (caller.suspended)
+			throw new AppError('account_suspended', 'The account of this API key is suspended.');
+		if (role === 'owner' && !hasRole(caller.role, 'owner')) {
+			throw new AppError('owner_role_required', 'Use an API key with the role owner.');
+		}
+		if (!hasRole(caller.role, role) || (caller.scopes && !caller.scopes.has(scope))) {
+			throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
+				extensions: { required_scope: scope }
+			});
+		}
+		await next();
+	});

@@ -1,0 +1,55 @@
+import { bodyLimit } from 'hono/body-limit';
+import { createMiddleware } from 'hono/factory';
+import { AppError } from '#lib/server/platform/errors.ts';
+import type { ApiContext, ApiEnv } from '../env.ts';
+import { brokeOff, MAX_BODY_BYTES, tooLarge } from '../http/read-body.ts';
+
+const JSON_TYPE = /^\s*application\/(json|[\w.+-]+\+json)\s*(;|$)/i;
+
+const limited = bodyLimit({
+	maxSize: MAX_BODY_BYTES,
+	onError() {
+		throw tooLarge(MAX_BODY_BYTES);
+	}
+});
+
+/**
+ * Checks the content type, the size and the syntax of a JSON body, in this order and before path and query.
+ * @throws AppError `unsupported_media_type | body_too_large | invalid_json`
+ */
+export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
+	requireJsonType(c);
+	const bytes = await readBytes(c);
+	try {
+		JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+	} catch {
+		throw new AppError('invalid_json', 'The body is not valid JSON in UTF-8.');
+	}
+	await next();
+});
+
+function requireJsonType({ req }: ApiContext): void {
+	if (!JSON_TYPE.test(req.header('content-type') ?? '')) {
+		throw new AppError(
+			'unsupported_media_type',
+			'Send JSON with the header "Content-Type: application/json".'
+		);
+	}
+	const encoding = req.header('content-encoding')?.trim() ?? '';
+	if (!/^(identity)?$/i.test(encoding)) {
+		throw new AppError(
+			'unsupported_media_type',
+			'Send the body uncompressed, without the header "Content-Encoding".'
+		);
+	}
+}
+
+async function readBytes(c: ApiContext): Promise<ArrayBuffer> {
+	try {
+		await limited(c, async () => undefined);
+		return await c.req.arrayBuffer();
+	} catch (error) {
+		// Any other error is a sender that went away.
+		throw error instanceof AppError ? error : brokeOff();
+	}
+}

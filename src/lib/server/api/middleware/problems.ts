@@ -1,0 +1,91 @@
+import type { Hook } from '@hono/zod-openapi';
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
+import { PROBLEMS } from '../contract/problems.ts';
+import { methodsFor } from '../contract/routes.ts';
+import { originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
+import { RateLimited } from '../http/limits.ts';
+import { itemsOf } from '../http/validation.ts';
+
+/** Every error becomes a problem document here (RFC 9457). */
+
+const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {
+	json: 'body',
+	query: 'query',
+	param: 'path'
+};
+
+/** Turns the issues of a zod schema into `validation_failed`. */
+export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) => {
+	if (result.success) return;
+	const sent: unknown = (result as { data?: unknown }).data;
+	const place = TARGETS[result.target] ?? 'header';
+	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(place, issue, sent)));
+};
+
+/** Responds to an error; unexpected ones are logged and become `internal_error`. */
+export function errorResponse(error: Error, c: ApiContext): Response {
+	if (error instanceof AppError) return problemResponse(error, c);
+	// The validator of @hono/zod-openapi accepts fewer names of JSON types than json-body.ts.
+	if (error instanceof HTTPException && error.status === 415) {
+		return problemResponse(
+			new AppError('unsupported_media_type', 'Send "Content-Type: application/json".'),
+			c
+		);
+	}
+	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
+	return problemResponse(
+		new AppError('internal_error', 'The server failed to process the request. Try again later.'),
+		c
+	);
+}
+
+/** Responds to a path or method that the contract does not have; `Allow` lists the methods of the path. */
+export function notFoundResponse(c: ApiContext): Response {
+	const path = requestedPath(c);
+	if (isMalformed(path)) {
+		const detail = 'The path has malformed percent-encoding.';
+		return problemResponse(
+			validationFailed([{ in: 'path', pointer: '', code: 'invalid_format', detail }]),
+			c
+		);
+	}
+	const allow = methodsFor(c.req.path);
+	if (allow.length > 0) c.header('allow', allow.join(', '));
+	return problemResponse(new AppError('route_not_found', `There is no ${c.req.method} ${path}.`), c);
+}
+
+function problemResponse(error: AppError, c: ApiContext): Response {
+	const { status, title, type }: { status: number; title: string; type?: string } = PROBLEMS[error.code];
+	const body = {
+		type: type ?? `${originFor(c)}/problems/${error.code}`,
+		title,
+		status,
+		detail: error.message,
+		code: error.code,
+		request_id: c.var.requestId,
+		...(error.items ? { errors: error.items } : {}),
+		...error.extensions
+	};
+	return c.body(JSON.stringify(body), status as ContentfulStatusCode, headersOf(error));
+}
+
+function headersOf(error: AppError): Record<string, string> {
+	const sent = error.code === 'invalid_api_key' ? ', error="invalid_token"' : '';
+	return {
+		'content-type': 'application/problem+json',
+		...(error.status === 401 ? { 'www-authenticate': `Bearer realm="airtill"${sent}` } : {}),
+		...(error.code === 'idempotency_key_in_use' ? { 'retry-after': '1' } : {}),
+		...(error instanceof RateLimited ? error.headers : {})
+	};
+}
+
+function isMalformed(path: string): boolean {
+	try {
+		// The result is used because a bundler drops a call that seems to have no effect.
+		return decodeURI(path) === '';
+	} catch {
+		return true;
+	}
+}
