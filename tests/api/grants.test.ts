@@ -111,8 +111,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it.each([
-			['unauthorised', 'The console refused its API key.'],
-			['error', 'The console answered with status 500.']
+			['unauthorised', 'The console rejected the API key.'],
+			['error', 'The console responded with status 500.']
 		] as const)('calls a console that answers %s again, and stores the reason', async (fault, reason) => {
 			const mac = newMac();
 			unifi.join(mac);
