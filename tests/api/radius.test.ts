@@ -148,7 +148,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await fixture().sql.run('update passes set password_sealed = ? where id = ?', sealed, session.id);
 		expect((await calls.authorize(user)).status).toBe(500);
 		await eventually('it is logged', async () =>
-			fixture().server.stderr().includes('a RADIUS request failed')
+			fixture().server.stderr().includes('RADIUS request failed')
 		);
 	});
 });
