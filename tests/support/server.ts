@@ -103,7 +103,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 	};
 	let stdout = '';
 	let stderr = '';
-	let clockOffsetMs = 0;
+	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 	let child: ChildProcess;
 
 	const start = async () => {
