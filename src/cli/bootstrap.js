@@ -40,14 +40,14 @@ const buildInputs = [
 /** A problem of the machine, not of Airtill. Its message says how to fix it; no stack trace is printed. */
 export class SetupError extends Error {}
 
-/** Installs the packages when npm's record of the installed packages differs from the lock file. */
+/** Runs `npm ci` when npm's record of the installed packages differs from the lock file. */
 export async function ensureInstalled({ log = console.error, folder = root } = {}) {
 	if (isInstalled(folder)) return;
 	log('Installing packages (once; about a minute on a slow line) ...');
 	// --include=dev: a build needs the development packages, also with NODE_ENV=production.
-	const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 	const { code } = await run('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
-	if (code !== 0) throw new SetupError(`npm install failed (code ${code}). See its messages above.`);
+	if (code !== 0) throw new SetupError(`npm ci failed (code ${code}). See its messages above.`);
 }
 
 /**

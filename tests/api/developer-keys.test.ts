@@ -127,7 +127,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it.each<[string, Fields, string]>([
 			['no name', { name: '  ' }, 'Give the key a name.'],
-			['a name of ours', { name: 'airtill:portal' }, "Airtill's own"],
+			['a name of ours', { name: 'airtill:portal' }, 'are reserved'],
 			['a long name', { name: 'x'.repeat(101) }, 'Use at most 100 characters.'],
 			['a role beyond its account', { role: 'admin' }, 'Choose one of the roles of your account.'],
 			['no role', { role: '' }, 'Choose one of the roles of your account.'],
@@ -155,7 +155,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await triesForgotten(fixture());
 			const owner = await signInAs(server(), 'owner');
 			const page = await make(owner, { role: 'app', scope: 'owner:read' });
-			expect(page.text).toContain('A key of role app cannot use these scopes.');
+			expect(page.text).toContain('The role app does not allow these scopes.');
 			const key = keyIn(await make(owner, { role: 'owner', scope: 'owner:read' }));
 			expect(await statusWith(key, '/v1/owner/earnings?period=daily')).toBe(200);
 		});

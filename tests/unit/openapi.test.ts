@@ -1,4 +1,4 @@
-import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/lib/server/api/contract/openapi.ts';
 import { EVENT_EXAMPLES } from '../../src/lib/server/api/contract/openapi-webhooks.ts';
@@ -41,17 +41,10 @@ const operations = ROUTES.map(({ method, path, operationId }) => ({
 }));
 
 describe('the document', () => {
-	it('keeps the strictest rules of Redocly', async () => {
-		const config = await createConfig({
-			extends: ['recommended-strict'],
-			// There is none to name: the package is private.
-			rules: { 'info-license': 'off' }
-		});
-		const source = JSON.stringify(document);
-		const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
-		expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
-			[]
-		);
+	it('is a valid OpenAPI 3.1 document', async () => {
+		const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+		expect(errors ?? []).toEqual([]);
+		expect(valid).toBe(true);
 	});
 
 	it('has every route of the table, and no other', () => {

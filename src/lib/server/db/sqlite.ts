@@ -15,7 +15,8 @@ const CACHE_KIB = 32_000;
 /** How long opening waits for another process that opens the same file. */
 const OPEN_TIMEOUT_MS = 10_000;
 const WRITE_WAIT_MS = 10_000;
-const WRITE_BEHIND_WAIT_MS = 20;
+/** Transactions of this process also hold the lock, so a little longer than most of them take. */
+const WRITE_BEHIND_WAIT_MS = 100;
 
 /** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, https://sqlite.org/rescode.html */
 const NOT_UNIQUE: readonly unknown[] = [2067, 1555];
