@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/lib/server/api/contract/openapi.ts';
-import { EVENT_EXAMPLES } from '../../src/lib/server/api/contract/openapi-webhooks.ts';
-import { codesOf } from '../../src/lib/server/api/contract/openapi-paths.ts';
+import { openApiDocument } from '../../src/lib/server/api/contract/document/openapi.ts';
+import { EVENT_EXAMPLES } from '../../src/lib/server/api/contract/document/webhooks.ts';
+import { codesOf } from '../../src/lib/server/api/contract/document/paths.ts';
 import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../support/document.ts';
