@@ -87,7 +87,11 @@ export async function migrate(database: Database): Promise<void> {
 async function applyMissing(database: Database): Promise<void> {
 	await database.db.transaction().execute(async (trx) => {
 		// On SQLite, `begin immediate` is the lock.
-		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
+		if (database.kind === 'postgres') {
+			// A large table may take longer than the limit of the server's own statements, and so may the wait for the lock.
+			await sql`set local statement_timeout = 0`.execute(trx);
+			await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
+		}
 		await sql`create table if not exists schema_migrations (
 			version integer primary key, name text not null, applied_at text not null default current_timestamp
 		)`.execute(trx);

@@ -106,10 +106,11 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 		const lease = { owner, now, until: now + LEASE_MS };
 		const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
 		const single = await store.claimDue(database, lease, MAX_RUNNING - (running.size - groupedCount));
+		// Launched before the groups are read: a job that is claimed and not launched waits until its lease runs out.
+		for (const job of single.claimed) launch(job);
 		const grouped = await claimInGroups(database, lease, { running: groupedCount, slowGroups });
-		const claimed = [...single.claimed, ...grouped.claimed];
-		for (const job of claimed) launch(job);
-		if (claimed.length > 0) return 0;
+		for (const job of grouped.claimed) launch(job);
+		if (single.claimed.length + grouped.claimed.length > 0) return 0;
 		const next = Math.min(single.nextAt ?? Infinity, grouped.nextAt ?? Infinity);
 		return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
 	}
@@ -142,7 +143,8 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 			slowGroups = slow;
 			heartbeat = setInterval(() => {
 				if (running.size === 0) return;
-				store.extendLeases(database, owner, clock.now() + LEASE_MS).catch((error: unknown) => {
+				const lease = { owner, ids: [...running.keys()], until: clock.now() + LEASE_MS };
+				store.extendLeases(database, lease).catch((error: unknown) => {
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);

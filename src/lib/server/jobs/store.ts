@@ -97,10 +97,18 @@ export async function freeExpired(database: Database, now: number): Promise<void
 	if (expired) await database.db.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
 }
 
-export async function extendLeases(database: Database, owner: string, until: number): Promise<void> {
+/**
+ * Extends the leases of jobs that run. Others of the same owner run out: their claim or their release failed half-way,
+ * and only the end of the lease makes them run again.
+ */
+export async function extendLeases(
+	database: Database,
+	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
+): Promise<void> {
 	await database.db
 		.updateTable('jobs')
 		.set({ lease_until: until })
+		.where('id', 'in', ids)
 		.where('lease_until', 'is not', null)
 		.where('lease_owner', '=', owner)
 		.execute();

@@ -118,7 +118,7 @@ export async function passesOfCaptiveSessions(
 		join passes on passes.id = sessions.pass_id
 		where captive_sessions.client_mac = ${mac} and captive_sessions.expires_at > ${now}
 			and captive_sessions.gateway_id in (select id from gateways where router_id = ${routerId})
-			and passes.ends_at > ${now}
+			and passes.ends_at > ${now} and passes.password_sealed is not null
 		order by captive_sessions.bound_at desc, captive_sessions.id desc limit ${MAX_KNOWN}`.execute(queries);
 	return rows.map(({ pass_id }) => pass_id);
 }
@@ -145,7 +145,8 @@ export async function passesWithRoom(
 					select 1 from device_slots slots where slots.pass_id = passes.id)
 				then 1 else 0 end as was_used
 			from passes
-			where router_id = ${routerId} and ends_at > ${now} and access_kind <> 'shared_password'
+			where router_id = ${routerId} and ends_at > ${now} and password_sealed is not null
+				and access_kind <> 'shared_password'
 				and max_devices > (
 					select count(*) from device_slots slots
 					where slots.pass_id = passes.id and slots.released_at is null

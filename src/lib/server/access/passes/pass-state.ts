@@ -19,6 +19,17 @@ export interface RunningPass {
 
 export type OpenPass = Extract<PassState, { kind: 'waits' | 'runs' }>;
 
+/**
+ * Whether a pass runs or waits for a gateway. One whose password was erased is over, even if its end is ahead again
+ * because the clock was set back.
+ */
+export const isOpen = (
+	pass: Pick<store.PassRow, 'activating_until' | 'ends_at' | 'password_sealed'>,
+	now: number
+): boolean =>
+	pass.activating_until !== null ||
+	(pass.ends_at !== null && pass.ends_at > now && pass.password_sealed !== null);
+
 /** @param routerId null: on whichever router it is */
 export async function passState(
 	queries: Queries,
@@ -31,7 +42,7 @@ export async function passState(
 		return { kind: 'waits', pass, untilMs: now + (await store.waitingSeconds(queries, passId)) * 1000 };
 	}
 	if (pass.ends_at === null) return { kind: 'unknown' };
-	return pass.ends_at > now ? { kind: 'runs', pass, untilMs: pass.ends_at } : { kind: 'over', pass };
+	return isOpen(pass, now) ? { kind: 'runs', pass, untilMs: pass.ends_at } : { kind: 'over', pass };
 }
 
 /** The same for a pass that runs or waits; null otherwise. */

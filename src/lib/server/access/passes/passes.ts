@@ -4,6 +4,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import { wifiPassword } from '#lib/server/platform/ids.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
+import { isOpen } from './pass-state.ts';
 import { openPassword, sealPassword } from './passwords.ts';
 import * as store from './store.ts';
 
@@ -24,6 +25,8 @@ export interface BoughtTime {
 export interface Passes {
 	/** @throws Error when there is none */
 	known(queries: Queries, id: number): Promise<PassRow>;
+	/** Whether a pass runs or waits for a gateway. */
+	isOpen(pass: PassRow): boolean;
 	/** Creates the pass of a paid session, with a password and without time. */
 	create(trx: Tx, bought: BoughtTime): Promise<PassRow>;
 	/** Adopts the terms of a session that adds time: its access kind, and its device limit where that is higher. */
@@ -52,6 +55,7 @@ export function createPasses(context: PassesContext): Passes {
 	const { clock } = context;
 	return {
 		known,
+		isOpen: (pass) => isOpen(pass, clock.now()),
 		create: (trx, bought) => create(context, trx, bought),
 		addTerms: (trx, pass, bought) => addTerms(context, trx, pass, bought),
 		async awaitGateway(trx, id, until) {

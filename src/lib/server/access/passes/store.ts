@@ -27,6 +27,7 @@ export const openAt = (
 		.selectAll()
 		.where('router_id', '=', routerId)
 		.where('id', '>', afterId)
+		.where('password_sealed', 'is not', null)
 		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
 		.orderBy('id')
 		.limit(limit)

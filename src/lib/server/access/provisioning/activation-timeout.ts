@@ -14,12 +14,14 @@ import { find } from '../passes/store.ts';
  * @returns when to run again, or null when the pass does not wait
  */
 export async function activationTimeout(context: AccessContext, passId: number): Promise<number | null> {
-	const { database, clock, jobs, sessions, payments } = context;
+	const { database, clock, jobs, passes, sessions, payments } = context;
 	const next = await database.transact(async (trx) => {
 		const until = (await find(trx, passId))?.activating_until ?? null;
 		if (until === null) return null;
-		// A clock that was set back wakes all jobs.
-		if (clock.now() < until) return Math.min(until, clock.now() + ACTIVATION_TIMEOUT_MS);
+		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
+		// The clock was set back, which wakes all jobs: the buyer does not wait for the lost hours too.
+		if (until > latest) await passes.awaitGateway(trx, passId, latest);
+		if (clock.now() < until) return Math.min(until, latest);
 		for (const { id, payment_id: paymentId } of await sessions.cancelWaiting(trx, passId)) {
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
 			await payments.refundUnprovisioned(trx, paymentId);

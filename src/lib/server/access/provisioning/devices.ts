@@ -46,7 +46,8 @@ const MAX_CAPTIVE_SESSIONS = 20;
 export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
 	const { rows } = await sql<PassRow>`
 		select passes.* from passes
-		where (passes.activating_until is not null or passes.ends_at > ${now}) and passes.id in (
+		where (passes.activating_until is not null or passes.ends_at > ${now})
+			and passes.password_sealed is not null and passes.id in (
 			select pass_id from sessions where id in (
 				select session_id from purchases where token_hash = ${tokenHash}
 				union

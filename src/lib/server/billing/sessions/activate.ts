@@ -69,12 +69,11 @@ async function useTime(context: SessionsContext, trx: Tx, paid: SessionRow): Pro
 
 /** The pass that a session was ordered for, while it runs or waits for a gateway. */
 async function openPassOf(
-	{ clock, passes }: SessionsContext,
+	{ passes }: SessionsContext,
 	trx: Tx,
 	{ pass_id: passId }: SessionRow
 ): Promise<PassRow | null> {
 	if (passId === null) return null;
 	const pass = await passes.known(trx, passId);
-	const isOpen = pass.activating_until !== null || (pass.ends_at !== null && pass.ends_at > clock.now());
-	return isOpen ? pass : null;
+	return passes.isOpen(pass) ? pass : null;
 }

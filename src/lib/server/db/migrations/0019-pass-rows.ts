@@ -62,10 +62,14 @@ const fillPasses = [
 		where starts_at is null and (status = 'pending_payment' or status_reason = 'payment_timeout')`
 ];
 
+/** `not in` would compare every session with every pass on PostgreSQL, once the ids do not fit its memory for hashes. */
+const forgetUnpaid = `update sessions set pass_id = null
+	where not exists (select 1 from passes where passes.id = sessions.pass_id)`;
+
 const alterSessions = [
 	`drop index sessions_line`,
 	`alter table sessions alter column pass_id drop not null`,
-	`update sessions set pass_id = null where pass_id not in (select id from passes)`,
+	forgetUnpaid,
 	`alter table sessions add foreign key (pass_id) references passes (id)`,
 	// The check of active sessions goes with the column.
 	`alter table sessions drop column password_sealed, drop column line_id, drop column activating_until`,
@@ -79,7 +83,7 @@ const COLUMNS = `id, account_id, router_id, status, status_reason, duration, dur
 
 /** SQLite drops no column that a check names: a new table takes the place of the old one (lang_altertable.html, 7). */
 const rebuildSessions = [
-	`update sessions set pass_id = null where pass_id not in (select id from passes)`,
+	forgetUnpaid,
 	`create table new_sessions (
 		id integer primary key autoincrement,
 		account_id integer not null references accounts (id),

@@ -191,8 +191,8 @@ export function createOrdering(database: Database, clock: Clock, codes: Codes): 
 				// The purchase that this one replaces is cancelled by now: its page continues.
 				const continues = isUnanswered || (error instanceof ApiProblem && relation.isAnyOrder);
 				if (continues && (await hasSession(row))) return token;
-				// Refused: no payment exists. Without an answer the row stays, so that the same form uses the same keys.
-				if (!isUnanswered) await store.removeUnpaid(db, row.id);
+				// Refused: no payment exists. After any other failure one may, so the row stays: the same form uses the same keys.
+				if (isRefusal(error)) await store.removeUnpaid(db, row.id);
 				throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
 			}
 			return token;
@@ -213,6 +213,12 @@ const IS_PAID_OR_PENDING: readonly string[] = [
 	'session_already_paid',
 	'idempotency_key_in_use'
 ];
+
+/** Whether an order was understood and refused, so that it started no payment. */
+const isRefusal = (error: unknown) =>
+	(error instanceof ApiProblem && !isInUse(error)) ||
+	error instanceof PriceChanged ||
+	error instanceof PaidMeanwhile;
 
 const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
 
