@@ -9,7 +9,7 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 const RADIUS_METRES = 50_000;
 const PAGE_SIZE = 100;
-/** Only this many routers nearest to the position are searched. */
+/** Limit of pages to search, nearest routers first; in a large city farther ones are found only by position. */
 const MAX_PAGES = 5;
 
 /** Reduces a text to letters and digits without accents, in lower case, with one space between words. */
