@@ -175,7 +175,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(stdout).not.toContain(UNIFI_KEY);
 	});
 
-	it('refuses a part that is none', async () => {
+	it('refuses an unknown part', async () => {
 		const { code, stderr } = await run(['config', 'console', '--part', '9']);
 		expect(code).toBe(1);
 		expect(stderr).toContain('there are the parts 1 to 1');
@@ -197,7 +197,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(refused.stdout).toMatch(/^FAIL gateway: The console rejected the API key - /m);
 		expect(refused.stdout).not.toContain(UNIFI_KEY);
 		running.hotspot?.fail('error');
-		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: The RouterOS user lacks permission/m);
+		expect((await run(['test', 'hotspot'])).stdout).toMatch(
+			/^FAIL gateway: The RouterOS user lacks permission/m
+		);
 		running.hotspot?.heal();
 		running.hotspot?.fail('down');
 		expect((await run(['test', 'hotspot'])).stdout).toMatch(/^FAIL gateway: 127\.0\.0\.1:\d+ /m);
