@@ -255,7 +255,7 @@ it('an error that ends the process is its last line in the log, without what it 
 		await eventually('the last line', async () => fixture.server.stderr().includes('planted'));
 		await sleep(100);
 		const written = fixture.server.stdout() + fixture.server.stderr();
-		expect(written).toContain('ended by an error that nobody caught');
+		expect(written).toContain('uncaught error');
 		for (const text of [key, ...formsOf(phone)]) expect(written.includes(text), text).toBe(false);
 	} finally {
 		await fixture.stop();

@@ -26,7 +26,7 @@ import { ensureGatewayPrograms } from './gateway-programs.js';
 import { readPlaywright, readVitest } from './reports.js';
 
 const parts = ['unit', 'api', 'gateways', 'e2e'];
-const runnerLimitMs = 40 * 60_000;
+const runnerLimitMs = 60 * 60_000;
 const slowestFiles = 10;
 const reports = path.join(root, 'tests/output');
 

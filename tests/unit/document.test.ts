@@ -1,7 +1,7 @@
 /** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
-import { RESPONSE_EXAMPLES } from '../../src/lib/server/api/contract/examples.ts';
-import { problemExample } from '../../src/lib/server/api/contract/problem-examples.ts';
+import { RESPONSE_EXAMPLES } from '../../src/lib/server/api/contract/document/examples.ts';
+import { problemExample } from '../../src/lib/server/api/contract/document/problem-examples.ts';
 import type { ProblemCode } from '../../src/lib/server/api/contract/problems.ts';
 import { createSession, getRouter, startPayment } from '../../src/lib/server/api/contract/routes.ts';
 import { apiDocument, asJson, type Documented } from '../support/document.ts';

@@ -1,8 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/lib/server/api/contract/openapi.ts';
-import { EVENT_EXAMPLES } from '../../src/lib/server/api/contract/openapi-webhooks.ts';
-import { codesOf } from '../../src/lib/server/api/contract/openapi-paths.ts';
+import { openApiDocument } from '../../src/lib/server/api/contract/document/openapi.ts';
+import { ENDPOINTS } from '../../src/lib/server/api/api.ts';
+import { EVENT_EXAMPLES } from '../../src/lib/server/api/contract/document/webhooks.ts';
+import { codesOf } from '../../src/lib/server/api/contract/document/paths.ts';
 import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
 import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../support/document.ts';
@@ -52,6 +53,10 @@ describe('the document', () => {
 			Object.keys(asJson(item)).map((method) => `${method.toUpperCase()} ${path}`)
 		);
 		expect(there.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+	});
+
+	it('has a handler for every route of the table', () => {
+		expect(new Set(ENDPOINTS.map(({ route }) => route))).toEqual(new Set(ROUTES));
 	});
 
 	it('describes every operation, parameter, field, header and answer', () => {

@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isPublicAddress } from '../../src/lib/server/platform/public-addresses.ts';
 import type { Address } from '../../src/lib/server/platform/ssrf-lookup.ts';
-import { createTransport, type Outcome } from '../../src/lib/server/developer/webhooks/transport/transport.ts';
+import {
+	createTransport,
+	type Outcome
+} from '../../src/lib/server/developer/webhooks/transport/transport.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 
 let receiver: Receiver;

@@ -1,7 +1,7 @@
 import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import { areaOf } from './area.ts';
-import { layGround } from './ground.ts';
+import { layGround } from './ground/ground.ts';
 import { createMarkers, type Markers } from './markers.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { roundDegrees } from './position.ts';

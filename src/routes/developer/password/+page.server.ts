@@ -1,7 +1,7 @@
 import { fail, redirect } from '@sveltejs/kit';
 import { readFields } from '#lib/server/web/form.ts';
 import { FIRST_PATH, setPasswordByLink, waitToTry } from '#lib/server/web/sign-in.ts';
-import { passwordProblem } from '#lib/domain/password-rule.ts';
+import { passwordProblem } from '#lib/developer/password-rule.ts';
 import { tooOften } from '../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 

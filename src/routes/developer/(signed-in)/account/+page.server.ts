@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { passwordProblem } from '#lib/domain/password-rule.ts';
+import { passwordProblem } from '#lib/developer/password-rule.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import {
 	changePassword,

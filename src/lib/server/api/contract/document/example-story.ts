@@ -1,4 +1,4 @@
-import type * as schemas from './schemas.ts';
+import type * as schemas from '../schemas.ts';
 
 /**
  * One story for all examples of the OpenAPI document: somebody buys two hours in a café in Kampala. Times,

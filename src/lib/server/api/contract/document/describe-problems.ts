@@ -1,4 +1,4 @@
-import type { ITEM_CODES, ProblemCode } from './problems.ts';
+import type { ITEM_CODES, ProblemCode } from '../problems.ts';
 
 /** What the error codes mean and what a client does about them: for the pages that their `type` leads to. */
 export interface ProblemText {

@@ -8,11 +8,11 @@ import type {
 import { z } from 'zod';
 import { OPERATION_TEXTS, type OperationText } from './describe-operations.ts';
 import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './examples.ts';
-import { headersOf } from './openapi-headers.ts';
-import { problemName } from './openapi-problems.ts';
+import { headersOf } from './headers.ts';
+import { problemName } from './problems.ts';
 import { problemExample } from './problem-examples.ts';
-import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { COMMON_ERRORS, type Route } from './routes.ts';
+import { PROBLEMS, type ProblemCode } from '../problems.ts';
+import { COMMON_ERRORS, type Route } from '../routes.ts';
 
 /** From the route table to the `paths` of the OpenAPI document. */
 

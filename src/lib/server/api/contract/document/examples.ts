@@ -14,7 +14,7 @@ import {
 	refunded,
 	router
 } from './example-story.ts';
-import type * as schemas from './schemas.ts';
+import type * as schemas from '../schemas.ts';
 
 /** Bodies of requests and successes, for the OpenAPI document. */
 

@@ -1,7 +1,7 @@
 import { OPERATION_TEXTS } from './describe-operations.ts';
 import type { Example } from './examples.ts';
-import { PROBLEMS, type ProblemCode } from './problems.ts';
-import type { Route } from './routes.ts';
+import { PROBLEMS, type ProblemCode } from '../problems.ts';
+import type { Route } from '../routes.ts';
 
 /** What an answer with each error code looks like, for the OpenAPI document. */
 

@@ -1,4 +1,4 @@
-import type { ProblemItem } from './problems.ts';
+import type { ProblemItem } from '../problems.ts';
 import { ID, type FieldText } from './describe-fields.ts';
 
 /** What the operations of the API do, for the OpenAPI document: texts, parameters, what can be wrong. */

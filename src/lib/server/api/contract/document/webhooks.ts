@@ -1,8 +1,8 @@
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
-import { API_VERSION, EVENT_TEXTS, TEST_MESSAGE, webhookEvents, type EventName } from './events.ts';
+import { API_VERSION, EVENT_TEXTS, TEST_MESSAGE, webhookEvents, type EventName } from '../events.ts';
 import { failed, paid, refunded, sessionExamples } from './example-story.ts';
 import type { Example } from './examples.ts';
-import { EVENT_NAMES } from './schemas.ts';
+import { EVENT_NAMES } from '../schemas.ts';
 
 /** The events that are delivered to registered addresses, for the `webhooks` section of the OpenAPI document. */
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PROBLEM_TEXTS } from './describe-problems.ts';
-import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { SCOPES } from './routes.ts';
-import { problem, problemItem, sessionStatus } from './schemas.ts';
+import { PROBLEMS, type ProblemCode } from '../problems.ts';
+import { SCOPES } from '../routes.ts';
+import { problem, problemItem, sessionStatus } from '../schemas.ts';
 
 /**
  * One shape for each error code: what every problem has (RFC 9457), with the constants of the code and the

@@ -3,12 +3,12 @@ import { createDocument, type oas31, type ZodOpenApiOverride } from 'zod-openapi
 import { FIELD_TEXTS, type FieldText } from './describe-fields.ts';
 import { OPERATION_TEXTS, TAGS } from './describe-operations.ts';
 import { SHAPE_TEXTS } from './describe-shapes.ts';
-import { headerComponents } from './openapi-headers.ts';
-import { codesOf, IDEMPOTENCY_KEY, pathsOf, sharedResponses } from './openapi-paths.ts';
-import { problemName, problemShape } from './openapi-problems.ts';
-import { openApiWebhooks } from './openapi-webhooks.ts';
+import { headerComponents } from './headers.ts';
+import { codesOf, IDEMPOTENCY_KEY, pathsOf, sharedResponses } from './paths.ts';
+import { problemName, problemShape } from './problems.ts';
+import { openApiWebhooks } from './webhooks.ts';
 import { EXAMPLE_ORIGIN } from './problem-examples.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { ROUTES, type Route } from '../routes.ts';
 
 /**
  * The OpenAPI 3.1 document of the API: made from the route table and the zod schemas, with the texts and

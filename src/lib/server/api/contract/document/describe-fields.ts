@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ITEM_CODE_TEXTS } from './describe-problems.ts';
-import type * as schemas from './schemas.ts';
+import type * as schemas from '../schemas.ts';
 
 /**
  * What the fields of the API mean, for the OpenAPI document: one text for each field of each named shape, with

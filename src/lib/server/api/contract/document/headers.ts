@@ -1,6 +1,6 @@
 import type { oas31 } from 'zod-openapi';
 import { EXAMPLE_REQUEST_ID } from './problem-examples.ts';
-import type { Route } from './routes.ts';
+import type { Route } from '../routes.ts';
 
 /** Headers of the answers of /v1, for the OpenAPI document. */
 
