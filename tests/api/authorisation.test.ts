@@ -184,7 +184,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await api.send('GET', '/v1/owner/users')).body).toMatchObject({ data: [] });
 	});
 
-	it('the amount of a session is not told to those who may not pay it', async () => {
+	it('refusals do not reveal the amount of another account’s session', async () => {
 		const body = { amount: unpaid.amount + 1, phone: unpaid.phone, session_id: unpaid.id };
 		for (const caller of [fixture().owner, fixture().other, fixture().admin]) {
 			await caller.refused('404 session_not_found', 'POST', '/v1/payments/mobile-money', { body });

@@ -24,7 +24,7 @@ describe.each(DATABASES)('branding on %s', (database) => {
 	const brandOf = async (id: number) => (await fixture().api.getRouter(id)).brand;
 	const logoFile = async (id = router) => (await brandOf(id))?.logo?.url ?? '';
 
-	it('is none until an owner sets it, and none again when everything is taken away', async () => {
+	it('is absent until an owner sets it, and after everything is removed', async () => {
 		expect(await brandOf(router)).toBeNull();
 		expect((await save({ name: ' Blue  Crane ', colour: '#FFCC00' })).path).toBe('/owner/brand?done');
 		expect(await brandOf(router)).toEqual({ name: 'Blue Crane', accent: '#ffcc00', logo: null });

@@ -148,7 +148,7 @@ describe('a PostgreSQL that dies under the service', () => {
 		await postgres?.stop();
 	});
 
-	it('answers 500 internal_error, is not ready, and continues by itself afterwards', async () => {
+	it('answers 500 internal_error, is not ready, and recovers automatically', async () => {
 		const { api, server } = fixture;
 		const session = await api.createSession({ phone: numberEnding('007') });
 		const payment = await api.pay(session);

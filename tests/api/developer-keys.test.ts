@@ -313,7 +313,7 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('in live mode', () => {
-	it('keys are live ones, test keys stand apart, and an invitation is the way in without a mail server', async () => {
+	it('keys are live keys, test keys are listed separately, and an invitation signs in without a mail server', async () => {
 		const server = await startServer({ env: { AIRTILL_MODE: 'live', AIRTILL_SECRET: SECRET } });
 		const sql = await openSql(server.databaseUrl);
 		try {

@@ -82,7 +82,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await settle(browser, payment, 'success')).text).toContain(`Payment ${payment.id} is success`);
 	});
 
-	it('what is settled stays so', async () => {
+	it('a settled payment does not change', async () => {
 		const { browser, api } = await person();
 		const payment = await waiting(api);
 		await settle(browser, payment, 'declined');

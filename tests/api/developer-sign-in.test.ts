@@ -70,7 +70,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await owner.get('/developer/account')).text).toContain(email);
 		});
 
-		it('that is none of ours, whatever is in it, works no more than a used one', async () => {
+		it('that is forged does not work, just like a used one', async () => {
 			await aMinuteLater();
 			for (const token of ['a%00b', '%FF', "'", '%F0%9F%94%91', 'a'.repeat(2000)]) {
 				const person = browse(server().url);
@@ -265,7 +265,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		});
 
-		it('slows down whoever tries passwords, and says for how long', async () => {
+		it('slows down password guessing, and names the wait', async () => {
 			await aMinuteLater();
 			const person = browse(server().url);
 			const email = someone();

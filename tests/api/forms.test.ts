@@ -56,7 +56,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('the API answers a form 400 unsupported_media_type, whoever sends it', async () => {
+	it('the API answers every form with 400 unsupported_media_type', async () => {
 		const { api, nobody } = fixture();
 		for (const headers of [{ origin: evil }, { origin: fixture().server.url }, {}]) {
 			for (const type of [urlEncoded, 'multipart/form-data; boundary=x', 'text/plain']) {

@@ -76,7 +76,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(unifi.isIn(mac)).toBe(true);
 	});
 
-	it('another one is refused with the reason, though the same name stands in it, until the right one is back', async () => {
+	it('another certificate of the same name is refused with the reason, until the right one is back', async () => {
 		const before = unifi.asked.length;
 		front.show(OTHER);
 		const { code, stdout } = await test('console');
@@ -99,7 +99,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(unifi.isIn(mac)).toBe(true);
 	});
 
-	it('what is no certificate is refused when it is given', async () => {
+	it('a file without a certificate is refused at registration', async () => {
 		const { code, stderr } = await add('broken', '--api-certificate-file', written('no.pem', OWN.key));
 		expect(code).toBe(1);
 		expect(stderr).toContain('api-certificate: the file is not a certificate in PEM');

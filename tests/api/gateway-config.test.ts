@@ -175,7 +175,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(stdout).not.toContain(UNIFI_KEY);
 	});
 
-	it('refuses a part that is none', async () => {
+	it('refuses an unknown part', async () => {
 		const { code, stderr } = await run(['config', 'console', '--part', '9']);
 		expect(code).toBe(1);
 		expect(stderr).toContain('there are the parts 1 to 1');

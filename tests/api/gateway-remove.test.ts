@@ -162,7 +162,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	describe('a device that is let in during the removal', () => {
+	describe('a device that is connected during the removal', () => {
 		/** A device for which the console has been asked, and has not done it yet. */
 		async function halfIn(): Promise<string> {
 			const console = await theConsole();
@@ -220,7 +220,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(console.isIn(late)).toBe(false);
 		});
 
-		it('is let in again when the command is interrupted', async () => {
+		it('is connected again when the command is interrupted', async () => {
 			const there = newMac();
 			await inside(there);
 			const mac = await halfIn();

@@ -133,7 +133,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			);
 		});
 
-		it('is let in as soon as it is on the Wi-Fi', async () => {
+		it('is connected as soon as it is on the Wi-Fi', async () => {
 			const mac = newMac();
 			const bought = await buyAtUniFi(fixture(), mac);
 			await tried(/clients/, 1);
@@ -215,7 +215,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await isOut(bought);
 		});
 
-		it('is let in again when the console has forgotten it', async () => {
+		it('is connected again when the console has forgotten it', async () => {
 			const bought = await inside();
 			unifi.forget(bought.mac);
 			const visit = await visitOf(bought.person, bought.mac);

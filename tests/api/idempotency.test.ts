@@ -165,7 +165,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(await made()).toBe(1);
 		});
 
-		it('of ten at once has one effect; the others get the same answer or are told to come back', async () => {
+		it('of ten at once has one effect; the others get the same answer or a request to retry', async () => {
 			for (let round = 0; round < 5; round += 1) {
 				const { body, made } = await prepare(fixture());
 				const key = newKey();
@@ -379,7 +379,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			}
 		});
 
-		it('to who may call: a key without the scope gets 403, not the answer', async () => {
+		it('to callers with the scope: others get 403, not the answer', async () => {
 			const { accountId, api: full } = await fixture().newKey();
 			const { api: narrow } = await fixture().newKey({ accountId, scopes: ['sessions:read'] });
 			const key = newKey();
@@ -436,7 +436,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await api.refused('500 internal_error', 'POST', SESSIONS, { body: otherBody, headers });
 	});
 
-	it('effect and answer stand in one transaction: when the answer cannot be kept, nothing was done', async () => {
+	it('effect and answer share one transaction: if the answer cannot be stored, nothing is done', async () => {
 		const { api, sql } = fixture();
 		const body = orderOf();
 		const key = newKey();
@@ -498,7 +498,7 @@ describe('two processes on one PostgreSQL', () => {
 		}
 	});
 
-	it('of ten equal payments at once make one, and none of them is told that it is in its own way', async () => {
+	it('of ten equal payments at once make one, and none conflicts with itself', async () => {
 		const [one] = apis;
 		if (!one) throw new Error('no callers');
 		for (let round = 0; round < 10; round += 1) {
@@ -510,7 +510,7 @@ describe('two processes on one PostgreSQL', () => {
 		}
 	});
 
-	it('a request whose first one is still at work is told so in its process, and waits in another', async () => {
+	it('a repeated request during the first one is refused in the same process, and waits in another', async () => {
 		const [one, two] = apis;
 		if (!one || !two) throw new Error('no callers');
 		const { body, made } = await prepareSession(fixture());

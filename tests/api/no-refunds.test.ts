@@ -139,7 +139,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	// The rule of the state machine: a buyer does not wait for longer, and can buy again.
-	it('a buyer who was never let in reads that a refund is pending with the operator', async () => {
+	it('a buyer who was never connected reads that a refund is pending with the operator', async () => {
 		const { server, sql } = operated.fixture;
 		hotspot.fail('down');
 		const path = await buyAt(server.url, `/r/${ROUTER_OS_ROUTER}`, operated.newPhone());

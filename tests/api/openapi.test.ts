@@ -18,7 +18,7 @@ describe('GET /openapi.json', () => {
 		expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `${url}/v1` }] });
 	});
 
-	it('is not sent again to who has it', async () => {
+	it('is not sent again to a client that has it', async () => {
 		const first = await get();
 		const etag = first.headers.get('etag') ?? '';
 		expect(etag).toMatch(/^W\/"[\w-]{22}"$/);

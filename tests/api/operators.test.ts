@@ -147,15 +147,18 @@ describe.each(OPERATORS)('$name', (facts) => {
 		it.each([
 			['declines', 'declined', 'payer_rejected'],
 			['has no money', 'noMoney', 'insufficient_funds']
-		] as const)('row 11: a payer who %s is told so, and nothing was taken', async (_what, code, failure) => {
-			const session = await order();
-			const payment = await pay({ outcome: facts.codes[code], afterMs: 0 }, session);
-			const failed = await until(payment, 'failed');
-			expect(failed).toMatchObject({ failure_code: failure });
-			expect(books(session)).toMatchObject({ taken: 0 });
-			const again = await pay({ afterMs: 0 }, session);
-			expect(await until(again, 'success')).toMatchObject({ applied: true });
-		});
+		] as const)(
+			'row 11: a payer who %s sees the reason, and is not charged',
+			async (_what, code, failure) => {
+				const session = await order();
+				const payment = await pay({ outcome: facts.codes[code], afterMs: 0 }, session);
+				const failed = await until(payment, 'failed');
+				expect(failed).toMatchObject({ failure_code: failure });
+				expect(books(session)).toMatchObject({ taken: 0 });
+				const again = await pay({ afterMs: 0 }, session);
+				expect(await until(again, 'success')).toMatchObject({ applied: true });
+			}
+		);
 
 		it('row 4: an answer that is lost after the request was queued is never asked for twice', async () => {
 			const session = await order();
@@ -272,7 +275,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 		}
 
 		if (facts.tellsAmount) {
-			it('row 15: another amount than asked for buys nothing, goes back whole, and a person is told', async () => {
+			it('row 15: a different amount buys nothing, is refunded in full, and opens a review', async () => {
 				const session = await order();
 				// A callback before the answer, so that also an operator that tells amounts in callbacks only has told it.
 				const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;

@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(next.text).toContain('Data this month 1.9 GB');
 	});
 
-	it('tells of a router that is not heard since when, and what to do', async () => {
+	it('shows since when a router has not responded, and the next step', async () => {
 		const poll = await register('opennds', ['--level', '4']);
 		const name = await addRouter(fixture(), owner.accountId, { name: 'Court' });
 		await fixture().sql.run('update gateways set router_id = ? where name = ?', name, poll);
@@ -169,7 +169,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await stranger.get(`/owner/routers/${router}`)).status).toBe(404);
 	});
 
-	it('what is older than anybody looks at is forgotten, and nothing else', async () => {
+	it('deletes only data that is too old for every page', async () => {
 		const { sql } = fixture();
 		const before = await sql.count('select count(*) from connections');
 		await connect(fixture(), {

@@ -258,7 +258,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect((await fixture().api.getRouter(router)).price).toBe(900);
 		});
 
-		it('that two people change at once is set once: the other one is told', async () => {
+		it('that two people change at once is set once: the other one sees an error', async () => {
 			const prices = [1100, 1200, 1300, 1400, 1600, 1700];
 			const { price } = await fixture().api.getRouter(router);
 			const answers = await Promise.all(

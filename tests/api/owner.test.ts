@@ -818,7 +818,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(change).toMatchObject({ account_id: owner.accountId, api_key_id: newest });
 		});
 
-		it('is changed by an admin at any router, who is noted', async () => {
+		it('is changed by an admin at any router, and the log names the admin', async () => {
 			const admin = await fixture().newKey({ role: 'admin' });
 			const disabled = await addRouter(fixture(), owner.accountId, { disabled_at: 1 });
 			for (const id of [router, disabled]) {
@@ -846,7 +846,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		);
 
-		it('what is wrong with path and body is told before whose router it is', async () => {
+		it('errors in path and body are reported before the router’s owner is checked', async () => {
 			const bad = { body: { price: 0 } };
 			for (const id of [3, 999_999]) {
 				await owner.api.refused('400 validation_failed', 'PUT', pathOf(id), bad);

@@ -69,7 +69,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(Date.parse(payment.expires_at) - Date.parse(payment.created_at)).toBe(10 * 60_000);
 		});
 
-		it('201 for another payer than the one who ordered', async () => {
+		it('201 for a payer other than the buyer', async () => {
 			const payer = numberEnding('003');
 			expect(await fixture().api.pay(session, payer.replace('+256', '0'))).toMatchObject({ phone: payer });
 		});
@@ -159,7 +159,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await refused('400 payment_attempts_exceeded', { phone: numberEnding('123') });
 		});
 
-		it('400 payer_prompt_limit for the sixth prompt to a number in 15 minutes, whoever asks', async () => {
+		it('400 payer_prompt_limit for the sixth prompt to a number in 15 minutes, by any account', async () => {
 			const { api, other, server } = fixture();
 			const phone = numberEnding('003');
 			const startWith = async (caller: typeof api) => caller.pay(await caller.createSession(), phone);

@@ -233,7 +233,7 @@ describe.each(DATABASES)('a portal that is limited by its service on %s', (datab
 	const paymentsOf = (phone: string) =>
 		fixture.sql.count('select count(*) from payments where phone = ?', phone);
 
-	it('shows a calm page that says how long, tries again by itself, and names no fault', async () => {
+	it('shows an error page with the wait, retries automatically, and names no fault', async () => {
 		await leave(0);
 		const { status, text } = await buyer.page('/r/4');
 		expect(status).toBe(503);

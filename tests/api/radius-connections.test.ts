@@ -74,7 +74,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(newer.user, SECOND)).status).toBe(401);
 	});
 
-	it('a device that was put out, and goes on, gets its place back by signing in only', async () => {
+	it('a disconnected device that stays online gets its slot back only with a sign-in', async () => {
 		const { user } = await buy();
 		await calls.account('start', 'goes-on', { user, mac: FIRST });
 		await fixture().server.advance(190_000);
@@ -94,7 +94,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(user, SECOND)).status).toBe(401);
 	});
 
-	it('a gateway that was thought silent is heard of when it asks about a login, right or wrong', async () => {
+	it('a silent gateway responds again when it asks about a login, right or wrong', async () => {
 		const silence = () =>
 			fixture().sql.run('update gateways set unresponsive_since = 1 where name = ?', gateway.name);
 		const isUnresponsive = async () =>

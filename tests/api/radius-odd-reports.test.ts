@@ -73,7 +73,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(user, second)).status).toBe(200);
 	});
 
-	it('what is not meant for us is taken, or its gateway would repeat it for ever', async () => {
+	it('reports for other servers are accepted, or the gateway would repeat them for ever', async () => {
 		const { user } = await buy();
 		const mac = newMac();
 		// The longest Class, of another RADIUS server; the device is known by its user name.
@@ -118,7 +118,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await fixture().server.advance(57 * MINUTE);
 	});
 
-	it('each new end of a connection is told, whatever became of the one before', async () => {
+	it('each new end of a connection is sent, whatever the result of the last one', async () => {
 		const { session, user } = await buy();
 		const mac = newMac();
 		const endsAt = Math.round(Date.parse(session.expires_at ?? '') / 1000);

@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.postAuth(user, '')).status).toBe(401);
 	});
 
-	it('a device that is not heard of gives way after three intervals', async () => {
+	it('a silent device loses its slot after three intervals', async () => {
 		const { user } = await buy();
 		await calls.postAuth(user, FIRST);
 		await fixture().server.advance(150_000);
@@ -98,7 +98,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
 	});
 
-	it('who has no time there is refused in words that gateways hand back', async () => {
+	it('a device without time is refused with a text that gateways pass on', async () => {
 		expect((await calls.authorize('s999999')).status).toBe(404);
 		expect((await calls.authorize('')).status).toBe(404);
 		expect((await calls.authorize(FIRST, FIRST)).status).toBe(404);

@@ -181,7 +181,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await exhaust(second.api, 99);
 		});
 
-		it('beyond its limit is told so before anything else, and nothing is done', async () => {
+		it('beyond its limit is refused before any other check, and nothing is done', async () => {
 			const narrow = await fixture().newKey({ plan: 'default', status: 'suspended' });
 			for (const { api } of [caller, narrow]) await exhaust(api);
 			const sessions = () => fixture().sql.count('select count(*) from sessions');

@@ -34,7 +34,7 @@ describe('resuming by code', () => {
 		}
 	);
 
-	it('a code leads to its page, in the language that was chosen; guesses are stopped, and calmly', async () => {
+	it('a code opens its page in the chosen language; guesses are limited with an error page', async () => {
 		const bought = await post('/r/3', {
 			time: '1h 500',
 			paymentMethod: 'mtn_momo',
@@ -77,7 +77,7 @@ describe('codes that many networks try at once', () => {
 
 	const { post, placeOf } = forms(fixture);
 
-	it('keep nobody from a purchase who knows the number that paid, in whichever form', async () => {
+	it('do not keep a buyer who knows the number that paid, in any form, from the purchase', async () => {
 		const phone = numberEnding('001');
 		const purchase = 'crowd-test-token-1234567';
 		const order = { time: '1h 500', paymentMethod: 'mobile_money', phone, purchase };

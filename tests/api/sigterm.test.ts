@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await buyer.api.getSession(session.id)).toMatchObject({ status: 'active' });
 	});
 
-	it('what is held back is answered at once, and its connection ended', async () => {
+	it('waiting requests are answered at once, and their connections ended', async () => {
 		const payment = await buyer.api.pay(await buyer.api.createSession({ phone: numberEnding('003') }));
 		const held = await Promise.all(Array.from({ length: 3 }, open));
 		// Each connection has been answered on once: from then on the server reads it before what is sent later.

@@ -116,7 +116,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		['a key that is none', () => `/splash/x?${fas()}`, 404],
 		['an unknown visit', () => `/splash/${opennds.key}/${'A'.repeat(24)}`, 410],
 		['an unknown UniFi site', () => '/guest/s/nowhere/?id=02:00:00:00:00:01', 404]
-	])('%s gets a calm page without a form, and no visit', async (_what, path, status) => {
+	])('%s gets an error page without a form, and no captive session', async (_what, path, status) => {
 		const before = await visits(fixture());
 		const page = await person.get(path());
 		expect(page.status).toBe(status);
@@ -245,7 +245,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds.secret));
 	});
 
-	it('a refused sign-in comes back to its own purchase with the reason, and is not repeated by itself', async () => {
+	it('a refused sign-in returns to its purchase with the reason, and is not repeated automatically', async () => {
 		const { server } = fixture();
 		const landed = await person.post(`/splash/${mikrotik.key}`, hotspot());
 		const path = await buyHourOn(person, landed);
@@ -293,7 +293,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await ask(query.replace('127.0.0.1', '127.0.0.2'))).status).toBe(400);
 	});
 
-	it('a device that is online already is told so', async () => {
+	it('a device that is online already sees that', async () => {
 		const page = await person.get(entry('status=authenticated&clientip=127.0.0.1'));
 		expect(page.text).toContain('You are already online.');
 		expect(page.html).not.toContain('<form');
@@ -306,7 +306,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				headers: { accept: 'application/captive+json' }
 			});
 
-		it('an unknown device is captive; over plain http no address is told', async () => {
+		it('an unknown device is captive; over plain http the answer has no address', async () => {
 			const own = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
 			const answer = await ask(own.key);
 			expect(answer.status).toBe(200);
@@ -438,7 +438,7 @@ describe('the command line', () => {
 		}
 	});
 
-	it('two UniFi gateways of one site need their access points, and are told apart by them', async () => {
+	it('two UniFi gateways of one site need their access points, which identify them', async () => {
 		const { server } = fixture();
 		const bare = (name: string, router: string, ...more: string[]) =>
 			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);

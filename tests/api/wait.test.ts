@@ -37,7 +37,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	);
 
-	it('responds to everyone who waits for the same payment', async () => {
+	it('responds to all who wait for the same payment', async () => {
 		const payment = await start('123');
 		const delays = await Promise.all(Array.from({ length: 10 }, () => delayMs(fixture().api, payment)));
 		expect(Math.max(...delays)).toBeLessThan(promisedMs);

@@ -207,7 +207,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect([receiver.at(strange), receiver.at(administrators)]).toEqual([[], []]);
 		});
 
-		it('once, with the number, to an owner who buys on an own router', async () => {
+		it('once, with the number, to an owner who buys at an own router', async () => {
 			const { receiver } = hooks();
 			const { owner } = fixture();
 			const path = newPath();

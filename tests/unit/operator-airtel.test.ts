@@ -92,7 +92,7 @@ describe('a payment', () => {
 		expect(simulator.ledger()).toMatchObject({ debited: 1_000, payments: 1 });
 	});
 
-	it('reads as pending until Airtel has the last word', async () => {
+	it('stays pending until Airtel reports a final state', async () => {
 		const adapter = adapterWith();
 		for (const otherForm of [false, true]) {
 			const { status } = await pay(adapter, { outcome: 'pending', otherForm });
@@ -120,7 +120,7 @@ describe('a payment', () => {
 		expect(status).toMatchObject({ kind: 'failed', reason });
 	});
 
-	it('is decided by its state alone, whatever the codes beside it say', async () => {
+	it('depends only on its state, not on the codes beside it', async () => {
 		for (const otherForm of [false, true]) {
 			const { status } = await pay(adapterWith(), { otherForm });
 			expect(status.kind).toBe('succeeded');
@@ -152,7 +152,7 @@ describe('a payment', () => {
 		expect(new Set(texts).size).toBe(2);
 	});
 
-	it('goes to the path, with the number and the id, that the market wants', async () => {
+	it('uses the path, number format and id format of the market', async () => {
 		await simulator.stop();
 		simulator = await startSimulator(airtelProtocol({ leading_zero: 'on', short_ids: 'on' }));
 		const adapter = adapterWith({ AIRTEL_API_VERSION: 'v2' });
@@ -182,7 +182,7 @@ describe('a payment', () => {
 });
 
 describe('the short form of an id', () => {
-	it('is 25 letters and digits for every reference, and leads back to it', async () => {
+	it('has 25 letters and digits for every reference, and converts back to it', async () => {
 		const adapter = adapterWith();
 		const references = [
 			'00000000-0000-4000-8000-000000000000',
@@ -198,7 +198,7 @@ describe('the short form of an id', () => {
 		}
 	});
 
-	it('of somebody else leads nowhere', async () => {
+	it('of another system converts to nothing', async () => {
 		const adapter = adapterWith();
 		for (const id of [
 			'',
@@ -276,7 +276,7 @@ describe('an answer to a payment', () => {
 		expect(simulator.books.payments).toHaveLength(1);
 	});
 
-	it('that never comes because nobody listens is a refusal, to be tried again', async () => {
+	it('that is missing because the connection was refused is a retryable refusal', async () => {
 		const adapter = adapterWith({ AIRTEL_BASE_URL: 'http://127.0.0.1:9' });
 		expect(await adapter.submit(order())).toMatchObject({
 			kind: 'refused',
@@ -286,7 +286,7 @@ describe('an answer to a payment', () => {
 		expect(await adapter.readStatus(attempt(randomUUID()))).toMatchObject({ kind: 'unavailable' });
 	});
 
-	it('is never asked for with a second POST', async () => {
+	it('is never requested with a second POST', async () => {
 		const adapter = adapterWith();
 		simulator.outage('refuse');
 		expect((await adapter.submit(order())).kind).toBe('refused');
@@ -300,7 +300,7 @@ describe('an answer to a payment', () => {
 });
 
 describe('a status read', () => {
-	it('that does not know the id says so, in both forms, and nothing else does', async () => {
+	it('of an unknown id is not_found in both forms, and nothing else is', async () => {
 		const adapter = adapterWith();
 		for (const otherForm of [false, true]) {
 			const { status } = await pay(adapter, { notFoundReads: 1, otherForm });
@@ -309,7 +309,7 @@ describe('a status read', () => {
 		expect((await adapter.readStatus(attempt(randomUUID()))).kind).toBe('not_found');
 	});
 
-	it('that fails says nothing about the payment', async () => {
+	it('that fails decides nothing about the payment', async () => {
 		const adapter = adapterWith();
 		const { request, status } = await pay(adapter, { failedReads: 1 });
 		expect(status).toMatchObject({ kind: 'unavailable', cause: expect.stringContaining('ESB000014') });
@@ -320,7 +320,7 @@ describe('a status read', () => {
 		}
 	});
 
-	it('that denies what a callback claimed is a contradiction, not a failure', async () => {
+	it('that contradicts a callback is a contradiction, not a failure', async () => {
 		const adapter = adapterWith();
 		const { request, status } = await pay(adapter, { contradicts: true });
 		expect(status.kind).toBe('failed');
@@ -390,7 +390,7 @@ describe('answers that Airtel does not document', () => {
 		expect(receiver.at(PUSH)).toHaveLength(status === 401 ? 2 : 1);
 	});
 
-	it('a number without a wallet is told from a PIN that was not entered', async () => {
+	it('distinguishes a number without a wallet from a PIN that was not entered', async () => {
 		answers(PUSH, 400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } });
 		expect(await adapter().submit(order())).toMatchObject({ kind: 'refused', reason: 'invalid_payer' });
 	});
@@ -421,7 +421,7 @@ describe('answers that Airtel does not document', () => {
 		expect((await adapter().readStatus(attempt(reference))).kind).toBe('unavailable');
 	});
 
-	it('words of the market win over codes that it uses differently', async () => {
+	it('messages of a market win over codes that it uses differently', async () => {
 		const reference = randomUUID();
 		answers(`/standard/v1/payments/${reference}`, 200, {
 			data: { transaction: { status: 'TF', message: 'Not enough balance' } },
@@ -434,7 +434,7 @@ describe('answers that Airtel does not document', () => {
 describe('the token', () => {
 	const TOKEN = '/auth/oauth2/token';
 
-	it('is asked for once by twenty payments at the same time', async () => {
+	it('is requested once by twenty payments at the same time', async () => {
 		const adapter = adapterWith();
 		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(order())));
 		expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true);
@@ -453,7 +453,7 @@ describe('the token', () => {
 		expect(countOf(TOKEN)).toBe(2);
 	});
 
-	it('that ended early is replaced, and the payment goes out once', async () => {
+	it('that expires early is replaced, and the payment is sent once', async () => {
 		const adapter = adapterWith();
 		await adapter.submit(order());
 		simulator.expireTokens();
@@ -474,7 +474,7 @@ describe('the token', () => {
 		expect(countOf(PUSH)).toBe(0);
 	});
 
-	it('is in nothing that is kept', async () => {
+	it('is never stored', async () => {
 		const adapter = adapterWith();
 		const { submitted, status } = await pay(adapter);
 		const [request] = simulator.requests.filter(({ path }) => path === PUSH);
@@ -488,7 +488,7 @@ describe('message signing', () => {
 	beforeEach(() => simulator.portal({ message_signing: 'on' }));
 	const KEYS = '/v1/rsa/encryption-keys';
 
-	it('signs payments and refunds with a key that is asked for once', async () => {
+	it('signs payments and refunds with a key that is requested once', async () => {
 		const adapter = adapterWith();
 		const { request, status } = await pay(adapter);
 		await adapter.submit(order());
@@ -555,7 +555,7 @@ describe('a refund', () => {
 	it.each([
 		['v1', REFUND],
 		['v2', '/standard/v2/payments/refund']
-	])('goes by the airtel_money_id, to %s, and SUCCESS is its end', async (version, path) => {
+	])('uses the airtel_money_id, goes to %s, and ends with SUCCESS', async (version, path) => {
 		const adapter = adapterWith({ AIRTEL_REFUND_VERSION: version });
 		const { request, status } = await pay(adapter);
 		const refund = refundOf(request.reference, status);
@@ -572,13 +572,13 @@ describe('a refund', () => {
 		expect(simulator.ledger()).toMatchObject({ debited: 1_000, refunded: 1_000, refunds: 1 });
 	});
 
-	it('finds the airtel_money_id itself where the payment has none stored', async () => {
+	it('finds the airtel_money_id itself if the payment has none stored', async () => {
 		const adapter = adapterWith();
 		const { request } = await pay(adapter);
 		expect((await adapter.refund?.(refundOf(request.reference, null)))?.kind).toBe('accepted');
 	});
 
-	it('whose answer was lost is for a person: nothing tells whether it was made', async () => {
+	it('with a lost answer needs a person: its result cannot be read', async () => {
 		const adapter = adapterWith();
 		for (const submit of ['drop_after', 'drop_before', 'error_after', 'slow', 'not_json'] as const) {
 			const { request, status } = await pay(adapter, { refund: { submit, slowMs: 1_000 } });
@@ -616,7 +616,7 @@ describe('a refund', () => {
 		expect(countOf(REFUND)).toBe(0);
 	});
 
-	it('is not sent while Airtel cannot be asked, and made only once', async () => {
+	it('is not sent while Airtel is unavailable, and is made only once', async () => {
 		const adapter = adapterWith();
 		const { request, status } = await pay(adapter);
 		const refund = refundOf(request.reference, status);
@@ -688,7 +688,7 @@ describe('a callback', () => {
 		}
 	});
 
-	it('is signed for what it says: a changed one, or one that says it twice, is not authentic', async () => {
+	it('is signed with its content: a changed or duplicated field is not authentic', async () => {
 		const body = await received({ outcome: 'DP00800001007' });
 		const changed = body.replace('"TF"', '"TS"');
 		const doubled = `{"transaction":{"id":"x","status_code":"TS"},${body.slice(1)}`;
@@ -713,7 +713,7 @@ describe('a callback', () => {
 		'{"hash":"x"}',
 		`{"transaction":${'['.repeat(30_000)}${']'.repeat(30_000)},"hash":"x"}`,
 		`{"hash":"${'x'.repeat(60_000)}","transaction":"${'\\\\'.repeat(1_000)}"}`
-	])('of any other form says nothing and breaks nothing: %.60s', async (body) => {
+	])('of any other form is unknown and throws nothing: %.60s', async (body) => {
 		expect(await adapterWith().parseCallback(raw(body))).toMatchObject({
 			claimed: 'unknown',
 			authentic: 'invalid',
@@ -761,7 +761,7 @@ describe('the settings', () => {
 		]);
 	});
 
-	it('say which amounts and numbers are carried', () => {
+	it('define the supported amounts and numbers', () => {
 		const adapter = adapterWith({ AIRTEL_MIN_AMOUNT: '500', AIRTEL_MAX_AMOUNT: '1000' });
 		const about = (changes: object) => adapter.validate(order(changes));
 		expect(about({})).toEqual([]);
@@ -778,7 +778,7 @@ describe('the settings', () => {
 		expect(whole.validate(order(kwacha))).toEqual(['Airtel Money takes whole amounts only.']);
 	});
 
-	it('are proven by a health check that moves no money and says what is wrong', async () => {
+	it('are verified by a health check that moves no money and names the problem', async () => {
 		expect(await adapterWith().health()).toEqual({ ok: true, reason: null });
 		const wrong = await adapterWith({ AIRTEL_CLIENT_ID: 'wrong' }).health();
 		expect(wrong).toMatchObject({ ok: false, reason: expect.stringContaining('AIRTEL_CLIENT_ID') });

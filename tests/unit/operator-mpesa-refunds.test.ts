@@ -73,7 +73,7 @@ describe('a refund', () => {
 		expect(simulator.ledger()).toMatchObject({ debited: 25, refunded: 25 });
 	});
 
-	it('whose result was lost is asked about; that answer comes to its address too', async () => {
+	it('with a lost result is queried; the answer comes to its address, too', async () => {
 		const { refund, reading } = await owed({ refund: { callbacks: [], afterMs: 2_000 } });
 		const outcome = await send(refund);
 		const operatorReference = outcome.kind === 'accepted' ? outcome.operatorReference : null;
@@ -105,7 +105,7 @@ describe('a refund', () => {
 		});
 	});
 
-	it('about which the question itself fails is neither failed nor done', async () => {
+	it('with a failed query is neither failed nor done', async () => {
 		const body = JSON.stringify({ Result: { ResultCode: 2001, OriginatorConversationID: 'x' } });
 		const hint = await adapter.parseCallback(callbackOf('http://a.example/c?notice=status', body));
 		expect(hint.claimed).toBe('pending');
@@ -134,7 +134,7 @@ describe('a refund', () => {
 		expect(simulator.ledger()).toMatchObject({ refunded: 25, refunds: 1 });
 	});
 
-	it('whose answer was lost is found by its result, and cannot be asked about before', async () => {
+	it('with a lost answer is found by its result, and cannot be queried before', async () => {
 		const { refund, reading } = await owed({ refund: { submit: 'drop_after' } });
 		expect(await send(refund)).toMatchObject({ kind: 'uncertain', cause: 'network' });
 		expect(await adapter.readRefund?.({ ...reading, claim: null })).toMatchObject({ kind: 'unreadable' });
@@ -143,7 +143,7 @@ describe('a refund', () => {
 		expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({ kind: 'succeeded' });
 	});
 
-	it('without receipt waits for it, without initiator there is none', async () => {
+	it('without a receipt waits for it; without an initiator refunds are off', async () => {
 		const { refund } = await owed();
 		const before = simulator.requests.length;
 		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };

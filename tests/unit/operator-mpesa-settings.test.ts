@@ -31,7 +31,7 @@ describe('the operator', () => {
 		else expect(problems.join()).toMatch(problem);
 	});
 
-	it('says in words whether it is there, without moving money', async () => {
+	it('checks its health without moving money, and names the problem', async () => {
 		expect(await adapter.health()).toEqual({ ok: true, reason: null });
 		expect(await adapterWith({ MPESA_CONSUMER_SECRET: 'wrong' }).health()).toMatchObject({
 			ok: false,
@@ -86,7 +86,7 @@ describe('the settings', () => {
 		expect(problems[0]).toMatch(new RegExp(`^${name}: .*\\.$`));
 	});
 
-	it('of refunds want the password beside the certificate, which must be one', () => {
+	it('of refunds require the password with a valid certificate', () => {
 		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-mpesa-'));
 		const file = path.join(folder, 'cert.cer');
 		writeFileSync(file, 'not a certificate');
@@ -97,7 +97,7 @@ describe('the settings', () => {
 		rmSync(folder, { recursive: true });
 	});
 
-	it('need Kenyan shillings, and a public https address without M-Pesa’s own words in live mode', () => {
+	it('require Kenyan shillings, and in live mode a public https address without words that M-Pesa forbids', () => {
 		expect(problemsOf({}, { ...INSTALLATION, currency: 'UGX' })).toEqual([
 			'CURRENCY: must be KES with M-Pesa.'
 		]);

@@ -20,7 +20,7 @@ describe('a status read', () => {
 		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'pending' });
 	});
 
-	it('is success when the query says 0, without amount and receipt as long as no callback told them', async () => {
+	it('is success when the query returns 0; amount and receipt come only from a callback', async () => {
 		const { asked, reference } = await pushed();
 		simulator.advance(1_000);
 		expect(await adapter.readStatus(reference)).toMatchObject({
@@ -38,7 +38,7 @@ describe('a status read', () => {
 		});
 	});
 
-	it('finds a push whose answer was lost by what the callback told, and not before', async () => {
+	it('finds a push with a lost answer by its callback, and not before', async () => {
 		simulator.script({}, { submit: 'drop_after' });
 		const asked = request();
 		expect((await adapter.submit(asked)).kind).toBe('uncertain');
@@ -122,7 +122,7 @@ describe('a status read', () => {
 		expect((await adapter.readStatus({ ...reference, claim: without })).kind).toBe('failed');
 	});
 
-	it('goes on pending while a callback, forged or early, tells of success', async () => {
+	it('stays pending when a forged or early callback claims success', async () => {
 		const { asked, reference } = await pushed({
 			outcome: 'pending',
 			callbacks: [{ when: 'before_answer', afterMs: 0, times: 1, alter: 'forged_success' }]
@@ -132,7 +132,7 @@ describe('a status read', () => {
 		expect((await adapter.readStatus({ ...reference, claim })).kind).toBe('pending');
 	});
 
-	it('tells the amount that a callback told, right or wrong', async () => {
+	it('returns the amount of the callback, right or wrong', async () => {
 		const { asked, reference } = await pushed({
 			callbacks: [{ when: 'at_outcome', afterMs: 0, times: 1, alter: 'wrong_amount' }]
 		});
@@ -158,7 +158,7 @@ describe('a status read', () => {
 		});
 	});
 
-	it('that goes wrong in any way says nothing about the payment', async () => {
+	it('that fails in any way decides nothing about the payment', async () => {
 		const { reference } = await pushed({ notFoundReads: 1, failedReads: 1, outcome: 'pending' });
 		expect((await adapter.readStatus(reference)).kind).toBe('unavailable');
 		expect((await adapter.readStatus(reference)).kind).toBe('unavailable');
@@ -186,7 +186,7 @@ describe('a callback', () => {
 		currency: null
 	};
 
-	it('is read as the operator shows it, with values missing, masked or in another order', async () => {
+	it('is parsed as documented, with values missing, masked or in another order', async () => {
 		const item = (items: object[]) =>
 			parse(
 				JSON.stringify({
@@ -235,11 +235,11 @@ describe('a callback', () => {
 		'{"Body":{"stkCallback":[]}}',
 		'{"Body":{"stkCallback":{"ResultCode":{}}}}',
 		'{"Result":"x"}'
-	])('that is not one is read as nothing: %s', async (body) => {
+	])('of another form is parsed as unknown: %s', async (body) => {
 		expect(await parse(body)).toEqual(NOTHING);
 	});
 
-	it('of the queue that gave up is no failure', async () => {
+	it('of a queue timeout is no failure', async () => {
 		const body = JSON.stringify({ Result: { ResultCode: 1, ResultDesc: 'timed out' } });
 		expect(await parse(body, '/callbacks/daraja/r/t?notice=timeout')).toEqual({
 			...NOTHING,

@@ -17,7 +17,7 @@ import {
 useMpesa();
 
 describe('a push', () => {
-	it('says shortcode, password of the time in Nairobi, whole shillings, number and our address', async () => {
+	it('contains shortcode, password for the time in Nairobi, whole shillings, number and callback address', async () => {
 		simulator.books.advance(Date.UTC(2027, 0, 31, 22, 5, 6) - simulator.books.now());
 		const asked = request({ reference: '0f8fad5b-d9cb-469f-a165-70867728950e', callbackUrl: receiver.url });
 		const outcome = await adapter.submit(asked);
@@ -65,7 +65,7 @@ describe('a push', () => {
 		expect(lastSent()['TransactionDesc']).toBe(shown);
 	});
 
-	it('is sent once, whatever comes back', async () => {
+	it('is sent once, whatever the answer', async () => {
 		for (const submit of ['drop_before', 'drop_after', 'error_after', 'not_json', 'slow'] as const) {
 			simulator.script({ times: 1 }, { submit, guards: false });
 			await adapter.submit(request());
@@ -135,7 +135,7 @@ describe('a push', () => {
 			0
 		],
 		[
-			'a path that is gone',
+			'a path that does not exist',
 			{ submit: 'refuse', submitCode: '404.001.01' },
 			{ kind: 'refused', reason: 'merchant_error', retryable: false },
 			0
@@ -147,7 +147,7 @@ describe('a push', () => {
 			0
 		],
 		[
-			'a code nobody knows',
+			'an unknown code',
 			{ submit: 'refuse', submitCode: '500.009.99 What is this' },
 			{ kind: 'uncertain', cause: '5xx' },
 			0
@@ -177,7 +177,7 @@ describe('a push', () => {
 		expect(simulator.requests.filter(({ path }) => path.includes('stkpush'))).toHaveLength(0);
 	});
 
-	it('that finds nobody listening although there is a token is refused too', async () => {
+	it('with a token but a refused connection is refused, too', async () => {
 		await adapter.health();
 		await simulator.stop();
 		expect(await adapter.submit(request())).toMatchObject({
@@ -188,7 +188,7 @@ describe('a push', () => {
 		await start();
 	});
 
-	it('keeps no credential in what is stored', async () => {
+	it('stores no credential', async () => {
 		const outcomes = [await adapter.submit(request())];
 		configure({ MPESA_CONSUMER_SECRET: 'wrong-secret' });
 		outcomes.push(await adapter.submit(request()));
@@ -203,7 +203,7 @@ describe('a push', () => {
 describe('the token', () => {
 	const made = () => simulator.requests.filter(({ path }) => path.startsWith('/oauth')).length;
 
-	it('is asked for once by twenty payments at the same time', async () => {
+	it('is requested once by twenty payments at the same time', async () => {
 		const all = Array.from({ length: 20 }, (_, index) =>
 			adapter.submit(request({ payerPhone: `+2547110000${String(index).padStart(2, '0')}` }))
 		);
@@ -211,7 +211,7 @@ describe('the token', () => {
 		expect(made()).toBe(1);
 	});
 
-	it('is kept until shortly before its end, whether that is written as a text or a number', async () => {
+	it('is kept until shortly before its end, which is a text or a number', async () => {
 		for (const written of ['text', 'number']) {
 			await simulator.stop();
 			await start({ 'expires-in': written });
@@ -239,7 +239,7 @@ describe('the token', () => {
 		expect(made()).toBe(5);
 	});
 
-	it('that is refused twice delays a push, and a read: another process may have asked for a newer one', async () => {
+	it('that is refused twice delays a push and a read: another process may have requested a newer one', async () => {
 		const { reference } = await pushed();
 		simulator.script({}, { submit: 'refuse', submitCode: '404.001.03', guards: false });
 		expect(await adapter.submit(request())).toMatchObject({

@@ -71,7 +71,7 @@ async function pay(script: Partial<Script> = {}, changes: Partial<PaymentRequest
 const sent = (path: string) => simulator.requests.filter((one) => one.path === path);
 const PAY = '/collection/v1_0/requesttopay';
 
-describe('what is sent', () => {
+describe('the request', () => {
 	it('is the request to pay of the operator’s pages', async () => {
 		const asked = request();
 		expect(await adapter.submit(asked)).toEqual({
@@ -132,7 +132,7 @@ describe('what is sent', () => {
 		expect(sent(PAY).map(({ headers }) => headers['x-callback-url'])).toEqual([undefined, undefined]);
 	});
 
-	it('is nothing when the operator cannot carry it', async () => {
+	it('is not sent if the operator does not support it', async () => {
 		const wrong = [request({ currency: 'KES' }), request({ amountMinor: 0 }), request({ payerPhone: '256' })];
 		for (const one of wrong) {
 			expect(adapter.validate(one)).toHaveLength(1);
@@ -191,12 +191,12 @@ describe('the answer to a request to pay', () => {
 		expect(simulator.books.payments).toHaveLength(1);
 	});
 
-	it('too many requests: the same one may go later', async () => {
+	it('too many requests: the same one is retryable', async () => {
 		const { outcome } = await pay({ submit: 'rate_limited' });
 		expect(outcome).toMatchObject({ kind: 'refused', reason: 'provider_busy', retryable: true });
 	});
 
-	it('is not there because nobody listens: nothing was queued, and it may go later', async () => {
+	it('is missing because the connection was refused: nothing was queued, and a retry is allowed', async () => {
 		await simulator.stop();
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
 		simulator = await startSimulator(mtn());
@@ -214,7 +214,7 @@ describe('the answer to a request to pay', () => {
 		expect(sent(PAY)).toEqual([]);
 	});
 
-	it('no token now: nothing was sent, and it may go later', async () => {
+	it('no token: nothing was sent, and a retry is allowed', async () => {
 		simulator.outage('error');
 		expect(await adapter.submit(request())).toMatchObject({
 			kind: 'refused',
@@ -228,7 +228,7 @@ describe('the answer to a request to pay', () => {
 });
 
 describe('a status read', () => {
-	it('is pending, and then tells what was taken, in our currency', async () => {
+	it('is pending, and then returns the charged amount in our currency', async () => {
 		const { reference } = await pay();
 		expect((await read(reference)).kind).toBe('pending');
 		simulator.advance(1_000);
@@ -254,7 +254,7 @@ describe('a status read', () => {
 		expect(await read(bad.reference)).toMatchObject({ kind: 'failed', reason: 'insufficient_funds' });
 	});
 
-	it('tells another amount as it is', async () => {
+	it('returns a different amount unchanged', async () => {
 		const { reference } = await pay({ amountFactor: 2 });
 		simulator.advance(1_000);
 		expect(await read(reference)).toMatchObject({ kind: 'succeeded', amountMinor: 3_000, currency: 'UGX' });
@@ -309,7 +309,7 @@ describe('a status read', () => {
 		]).toEqual(['not_found', 'not_found', 'pending']);
 	});
 
-	it('that fails says nothing about the payment', async () => {
+	it('that fails decides nothing about the payment', async () => {
 		const { reference } = await pay({ failedReads: 1 });
 		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'HTTP 500' });
 		simulator.outage('error');
@@ -353,12 +353,12 @@ describe('answers that no operator’s page shows', () => {
 		[404, ''],
 		[404, '{"statusCode":404,"message":"Resource not found"}'],
 		[502, '{"status":"FAILED"}']
-	])('a read with %i %j says nothing', async (status, text) => {
+	])('a read with %i %j decides nothing', async (status, text) => {
 		answering(status, text);
 		expect((await read(randomUUID())).kind).toBe('unavailable');
 	});
 
-	it('a read is put off for as long as the operator says', async () => {
+	it('a read waits as long as the operator requests', async () => {
 		answering(429, '{"statusCode":429}', { 'retry-after': '7' });
 		expect(await read(randomUUID())).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 7 });
 	});
@@ -367,7 +367,7 @@ describe('answers that no operator’s page shows', () => {
 		['another currency', '{"status":"SUCCESSFUL","amount":"1500","currency":"KES"}', 150_000, 'KES'],
 		['no amount', '{"status":"SUCCESSFUL"}', null, null],
 		['decimals', '{"status":"SUCCESSFUL","amount":"1500.00","currency":"EUR"}', 1_500, 'UGX']
-	])('success with %s is told as it is', async (_what, text, amountMinor, currency) => {
+	])('success with %s is returned unchanged', async (_what, text, amountMinor, currency) => {
 		answering(200, text);
 		expect(await read(randomUUID())).toMatchObject({ kind: 'succeeded', amountMinor, currency });
 	});
@@ -405,7 +405,7 @@ describe('answers that no operator’s page shows', () => {
 describe('tokens', () => {
 	const tokens = () => sent('/collection/token/').length;
 
-	it('are asked for once, however many need one at the same time', async () => {
+	it('are requested once, however many payments need one at the same time', async () => {
 		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(request())));
 		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(20).fill('accepted'));
 		expect(tokens()).toBe(1);
@@ -421,7 +421,7 @@ describe('tokens', () => {
 		expect(tokens()).toBe(2);
 	});
 
-	it('that MTN no longer takes are replaced, and the request goes once more', async () => {
+	it('that MTN rejects are replaced, and the request is sent once more', async () => {
 		const { reference } = await pay();
 		simulator.expireTokens();
 		expect((await read(reference)).kind).toBe('pending');
@@ -433,7 +433,7 @@ describe('tokens', () => {
 		expect(simulator.books.byReference(asked.reference)).toBeDefined();
 	});
 
-	it('and keys are in nothing that is kept', async () => {
+	it('and keys are never stored', async () => {
 		const outcomes = [
 			(await pay()).outcome,
 			(await pay({ submit: 'refuse', submitCode: 'NOT_ALLOWED' })).outcome,
@@ -461,33 +461,30 @@ describe('refunds', () => {
 		return reference;
 	};
 
-	it.each(['v1_0', 'v2_0'])(
-		'by %s go out with a reference of their own and are asked for',
-		async (version) => {
-			adapter = make({ MTN_REFUND_VERSION: version });
-			const refund = refundOf(await paid());
-			expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'accepted' });
-			const [post] = sent(`/disbursement/${version}/refund`);
-			expect(post?.headers).toMatchObject({
-				'x-reference-id': refund.reference,
-				'ocp-apim-subscription-key': 'fake-disbursement-key'
-			});
-			expect(JSON.parse(post?.body ?? '')).toMatchObject({
-				amount: '1500',
-				currency: 'EUR',
-				externalId: refund.reference,
-				referenceIdToRefund: refund.payment.reference
-			});
-			expect((await readBack(refund))?.kind).toBe('pending');
-			simulator.advance(1_000);
-			expect(await readBack(refund)).toMatchObject({
-				kind: 'succeeded',
-				amountMinor: 1_500,
-				currency: 'UGX'
-			});
-			expect(simulator.ledger()).toMatchObject({ debited: 1_500, refunded: 1_500 });
-		}
-	);
+	it.each(['v1_0', 'v2_0'])('by %s have their own reference, and their status is read', async (version) => {
+		adapter = make({ MTN_REFUND_VERSION: version });
+		const refund = refundOf(await paid());
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'accepted' });
+		const [post] = sent(`/disbursement/${version}/refund`);
+		expect(post?.headers).toMatchObject({
+			'x-reference-id': refund.reference,
+			'ocp-apim-subscription-key': 'fake-disbursement-key'
+		});
+		expect(JSON.parse(post?.body ?? '')).toMatchObject({
+			amount: '1500',
+			currency: 'EUR',
+			externalId: refund.reference,
+			referenceIdToRefund: refund.payment.reference
+		});
+		expect((await readBack(refund))?.kind).toBe('pending');
+		simulator.advance(1_000);
+		expect(await readBack(refund)).toMatchObject({
+			kind: 'succeeded',
+			amountMinor: 1_500,
+			currency: 'UGX'
+		});
+		expect(simulator.ledger()).toMatchObject({ debited: 1_500, refunded: 1_500 });
+	});
 
 	it.each([
 		[{ submit: 'drop_after' }, 'uncertain'],
@@ -578,7 +575,7 @@ describe('its health', () => {
 		]);
 	});
 
-	it('says what is wrong', async () => {
+	it('names the problem', async () => {
 		const reasonWith = async (env: Record<string, string>) => (await make(env).health()).reason;
 		expect(await reasonWith({ MTN_API_KEY: 'x' })).toMatch(
 			/refuses MTN_API_USER, MTN_API_KEY and .*HTTP 401/
@@ -637,7 +634,7 @@ describe('its settings', () => {
 		).toEqual([expect.stringMatching(/^MTN_DISBURSEMENT_SUBSCRIPTION_KEY: /)]);
 	});
 
-	it('hold the callback address against the host that is registered', () => {
+	it('compare the callback address with the registered host', () => {
 		const callbackUrl = 'http://till.example:8080';
 		expect(problemsOf({ MTN_CALLBACK_HOST: 'Till.example' }, { callbackUrl })).toEqual([]);
 		expect(problemsOf({ MTN_CALLBACK_HOST: 'shop.example' }, { callbackUrl })).toEqual([
@@ -666,7 +663,7 @@ describe('its settings', () => {
 		}
 	});
 
-	it('say whose numbers it takes', () => {
+	it('define the supported numbers', () => {
 		expect(adapter.takesNumber('+46733123451')).toBe(true);
 		expect(adapter.takesNumber('+254712345678')).toBe(true);
 		const uganda = make({ MTN_TARGET_ENVIRONMENT: 'mtnuganda' });

@@ -102,7 +102,7 @@ async function settled(adapter: OperatorAdapter, payment: PaymentRequest) {
 }
 
 describe('a payment', () => {
-	it('is asked for as the operator wants it, and succeeds', async () => {
+	it('is requested as documented, and succeeds', async () => {
 		const adapter = adapterFor();
 		const payment = request();
 		expect(await adapter.submit(payment)).toMatchObject({ kind: 'accepted', operatorReference: null });
@@ -154,7 +154,7 @@ describe('a payment', () => {
 		}
 	);
 
-	it('in other amounts than asked for says so', async () => {
+	it('with a different amount returns that amount', async () => {
 		const adapter = adapterFor();
 		simulator.script({}, { amountFactor: 2 });
 		const payment = request();
@@ -162,7 +162,7 @@ describe('a payment', () => {
 		expect(await settled(adapter, payment)).toMatchObject({ kind: 'succeeded', amountMinor: 1_000 });
 	});
 
-	it('with an unknown code has failed only because its state says so', async () => {
+	it('with an unknown code has failed only if its state is FAILED', async () => {
 		const adapter = adapterFor();
 		simulator.script({}, { outcome: 'SOMETHING_NEW' });
 		const payment = request();
@@ -221,7 +221,7 @@ describe('the outcome of a submit', () => {
 		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind });
 	});
 
-	it('is a refusal to be tried again when there is no connection', async () => {
+	it('is a retryable refusal without a connection', async () => {
 		const adapter = adapterFor();
 		await simulator.stop();
 		expect(await adapter.submit(request())).toMatchObject({
@@ -250,7 +250,7 @@ describe('the outcome of a submit', () => {
 });
 
 describe('a status read', () => {
-	it('that does not work says nothing about the payment', async () => {
+	it('that fails decides nothing about the payment', async () => {
 		const adapter = adapterFor();
 		simulator.script({}, { failedReads: 1, notFoundReads: 1 });
 		const payment = request();
@@ -275,7 +275,7 @@ describe('a status read', () => {
 		['without a state around it', { status: 'COMPLETED' }],
 		['that is a list', []],
 		['that is empty', '']
-	])('with an answer %s says nothing', async (_name, body) => {
+	])('with an answer %s decides nothing', async (_name, body) => {
 		const text = typeof body === 'string' ? body : JSON.stringify(body);
 		receiver.reply(`/v2/deposits/${'x'}`, { status: 200, body: text });
 		const adapter = adapterFor({ PAWAPAY_BASE_URL: receiver.url });
@@ -286,7 +286,7 @@ describe('a status read', () => {
 });
 
 describe('amounts', () => {
-	it('have decimals where the provider takes them', async () => {
+	it('have decimals if the provider supports them', async () => {
 		const adapter = zambian();
 		for (const amountMinor of [1_050, 1_000, 55]) {
 			await adapter.submit(request({ amountMinor, currency: 'ZMW', payerPhone: '+260763456789' }));
@@ -302,7 +302,7 @@ describe('amounts', () => {
 	});
 
 	it.each(['object', 'list'])(
-		'with a fraction are refused where the account says none, in both forms (%s)',
+		'with a fraction are refused if the account allows none, in both forms (%s)',
 		async (operation_types) => {
 			simulator.portal({ operation_types });
 			const kenyan = adapterFor({ PAWAPAY_PROVIDERS: 'mpesa=MPESA_KEN' }, { currency: 'KES' });
@@ -340,7 +340,7 @@ describe('amounts', () => {
 		]);
 	});
 
-	it('do not wait for a configuration that is not to be had', async () => {
+	it('do not wait for an unavailable configuration', async () => {
 		receiver.reply('/v2/active-conf?operationType=DEPOSIT', 'hang');
 		receiver.reply('/v2/deposits', { status: 200, body: '{"status":"ACCEPTED"}' });
 		const adapter = adapterFor({ PAWAPAY_BASE_URL: receiver.url });
@@ -414,7 +414,7 @@ describe('the provider', () => {
 	});
 });
 
-describe('what the payer reads', () => {
+describe('the message to the payer', () => {
 	it.each([
 		['Wi-Fi 1 hour', 'WiFi 1 hour'],
 		['Café «Été» n° 5', 'Cafe Ete n 5'],
@@ -474,7 +474,7 @@ describe('a refund', () => {
 		expect(simulator.ledger()).toMatchObject({ refunded: 500, refunds: 1 });
 	});
 
-	it('fails when the operator says so, and is not known when it never arrived', async () => {
+	it('fails when the operator reports it, and is unknown when it never arrived', async () => {
 		const adapter = adapterFor();
 		const payment = await paid(adapter, { refund: { outcome: 'RECIPIENT_NOT_FOUND' } });
 		const refund = refundOf(payment);
@@ -580,7 +580,7 @@ describe('a callback', () => {
 	});
 
 	it.each(['', '<oops', '[]', 'null', '5', '{"status":{}}', '{"depositId":7,"status":"NEW","amount":[]}'])(
-		'with the body %j is read as far as it goes',
+		'with the body %j is parsed as far as possible',
 		async (body) => {
 			const callback = { method: 'POST', path: CALLBACKS, authority: 'x', headers: {}, body };
 			expect(await adapterFor().parseCallback(callback)).toMatchObject({ claimed: 'unknown' });
@@ -708,7 +708,7 @@ describe('a signed request', () => {
 		});
 	});
 
-	it('is taken by an account that takes signed ones only', async () => {
+	it('is accepted by an account that requires signatures', async () => {
 		const adapter = adapterFor(keys());
 		const payment = request();
 		expect(await adapter.submit(payment)).toMatchObject({ kind: 'accepted' });
@@ -787,7 +787,7 @@ describe('health', () => {
 			/^AIRTEL_RWA is CLOSED$/
 		],
 		[
-			'callbacks that go elsewhere',
+			'callbacks to another address',
 			() => adapterFor({}, { callbackUrl: 'https://airtill.example' }),
 			/callbacks of MTN_MOMO_RWA go elsewhere/
 		],
@@ -799,7 +799,7 @@ describe('health', () => {
 			},
 			/HTTP 500, UNKNOWN_ERROR/
 		]
-	])('says what is wrong with %s', async (_name, make, reason) => {
+	])('names the problem with %s', async (_name, make, reason) => {
 		const health = await make().health();
 		expect(health.ok).toBe(false);
 		expect(health.reason).toMatch(reason);
@@ -810,7 +810,7 @@ describe('settings', () => {
 	const problemsOf = (env: Record<string, string>, more: Partial<Installation> = {}) =>
 		configure(env, more).problems;
 
-	it('are all that is needed, and name the methods', () => {
+	it('are complete, and name the methods', () => {
 		const { operators, problems } = configure({});
 		expect(problems).toEqual([]);
 		expect(operators).toMatchObject([{ id: 'pawapay', methods: ['mtn_momo', 'airtel_money'] }]);

@@ -199,7 +199,7 @@ describe('a payment', () => {
 		expect(simulator.books.payments).toHaveLength(1);
 	});
 
-	it('has numbers and ids as the market wants them', async () => {
+	it('uses the number and id formats of the market', async () => {
 		simulator.portal({ leading_zero: 'on', short_ids: 'on' });
 		expect(codeOf(await push(payment({ transaction: { id: 'short1' } })))).toBe('ESB000036');
 		const number = { msisdn: '0700000001' };
@@ -221,7 +221,7 @@ describe('a payment', () => {
 		expect(simulator.ledger().debited).toBe(0);
 	});
 
-	it('that is not there is not found; other paths and methods neither', async () => {
+	it('that does not exist is not found; nor are other paths and methods', async () => {
 		expect(codeOf(await enquire('nothing'))).toBe('ESB000045');
 		const headers = await headersWith();
 		expect((await call('POST', '/merchant/v1/payments', headers, payment())).status).toBe(404);
@@ -268,7 +268,7 @@ describe('message signing', () => {
 		};
 	}
 
-	it('is checked where it is on, and wherever a signature comes', async () => {
+	it('is checked if it is on, and for every request with a signature', async () => {
 		const body = JSON.stringify(payment());
 		const other = JSON.stringify(payment({ transaction: { amount: 1 } }));
 		expect(codeOf(await push(body, await signed(body, other)))).toBe('DP00800001026');
@@ -286,7 +286,7 @@ describe('a refund', () => {
 	const sendBack = async (id: unknown, path = '/standard/v1/payments/refund') =>
 		call('POST', path, await headersWith(), { transaction: { airtel_money_id: id } });
 
-	it('goes by the airtel_money_id of a paid payment, whole and once', async () => {
+	it('uses the airtel_money_id of a paid payment, in full and once', async () => {
 		await push(payment());
 		const id = simulator.books.payments[0]?.operatorReference;
 		expect(codeOf(await sendBack(id))).toBe('DP00800001025');
@@ -351,7 +351,7 @@ describe('a callback', () => {
 		}
 	});
 
-	it('has no hash without callback authentication, and is none without an address', async () => {
+	it('has no hash without callback authentication, and is not sent without an address', async () => {
 		const receiver = await startReceiver();
 		try {
 			await push(payment());

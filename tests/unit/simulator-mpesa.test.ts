@@ -83,7 +83,7 @@ async function came(path: string, count = 1): Promise<Received[]> {
 const bodyOf = (received: Received | undefined) => JSON.parse(received?.raw ?? '{}') as Json;
 
 describe('the token', () => {
-	it('is given for Basic credentials, lives 3599 seconds, and says so as a text', async () => {
+	it('is returned for Basic credentials, with its 3599 seconds as a text', async () => {
 		const { consumer_key, consumer_secret } = simulator.credentials;
 		const response = await fetch(`${simulator.url}/oauth/v1/generate?grant_type=client_credentials`, {
 			headers: { authorization: basic(consumer_key ?? '', consumer_secret ?? '') }
@@ -107,7 +107,7 @@ describe('the token', () => {
 		expect(await ask('', right)).toEqual([400, '400.008.02']);
 	});
 
-	it('ends when a new one is made, when its time is over and when it is told to', async () => {
+	it('ends when a new one is created, when its time is over and when the script ends it', async () => {
 		const first = await token();
 		const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 		expect((await post(PUSH, push(), bearer(first))).status).toBe(200);
@@ -242,7 +242,7 @@ describe('a push', () => {
 		]);
 	});
 
-	it('to somebody else than the merchant ends with 2028; to its till it is paid', async () => {
+	it('to another party than the merchant ends with 2028; to its till it is paid', async () => {
 		await authorised(PUSH, push({ PartyB: '600000' }));
 		const till = { TransactionType: 'CustomerBuyGoodsOnline', PartyB: '5174379' };
 		await authorised(PUSH, push({ ...till, PartyA: 254711000002, PhoneNumber: 254711000002 }));
@@ -252,7 +252,7 @@ describe('a push', () => {
 		expect(simulator.ledger()).toEqual({ debited: 1, payments: 1, refunded: 0, refunds: 0 });
 	});
 
-	it('is spoilt by every fault that it is told', async () => {
+	it('fails with every fault of the script', async () => {
 		const once = async (script: Parameters<Simulator['script']>[1]) => {
 			simulator.script({ times: 1 }, { guards: false, ...script });
 			return authorised(PUSH, push()).then(
@@ -371,7 +371,7 @@ describe('the callback of a push', () => {
 		expect(simulator.ledger()).toMatchObject({ debited: 0 });
 	});
 
-	it('is lost, repeated, forged or wrong as told', async () => {
+	it('is lost, repeated, forged or wrong as the script demands', async () => {
 		simulator.script(
 			{},
 			{
@@ -438,7 +438,7 @@ describe('a reversal', () => {
 		return (bodyOf(received) as { Result: Json }).Result;
 	}
 
-	it('is accepted at once and told to its address later; the ledger has it then', async () => {
+	it('is accepted at once, and its result is sent later; the ledger then contains it', async () => {
 		const receipt = await paid();
 		const result = await reverse({ TransactionID: receipt });
 		expect(result).toMatchObject({ ResultType: 0, ResultCode: 0, TransactionID: expect.any(String) });
@@ -448,7 +448,7 @@ describe('a reversal', () => {
 		expect(simulator.ledger()).toMatchObject({ refunded: 40 });
 	});
 
-	it('needs an existing receipt and the right initiator, and says so in its result', async () => {
+	it('needs an existing receipt and the right initiator, and reports that in its result', async () => {
 		const receipt = await paid();
 		expect(await reverse({ TransactionID: 'SKA0000009' })).toMatchObject({ ResultCode: 'R000002' });
 		expect(await reverse({ TransactionID: receipt, Initiator: 'somebody' })).toMatchObject({
@@ -482,7 +482,7 @@ describe('a reversal', () => {
 		});
 	});
 
-	it('fails, and times out in the queue, as told', async () => {
+	it('fails and times out in the queue as the script demands', async () => {
 		const receipt = await paid('40', { refund: { outcome: '1' } });
 		expect(await reverse({ TransactionID: receipt })).toMatchObject({ ResultCode: 1 });
 		simulator.advance(121_000);
@@ -494,7 +494,7 @@ describe('a reversal', () => {
 		expect(simulator.ledger()).toMatchObject({ refunded: 0 });
 	});
 
-	it('and payments can be asked about by Transaction Status', async () => {
+	it('and payments can be queried with Transaction Status', async () => {
 		const receipt = await paid();
 		const { OriginatorConversationID } = await reverse({ TransactionID: receipt });
 		const ask = async (changes: Json) => {
@@ -523,7 +523,7 @@ describe('a reversal', () => {
 });
 
 describe('Pull Transactions', () => {
-	it('lists what was paid in the asked time, of the last 48 hours', async () => {
+	it('lists the payments of a period within the last 48 hours', async () => {
 		const register = {
 			ShortCode: '174379',
 			RequestType: 'Pull',

@@ -239,7 +239,7 @@ describe('a request to pay', () => {
 		expect((await call('POST', path, invalid, order())).status).toBe(401);
 	});
 
-	it('takes 160 characters, and letters that are not English', async () => {
+	it('accepts 160 characters, and letters that are not English', async () => {
 		expect((await pay({ payerMessage: 'x'.repeat(160), payeeNote: 'Café, 3. Straße' })).status).toBe(202);
 	});
 
@@ -350,7 +350,7 @@ describe('a callback', () => {
 		expect(JSON.stringify(callback?.body)).not.toContain(reference);
 	});
 
-	it('comes by PUT, several times, before the answer, with the wrong amount or reference, as the script says', async () => {
+	it('is sent by PUT, several times, before the answer, with a wrong amount or reference, as the script demands', async () => {
 		simulator.script(
 			{ times: 1 },
 			{
@@ -370,7 +370,7 @@ describe('a callback', () => {
 		expect((await received('/many', 4))[3]?.body.externalId).not.toBe('ORDER-1');
 	});
 
-	it('is forged: says success where nobody paid', async () => {
+	it('is forged: claims success without a payment', async () => {
 		simulator.script({ times: 1 }, { outcome: 'pending', callbacks: [] });
 		const { reference } = await pay({}, address('/forged'));
 		const payment = simulator.books.byReference(reference);
@@ -387,7 +387,7 @@ describe('a callback', () => {
 });
 
 describe('other calls', () => {
-	it('tell whether an account holder is active', async () => {
+	it('return whether an account holder is active', async () => {
 		const headers = await enter();
 		const ask = (type: string, id: string) =>
 			call('GET', `/collection/v1_0/accountholder/${type}/${id}/active`, headers);
@@ -407,7 +407,7 @@ describe('other calls', () => {
 		]);
 	});
 
-	it('tell the balance, and take a delivery notification', async () => {
+	it('return the balance, and accept a delivery notification', async () => {
 		const { reference } = await pay();
 		simulator.advance(1_000);
 		const headers = await enter();
@@ -423,7 +423,7 @@ describe('other calls', () => {
 		expect((await notify(randomUUID(), 'Thanks')).status).toBe(404);
 	});
 
-	it('that are not there are 404 of the gateway', async () => {
+	it('that do not exist are 404 of the gateway', async () => {
 		for (const path of ['/', '/collection', '/collection/v1_0//requesttopay', '/remittance/token/']) {
 			expect(await call('GET', path), path).toMatchObject({ status: 404, body: { statusCode: 404 } });
 		}
@@ -500,7 +500,7 @@ describe('a refund', () => {
 		expect(simulator.ledger().refunded).toBe(0);
 	});
 
-	it('has faults of its own', async () => {
+	it('has its own faults', async () => {
 		simulator.script({}, { refund: { submit: 'drop_after', notFoundReads: 1 } });
 		const payment = await paid();
 		await expect(refund(payment)).rejects.toThrow();
@@ -511,7 +511,7 @@ describe('a refund', () => {
 });
 
 describe('for a market', () => {
-	it('takes that market’s currency and numbers, makes no users, and has no test numbers', async () => {
+	it('accepts that market’s currency and numbers, creates no users, and has no test numbers', async () => {
 		await simulator.stop();
 		simulator = await startSimulator(mtn({ market: 'mtnuganda', 'callback-host': 'shop.example' }));
 		expect(simulator.environment).toMatchObject({ MTN_TARGET_ENVIRONMENT: 'mtnuganda', CURRENCY: 'UGX' });
@@ -536,7 +536,7 @@ describe('for a market', () => {
 		expect((await call('POST', '/v1_0/apiuser', headers, {})).status).toBe(404);
 	});
 
-	it('must be one that there is', () => {
+	it('must exist', () => {
 		expect(() => mtn({ market: 'mtnmars' })).toThrow(/mtnuganda/);
 		expect(() => mtn({ currency: 'UGX' })).toThrow(/--currency/);
 	});

@@ -91,14 +91,14 @@ describe('a deposit', () => {
 		expect(simulator.ledger()).toEqual({ debited: 100, payments: 1, refunded: 0, refunds: 0 });
 	});
 
-	it('with an id that is there is ignored', async () => {
+	it('with an existing id is ignored', async () => {
 		const body = deposit();
 		await post(body);
 		expect((await post({ ...body, amount: '900' })).body).toMatchObject({ status: 'DUPLICATE_IGNORED' });
 		expect(simulator.books.payments).toHaveLength(1);
 	});
 
-	it('that nobody made is not found, in both versions', async () => {
+	it('with an unknown id is not found, in both versions', async () => {
 		expect(await read(deposit())).toEqual({ status: 'NOT_FOUND' });
 		expect((await call('GET', `/deposits/${randomUUID()}`)).body).toEqual([]);
 	});
@@ -135,7 +135,7 @@ describe('a deposit', () => {
 		['129', 'PROCESSING']
 	];
 	it.each(bases)(
-		'of a test number %s… ends as its last digits say (%s)',
+		'of a test number %s… ends as its last digits define (%s)',
 		async (base, provider, currency) => {
 			for (const [digits, outcome] of outcomes) {
 				const body = deposit({ currency }, base + digits, provider);
@@ -228,7 +228,7 @@ describe('a wrong request', () => {
 		expect(at(CALLBACKS)).toMatchObject([{ status: 'COMPLETED' }]);
 	});
 
-	it('without a token or with a wrong one is told so', async () => {
+	it('without a token or with a wrong one is refused', async () => {
 		const bare = await fetch(`${simulator.url}/v2/active-conf`);
 		expect(bare.status).toBe(401);
 		expect(failure({ body: (await bare.json()) as Json })).toBe('NO_AUTHENTICATION');
@@ -249,14 +249,14 @@ describe('a wrong request', () => {
 		expect(failure(closed)).toBe('PROVIDER_TEMPORARILY_UNAVAILABLE');
 	});
 
-	it('to an address that is not there is a 404', async () => {
+	it('to an unknown address is a 404', async () => {
 		expect((await call('GET', '/v2/nothing')).status).toBe(404);
 		expect((await call('PUT', '/v2/deposits', {})).status).toBe(404);
 	});
 });
 
 describe('a callback', () => {
-	it('tells the final state, and comes again until it is answered with 200', async () => {
+	it('contains the final state, and is repeated until it is answered with 200', async () => {
 		receiver.reply(CALLBACKS, (_received, index) => ({ status: index === 0 ? 503 : 200 }));
 		const body = await paid({ clientReferenceId: 'INV-1' });
 		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(1));
@@ -276,7 +276,7 @@ describe('a callback', () => {
 		expect(receiver.at(CALLBACKS)[0]?.method).toBe('POST');
 	});
 
-	it('is not sent for a payment that is stuck, and can be asked for when it is final', async () => {
+	it('is not sent for a stuck payment, and can be requested when it is final', async () => {
 		const stuck = deposit({}, '250783456129');
 		await post(stuck);
 		const resend = (body: Json) => call('POST', `/v2/deposits/resend-callback/${String(body['depositId'])}`);
@@ -288,7 +288,7 @@ describe('a callback', () => {
 		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(2));
 	});
 
-	it('is signed when the account wants it: digest, and a key that is published by its id', async () => {
+	it('is signed if the account requires it: digest, and a key that is published by its id', async () => {
 		simulator.portal({ signed_callbacks: 'on' });
 		await paid();
 		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(1));
@@ -390,7 +390,7 @@ describe('the toolkit', () => {
 		});
 	});
 
-	it('predicts nothing for numbers of nowhere', async () => {
+	it('predicts nothing for numbers without a country', async () => {
 		expect(await call('POST', '/v2/predict-provider', { phoneNumber: '12025550123' })).toMatchObject({
 			status: 400
 		});

@@ -115,8 +115,8 @@ export const addGateway: Command = {
 			await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
 			if (changed) {
 				console.error(
-					`Router ${input.routerId} is portal_login from now on: buyers get a user name and a password for the ` +
-						`sign-in page. Where that is wrong: "routers access ${input.routerId} --kind KIND".`
+					`Router ${input.routerId} is portal_login from now on: buyers get a username and a password for the ` +
+						`sign-in page. To change this: "routers access ${input.routerId} --kind KIND".`
 				);
 			}
 			return 0;

@@ -10,7 +10,7 @@ import { findByName } from './find-by-name.ts';
 import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
-/** So many routers nearby end the search; farther away one is enough. */
+/** The search ends with this many routers nearby; farther away one is enough. */
 const ENOUGH_NEARBY = 4;
 
 export const load: PageServerLoad = async (event) => {
@@ -83,7 +83,7 @@ async function findNear(api: ApiClient, search: Search): Promise<RouterListBody 
 	let found: RouterListBody | null = null;
 	for (const [step, radius] of (search.radius === null ? RADII : [search.radius]).entries()) {
 		const wider = await api.listRouters({ lat, lon, radius, limit: PAGE_SIZE });
-		// If the wider circle has no more on sale, the nearer list is the better answer.
+		// If the wider circle has no more routers on sale, keep the nearer list.
 		if (found === null || found.data.length === 0 || onSale(wider) > onSale(found)) found = wider;
 		if (onSale(found) >= (step === 0 ? ENOUGH_NEARBY : 1)) break;
 	}

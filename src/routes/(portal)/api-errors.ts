@@ -4,7 +4,7 @@ import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-c
 
 /**
  * Waits for the service. While it is not available, the buyer gets an error page that tries again.
- * @param message what that means for the buyer's money, and what to do
+ * @param message the effect on the buyer's money, and the next step
  * @throws HttpError 503
  */
 export async function orUnavailable<T>(work: Promise<T>, message: string): Promise<T> {
@@ -28,7 +28,7 @@ export async function readForm(request: Request): Promise<FormData> {
 	}
 }
 
-/** @returns null where the service answers 404 */
+/** Waits for the service. @returns null if it answers 404 */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 	try {
 		return await work;

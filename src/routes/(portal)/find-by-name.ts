@@ -3,16 +3,16 @@ import type { ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /**
- * Finds a place by name among the routers around a position. Without a geocoder this finds "Makerere" where a router is in
+ * Finds a location by name among the routers around a position. This needs no geocoder: "Makerere" finds a router in
  * Makerere Hill Road.
  */
 
 const RADIUS_METRES = 50_000;
 const PAGE_SIZE = 100;
-/** In a city with more routers than this, the farther ones are found by position only. */
+/** Limit of pages to search, nearest routers first; in a large city farther ones are found only by position. */
 const MAX_PAGES = 5;
 
-/** Letters and digits without accents, in lower case, one blank between words. */
+/** Reduces a text to letters and digits without accents, in lower case, with one space between words. */
 const fold = (text: string) =>
 	text
 		.normalize('NFKD')
@@ -21,7 +21,7 @@ const fold = (text: string) =>
 		.replace(/[^\p{L}\p{N}]+/gu, ' ')
 		.trim();
 
-/** @returns the nearest router whose name, address or network holds every word, or null */
+/** Finds the nearest router whose name, address or network contains every word; null if there is none. */
 export async function findByName(api: ApiClient, around: Position, text: string): Promise<RouterBody | null> {
 	const words = fold(text).split(' ').filter(Boolean);
 	if (words.length === 0) return null;

@@ -37,7 +37,7 @@ export const placeOrder = (
 ) =>
 	takeOrder(event, findRouter, async (formToken, form, { status }) => {
 		const [api, { purchases }] = [apiClient(event), event.locals.app];
-		// A form that was sent before leads to what it bought.
+		// A repeated form leads to its purchase.
 		if (status !== 'online' && !(await purchases.find(api, formToken))) throw new NotSold();
 		const token = await purchases.buy(api, formToken, form);
 		await bought(token);
@@ -97,7 +97,7 @@ export async function takeOrder(
 /** The router is offline. */
 class NotSold extends Error {}
 
-/** The entries of a form that comes back with a price: a typed time is the chosen one. */
+/** The entries of a form that is shown again with a price; a typed time becomes the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 	wanted.own ? { ...entry, time: 'own' } : entry;
 

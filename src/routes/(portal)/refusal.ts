@@ -16,7 +16,7 @@ const FIELD_OF_POINTER: Readonly<Record<string, keyof FormErrors>> = {
 /** Sentences that differ between forms. */
 export interface OrderWords {
 	priceChanged: () => string;
-	/** The service takes no calls for so many seconds. */
+	/** The service refuses requests for this many seconds. */
 	busy: (inputs: { seconds: number }) => string;
 	away: () => string;
 }
@@ -36,9 +36,9 @@ export const PAID_AGAIN: OrderWords = {
 };
 
 /**
- * Explains an order that was refused, by field. Nothing was charged, and the same form may be sent again.
- * @returns the status of the answer, and the sentences
- * @throws other errors than a refusal
+ * Explains a refused order by field. The buyer was not charged, and the same form may be sent again.
+ * @returns the status of the answer, and the texts
+ * @throws errors that are not refusals
  */
 export function orderRefusal(
 	problem: unknown,
@@ -59,7 +59,7 @@ export function unsent(problem: ApiUnavailable, words: OrderWords): { status: 50
 	return { status: 503, errors: { form } };
 }
 
-/** Explains by field why no payment was started. Nothing was charged in any of these cases. */
+/** Explains by field why no payment was started. The buyer was not charged. */
 function paymentRefusal(problem: ApiProblem, words: { region: PhoneHint; bounds: string }): FormErrors {
 	const { country, example } = words.region;
 	const phone = m.router_number_wrong({ country, example: apart(example) });

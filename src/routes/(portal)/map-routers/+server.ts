@@ -21,7 +21,7 @@ export const GET: RequestHandler = async (event) => {
 	const cursor = query.get('cursor');
 	if (!isArea(area) || (cursor ?? '').length > MAX_CURSOR_LENGTH) return new Response(null, { status: 400 });
 	try {
-		// Visitors share one read of the same page: a visitor who leaves must not cancel it for the others.
+		// Visitors share one read of the same page, so a visitor who leaves must not cancel it.
 		const request = new Request(event.request.url);
 		const page = await places.page(
 			apiClient({ fetch: event.fetch, locals: event.locals, request }),

@@ -12,14 +12,14 @@ import type { Actions, PageServerLoad } from './$types';
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;
-	/** The number that paid is asked for, too. */
+	/** Asks also for the number that paid. */
 	asksNumber: boolean;
 }
 
-/** The visit of somebody whom a gateway sent (splash page): the purchase then lets that device online. '' for others. */
+/** The captive session of a device from the splash page, which the purchase then connects; '' for others. */
 const visitOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
 
-/** Leads to the purchase of a code. @returns why not */
+/** Redirects to the purchase of a code. @returns the problem if there is none */
 async function open(
 	event: RequestEvent,
 	{ code, phone }: { code: string; phone: string },
@@ -49,7 +49,7 @@ async function open(
 	}
 }
 
-/** `/resume?code=K7MQ-29XT` does what the form does, for links and QR codes. */
+/** `/resume?code=K7MQ-29XT` works like the form, for links and QR codes. */
 export const load: PageServerLoad = async (event) => {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
 	const visit = visitOf(event.url.searchParams.get('visit'));
@@ -59,7 +59,7 @@ export const load: PageServerLoad = async (event) => {
 	return { ...form, why, asksNumber };
 };
 
-/** Of what was typed, so much comes back in its field. */
+/** Maximum characters of a typed text that are shown again. */
 const MAX_SHOWN = 32;
 
 export const actions: Actions = {

@@ -12,8 +12,8 @@ import { payFormRouter } from '../order.ts';
 import { ownPurchase } from './own-purchase.ts';
 
 /**
- * The splash page: where a gateway sends a device that has no internet. What it hands over becomes a visit, once; from
- * then on the visit's id stands in the address, and nothing that the browser says decides about prices or hosts.
+ * The splash page, to which a gateway redirects a device without internet. The parameters of the redirect become a captive
+ * session once; later addresses contain only its id. Prices and hosts never come from the browser.
  */
 
 type App = RequestEvent['locals']['app'];
@@ -27,13 +27,13 @@ export async function findGateway(event: RequestEvent<{ gateway: string }>): Pro
 	return gateway;
 }
 
-/** Under the language of the address. */
+/** Address of a captive session's page, in the language of the request. */
 export const visitPath = (gateway: RegisteredGateway, visit: Visit) =>
 	link(`/splash/${gateway.key}/${visit.id}`);
 
 /**
- * Takes in what a gateway hands over.
- * @returns null when it handed nothing over: somebody typed the address, or a phone knew it from DHCP
+ * Stores a gateway's redirect as a captive session.
+ * @returns null without parameters: the address was typed, or came from DHCP
  */
 export async function enter(
 	event: RequestEvent,
@@ -66,22 +66,22 @@ export async function enter(
 	}
 }
 
-/** The address byte by byte as it was asked for: signatures are made over that, and parsing it would change it. */
+/** Returns the address byte by byte as requested: signatures cover these bytes, and parsing would change them. */
 function askedAddress({ locals, platform, url }: RequestEvent): string {
 	const path = platform?.req.url ?? url.pathname + url.search;
 	return locals.origin + path;
 }
 
-/** A browser that comes back from a sign-in of ours goes to its purchase: it knows the purchase's address. */
+/** Redirects a browser that returns from our sign-in to its purchase: it knows the purchase's address. */
 async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void> {
 	const own = ownPurchase(visit.entry.originalUrl, event.locals.origin);
-	// Anybody can write such an address: no visit is kept for a purchase that there is not.
+	// Anyone can write such an address, so the purchase must exist.
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
 	await event.locals.app.captiveSessions.bind(visit.id, own.token);
 	redirect(303, link(own.path) + (visit.entry.state === 'online' ? '?online' : ''));
 }
 
-/** @returns null when the service cannot be asked and a form was sent: that is shown instead */
+/** Reads the router. @returns null if the service is not available and a form was posted: the page shows that form */
 async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
 	const find = () => findRouter(event, gateway);
 	if (event.request.method !== 'POST') return orUnavailable(find(), m.common_prices_unreachable());
@@ -96,7 +96,7 @@ async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Pr
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	// The router may have another gateway that is heard: that one lets in nobody who is here.
+	// Another gateway of the router may respond, but it cannot connect devices here.
 	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
 }
 
@@ -117,20 +117,20 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 			problem: visit.entry.problem,
 			paidBefore: await hasPaid(event, gateway, visit)
 		},
-		/** Carries the visit, so that the purchase that is found lets this device online. */
+		/** Contains the captive session, so that the found purchase connects this device. */
 		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
-		/** For buyers of another app, through the API of this installation. */
+		/** For buyers of the API. */
 		signIn: visit ? `${visitPath(gateway, visit)}/sign-in` : null,
 		/** Address of the gateway's own sign-in page. */
 		begin: visit ? null : captiveSessions.startAddress(gateway),
-		/** Without its device a purchase begins at once: a gateway that has to be told of devices hears of none. */
+		/** The gateway connects only known devices, so a purchase without a captive session connects none. */
 		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)
 	};
 }
 
 /**
- * Whether the device that it claims to be has a purchase under way or running. Nothing of that purchase is told: whoever
- * made it has its code.
+ * Returns true if the device has an open or active purchase. Reveals nothing else, because the MAC address may be forged:
+ * the buyer has the code of the purchase.
  */
 async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
@@ -142,7 +142,7 @@ async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: V
 		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
 		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
 	} catch (problem) {
-		// Not known: then it is better asked.
+		// Unknown: the page asks, to avoid a second payment.
 		if (problem instanceof ApiUnavailable) return true;
 		throw problem;
 	}

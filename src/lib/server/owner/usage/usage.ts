@@ -34,8 +34,8 @@ export interface RouterUse {
 }
 
 /**
- * `heard`: it was heard of when it had to be. `new`: it never was. `silent`: it ought to have been. `unwatched`: it is
- * heard of by buyers' browsers only.
+ * `heard`: it responds. `new`: it has never responded. `silent`: it has stopped responding. `unwatched`: it sends nothing
+ * itself, so its state is unknown.
  */
 export type GatewayState = 'heard' | 'new' | 'silent' | 'unwatched';
 
@@ -74,7 +74,7 @@ const BOOK_AGAIN_MS = 1_000;
 const FRESH_MS = 180_000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Connections, data by day and told guests are forgotten after this: no page looks further back than a year. */
+/** Connections, data by day and grants are deleted after this: no page looks further back than a year. */
 const KEEP_MS = 400 * DAY_MS;
 /** Released device slots are deleted after this: a pass lasts at most 30 days. */
 const KEEP_RELEASED_MS = 32 * DAY_MS;

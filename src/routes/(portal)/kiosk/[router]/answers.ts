@@ -5,7 +5,7 @@ import type { FormErrors } from '#lib/checkout/pay-form.ts';
 export const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
 	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
 
-/** Explains an order that was refused, by field. Nothing was charged. */
+/** Explains a refused order by field. The buyer was not charged. */
 export const refused = (errors: FormErrors, status = 400) => answer({ errors }, status);
 
 /** Answers while the service is not available; the kiosk repeats its request. @throws other errors */

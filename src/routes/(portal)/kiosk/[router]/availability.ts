@@ -9,7 +9,7 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orNull } from '../../api-errors.ts';
 
-/** @returns null where there is no such router */
+/** Reads a router. @returns null if it does not exist */
 export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
 	const { router: id } = event.params;
 	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;

@@ -12,7 +12,7 @@ import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 
-/** A purchase as the kiosk shows it. Only the screen that paid gets the password. */
+/** Describes a purchase for the kiosk. Only the screen that paid gets the password. */
 export async function kioskPurchase(
 	event: RequestEvent,
 	token: string,
@@ -48,7 +48,7 @@ export async function kioskPurchase(
 	};
 }
 
-/** The price of paying again; null where that is not possible now. */
+/** Returns the price of another payment; null if none is possible now. */
 function againOf(purchase: Purchase): KioskPurchase['again'] {
 	const { router, session, payment } = purchase;
 	const amount = priceAgain(purchase);

@@ -47,7 +47,7 @@ export const load: PageServerLoad = async (event) => {
 
 	const canAdd = pass !== null && isOnline && added?.action !== 'none';
 	const asksMore = event.url.searchParams.has('more') || isSent;
-	// The form comes on request and after a refusal: other pages stay small, and a page that reloads would empty it.
+	// The form is included on request and after a refusal: pages stay small, and a reload would empty it.
 	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
 	const address = pageAddress(event.locals.origin, event.params.token);
 	const payment = waiting?.payment ?? part.payment;
@@ -93,7 +93,7 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** Seconds until a buyer without a prompt is shown where to look. */
+/** Seconds until the page explains where to find the prompt. */
 const hintSeconds = (now: Date, startedAt: string) =>
 	Math.max(0, Math.ceil(HINT_AFTER_SECONDS - (now.getTime() - Date.parse(startedAt)) / 1000));
 

@@ -26,7 +26,7 @@ export function addForm({ router }: Purchase, { session, payment }: PurchasePart
 	return { router: offer, entry };
 }
 
-/** Adds time to the pass of a purchase. Sent twice, it is added once. */
+/** Adds time to the pass of a purchase. A repeated form adds it once. */
 export const addTime = (event: RequestEvent<{ token: string }>) =>
 	takeOrder(
 		event,

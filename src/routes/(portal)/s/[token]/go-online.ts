@@ -7,7 +7,7 @@ import type { SignIn } from './sign-in-instructions.ts';
 
 /** Time to read or copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
-/** After a move the password has been seen. */
+/** After a move: the buyer has seen the password. */
 const MOVED_SECONDS = 2;
 
 /** The instructions to go online on this device. */
@@ -18,13 +18,13 @@ export interface GoOnline {
 	/** Target of the link and of the automatic navigation. */
 	address: string;
 	link: { text: string; quiet: boolean } | null;
-	/** Seconds until it goes there by itself; null when it does not. */
+	/** Seconds until the automatic navigation; null without one. */
 	automaticSeconds: number | null;
-	/** The way not to go by itself. */
+	/** Address of the page without automatic navigation. */
 	stay: string | null;
-	/** The button by which this device takes the place of the others. */
+	/** The button that moves the pass to this device. */
 	move: string | null;
-	/** Seconds until a page without script reloads, while the gateway lets the device in. */
+	/** Seconds until a page without script reloads, while the gateway connects the device. */
 	refreshSeconds: number | null;
 }
 
@@ -39,7 +39,7 @@ type Event = RequestEvent<{ token: string }>;
 type CaptiveSessions = Event['locals']['app']['captiveSessions'];
 type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
-/** `?visit=` of who found this purchase by its code at a gateway: from now on it lets that visit's device online. */
+/** Binds the purchase to the captive session in `?visit=`: the buyer found it by its code at a gateway. */
 export async function adoptVisit(event: Event): Promise<void> {
 	const visit = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
 	if (visit === null) return;
@@ -48,21 +48,21 @@ export async function adoptVisit(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/** The device on which a purchase was last opened, for one whose time runs. @returns null when it came through no gateway */
+/** Finds the device on which an active purchase was last opened. @returns null without a captive session */
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 
-/** Whether the gateway lets the device in by itself: then the buyer does not sign in. */
+/** Returns true if the gateway connects the device without a sign-in. */
 export const isLetIn = (visit: PurchaseDevice | null): boolean =>
 	visit?.how === 'waits' && visit.deviceState !== null;
 
-/** Changes whenever the page has something new to show, what its gateway has done included. */
+/** Changes whenever the page has something new to show, including changes at the gateway. */
 export const watchText = (watch: string, visit: PurchaseDevice | null): string =>
 	`${watch} ${visit?.deviceState ?? ''}`.trim();
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
-/** A purchase that runs, and what its gateway asks for. */
+/** An active purchase, and the login for its gateway. */
 interface Login {
 	token: string;
 	routerId: number;
@@ -70,14 +70,14 @@ interface Login {
 	password: string;
 }
 
-/** The address that lets a device online: its gateway, which returns to the page; or the page, where it cannot. */
+/** Returns the address of the gateway's sign-in, which returns to the page; or the page if there is no sign-in. */
 export async function wayOnline(
 	{ locals }: Pick<RequestEvent, 'locals'>,
 	page: string,
 	{ token, routerId, user, password }: Login
 ): Promise<string> {
 	const { captiveSessions } = locals.app;
-	// The sign-in would let more devices in than the pass has room for: first it has to be moved.
+	// The pass has no free device slot: the buyer must move it first.
 	if ((await captiveSessions.ofPurchase({ token, routerId }))?.deviceState === 'no-free-slot') return page;
 	const landing = `${locals.origin}${page}?online`;
 	const finish = await captiveSessions.finish({ token, routerId }, { user, password, landing });
@@ -85,9 +85,9 @@ export async function wayOnline(
 }
 
 /**
- * What is said of a device whose purchase runs, at its router.
- * @param page the path of the page that says it; the way to the gateway is at `/online` under it
- * @param isGuest has user name and password at hand, and nothing to note before the device goes online
+ * Describes how a device with an active purchase goes online.
+ * @param page path of the page; `/online` under it leads to the gateway
+ * @param isGuest the buyer knows username and password already
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
@@ -97,7 +97,7 @@ export function goOnline(
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
 	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
-	// A gateway that refuses sends the browser to us with a new visit, which has not been tried.
+	// After a refusal the gateway sends the browser to us with a new captive session, which has not been tried.
 	const isBack = how === 'navigate' && asked.has('online') && tried === 'here';
 	if (deviceState === 'online' || entry.state === 'online' || isBack) {
 		return { ...here, tone: 'good', title: m.splash_is_online(), texts: [m.splash_is_online_text()] };
@@ -130,7 +130,7 @@ export function goOnline(
 	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
 }
 
-/** The gateway lets the device in by itself. */
+/** The gateway connects the device without a sign-in. */
 function waiting(deviceState: PurchaseDevice['deviceState'], signIn: SignIn) {
 	const again = { text: m.splash_waits_again(), quiet: true };
 	switch (deviceState) {

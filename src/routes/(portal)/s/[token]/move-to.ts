@@ -6,12 +6,12 @@ import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
-/** How a pass is used on another device, and what its end means: both depend on what lets devices in. */
+/** Texts about another device and about the end of a pass; both depend on the kind of access. */
 
 export interface MoveTo {
 	texts: string[];
 	address: string;
-	/** Opens the page elsewhere; null where only the page of the Wi-Fi itself helps. */
+	/** Opens the page on another device; null if only the sign-in page of the Wi-Fi helps. */
 	qr: QrCode | null;
 }
 
@@ -31,7 +31,7 @@ export function moveTo(session: SessionBody, { address, code, signIn }: At): Mov
 	}
 	const words = { address: apart(`${new URL(address).host}${link('/resume')}`), code: apart(code), ssid };
 	const signsIn = kind === 'portal_login' || kind === 'wpa_enterprise';
-	// One that is still there keeps its place, and the other would be refused.
+	// A device that is still online keeps its slot, and the other would be refused.
 	const isOne = kind !== 'shared_password' && max_devices === 1;
 	return {
 		texts: [

@@ -5,12 +5,12 @@ import { orUnavailable } from '../../api-errors.ts';
 import type { Purchase } from './view.ts';
 
 /**
- * A page that loads itself again without script is answered when there is news, or after this time: the browser shows
- * the old page meanwhile, the news is there at once, and the service is asked a few times a minute instead of twenty.
+ * A page without script that reloads is answered when there is news, or after this time. The browser shows the old page
+ * meanwhile, and the service gets a few requests per minute instead of twenty.
  */
 const HOLD_SECONDS = 10;
 
-/** The purchase of the address. @throws a calm page: 404 when there is none, 503 when it cannot be read now */
+/** Reads the purchase of the address. @throws an error page: 404 if there is none, 503 if the service is not available */
 export async function findPurchase(event: RequestEvent<{ token: string }>): Promise<Purchase> {
 	const { purchases } = event.locals.app;
 	const holds = event.request.method === 'GET' && event.url.searchParams.has('held');

@@ -15,9 +15,9 @@ export type Line = [label: string, value: string];
 export interface Receipt {
 	/** Place and code. */
 	head: Line[];
-	/** One for each time that was ordered, the first one and what was added, and for each further payment. */
+	/** One for each ordered time (first and added), and for each further payment. */
 	parts: Line[][];
-	/** The sum of all payments that were kept, where there are several. */
+	/** The sum of several payments that were not refunded. */
 	total: Line | null;
 	asOf: string;
 }
@@ -37,7 +37,7 @@ export function shortLines({ router, session, payment }: Purchase): Line[] {
 /** Everything that was bought and paid under one code. */
 export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Receipt {
 	const { router, code } = purchase;
-	// An attempt that moved no money has no place on a receipt.
+	// An attempt without a charge is not on the receipt.
 	const added = purchase.added.filter(({ payment }) => payment !== null && isMoney(payment));
 	const parts = [purchase, ...added];
 	const when = (text: string) => dateText(new Date(text), timeZone);
@@ -73,7 +73,7 @@ function accessText(kind: AccessKind): string {
 	}
 }
 
-/** Day and time in full, because a receipt is read later, too. */
+/** Writes day and time in full, because a receipt is read later. */
 function dateText(moment: Date, timeZone: string): string {
 	return new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
@@ -138,7 +138,7 @@ function sum(payments: readonly PaymentBody[]): string {
 	return formatMoney(toMajor(minor, first.currency), first.currency);
 }
 
-/** The receipt to be sent to somebody, or kept where nothing can be printed. */
+/** The receipt as text, to send or keep. */
 export function receiptText(receipt: Receipt, address: string): string {
 	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
 	return [

@@ -14,7 +14,7 @@ import { orderRefusal, PAID_AGAIN } from '../../refusal.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
-/** The price of paying again: the agreed one while this order can be paid, else today's. */
+/** Returns the price of another payment: the agreed one while this order can be paid, otherwise the current one. */
 export function priceAgain({ router, session }: Purchase): number | null {
 	if (session.status === 'pending_payment') return session.amount;
 	return quote(router, session.duration)?.amount ?? null;
@@ -33,7 +33,7 @@ export function retryForm({ router, session, payment }: Purchase, amount: number
 	};
 }
 
-/** Pays this purchase again, or buys the same time where it can no longer be paid. */
+/** Pays this purchase again, or buys the same time if it can no longer be paid. */
 export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
 	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
@@ -43,7 +43,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 			: { paymentMethod: m.purchase_choose_network() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
 	};
-	// The amount that is charged is the amount that was shown.
+	// Charges only the amount that was shown.
 	if (entry.quoted !== String(priceAgain(purchase))) errors.form = m.purchase_price_changed();
 	if (Object.keys(errors).length > 0) return fail(400, { retried: entry, errors });
 

@@ -6,7 +6,7 @@ import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 
 export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInMethodAt']>>;
 
-/** `gateway`: the page on a device that a gateway sent, which has joined the Wi-Fi. */
+/** `gateway`: the page on a device from a gateway, which is connected to the Wi-Fi already. */
 type ShownOn = 'page' | 'gateway' | 'kiosk';
 
 interface Context {
@@ -45,7 +45,7 @@ export function signInInstructions(
 	};
 }
 
-/** Whether the captive portal takes the code of the purchase. */
+/** Returns true if the captive portal accepts the code of the purchase. */
 export const takesCode = ({ access }: SessionBody, signIn: SignIn): boolean =>
 	access.kind === 'portal_login' && signIn !== 'typed';
 

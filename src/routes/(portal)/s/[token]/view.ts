@@ -18,13 +18,13 @@ import { momentText } from '#lib/format/when.ts';
 
 export type Purchase = PurchaseView;
 
-/** Time that runs: one session, or several that follow each other under one password. */
+/** Active time: one session, or several consecutive ones with one password. */
 export interface Pass {
 	/** One of its sessions, with the password. */
 	session: SessionBody;
 	remainingSeconds: number;
 	totalSeconds: number;
-	/** With so much left the page warns. */
+	/** The page warns when this much time is left. */
 	warnSeconds: number;
 	/** The last session of the pass, to which time is added. */
 	last: SessionBody;
@@ -47,7 +47,7 @@ export interface PurchaseShown {
 	watch: string;
 }
 
-/** A declined addition is shown for so long. */
+/** A declined addition is shown for this long. */
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
 export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): PurchaseShown {
@@ -80,7 +80,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 	};
 }
 
-/** The sessions whose time runs or follows, as one. */
+/** Combines the active session and those that follow it. */
 function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
 	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
 	active.sort((a, b) => moment(a.expires_at) - moment(b.expires_at));
@@ -135,7 +135,7 @@ function wordsOf({ session, payment }: PurchasePart, code: string, until: string
 		network: methodName(payment?.payment_method ?? session.payment_method),
 		ssid: apart(session.ssid),
 		until,
-		// Never broken at its hyphen: it is copied by hand. (Word joiners; readCode passes over them.)
+		// Word joiners prevent a line break at the hyphen, because buyers copy it by hand; readCode ignores them.
 		code: apart(code.replace('-', '\u2060-\u2060'))
 	};
 }

@@ -10,7 +10,7 @@ export const load: PageServerLoad = async (event) => {
 };
 
 export const actions: Actions = {
-	/** POST /splash/{key}: a router's own login page sends it as a form. It makes a visit, and nothing else. */
+	/** POST /splash/{key}: from a router's own login page, as a form. Only creates a captive session. */
 	default: async (event) => {
 		const gateway = await findGateway(event);
 		let form: FormData;

@@ -4,7 +4,7 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { enter, splashPage } from '../../../splash/splash.ts';
 import type { PageServerLoad } from './$types';
 
-/** UniFi calls it with a slash at the end; to send it elsewhere first would cost a round trip. */
+/** UniFi calls it with a trailing slash; a redirect would cost a round trip. */
 export const trailingSlash = 'ignore';
 
 /** GET /guest/s/{site}/: the splash page as UniFi's external portal asks for it. The gateway is found by its site. */

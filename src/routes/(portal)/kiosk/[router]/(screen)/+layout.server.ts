@@ -1,4 +1,4 @@
 import type { LayoutServerLoad } from './$types';
 
-/** The kiosk fills its screen: nothing of the site around it leads out of the flow. */
+/** The kiosk fills its screen: no header or link leads out of the purchase. */
 export const load: LayoutServerLoad = () => ({ bare: true });

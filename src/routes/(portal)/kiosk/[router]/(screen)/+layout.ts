@@ -1,2 +1,2 @@
-/** The screens of a kiosk follow each other in one page. */
+/** The screens of a kiosk are one page. */
 export const csr = true;

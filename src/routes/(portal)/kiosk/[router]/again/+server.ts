@@ -8,7 +8,7 @@ import { priceAgain } from '../../../s/[token]/retry.ts';
 import { refused, answer } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
-/** Pays the purchase of the form's `token` again: `{ token }` of where it goes on, or `{ errors }` by field. */
+/** Pays the purchase of the form's `token` again. Answers with the `{ token }` to continue with, or `{ errors }` by field. */
 export const POST: RequestHandler = async (event) => {
 	const entry = readFields(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
 	const { config, purchases } = event.locals.app;
@@ -20,7 +20,7 @@ export const POST: RequestHandler = async (event) => {
 			return refused({ paymentMethod: m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
-		// The amount that is charged is the amount that was shown.
+		// Charges only the amount that was shown.
 		if (entry.quoted !== String(priceAgain(purchase)))
 			return refused({ form: m.purchase_price_changed() }, 409);
 		try {

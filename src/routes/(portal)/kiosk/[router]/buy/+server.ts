@@ -9,8 +9,8 @@ import { refused, answer } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /**
- * Buys what the form says (the fields of pay-form.ts): `{ token }` of the purchase, or `{ errors }` by field.
- * Sent twice with the same `purchase`, it is one purchase.
+ * Buys the time of a form (fields of pay-form.ts). Answers with the `{ token }` of the purchase, or `{ errors }` by field.
+ * Forms with the same `purchase` are one purchase.
  */
 export const POST: RequestHandler = async (event) => {
 	const entry = readPayEntry(await readForm(event.request));
@@ -20,7 +20,7 @@ export const POST: RequestHandler = async (event) => {
 		if (!router) return refused({ form: m.kiosk_no_router() }, 404);
 		const wanted = wantedTime(router, entry);
 		if ('error' in wanted) return refused({ time: wanted.error });
-		// The amount that is charged is the amount that was shown.
+		// Charges only the amount that was shown.
 		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
 		if (!offeredMethods(router.payment_methods).includes(entry.paymentMethod)) {
 			return refused({ paymentMethod: m.purchase_choose_network() });

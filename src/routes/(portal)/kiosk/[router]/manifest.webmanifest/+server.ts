@@ -2,8 +2,8 @@ import { kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import type { RequestHandler } from './$types';
 
 /**
- * Web app manifest (https://www.w3.org/TR/appmanifest/): put on the tablet's home screen, the kiosk opens without the
- * browser around it.
+ * Web app manifest (https://www.w3.org/TR/appmanifest/): from the tablet's home screen the kiosk opens without the
+ * browser's controls.
  */
 export const GET: RequestHandler = ({ url }) => {
 	const screen = url.pathname.replace(/\/manifest\.webmanifest$/, '');
@@ -13,7 +13,7 @@ export const GET: RequestHandler = ({ url }) => {
 		name: 'Airtill kiosk',
 		short_name: 'Airtill',
 		start_url: start,
-		// Every language of the kiosk has an address of its own.
+		// Every language of the kiosk has its own address.
 		scope: '/',
 		display: 'fullscreen',
 		display_override: ['fullscreen', 'standalone'],

@@ -5,12 +5,11 @@ import { answer, unanswered } from '../answers.ts';
 import { kioskPurchase } from '../view.ts';
 import type { RequestHandler } from './$types';
 
-/** Purchases in a row that replaced each other. */
+/** Limit of purchases that replaced each other. */
 const MAX_STEPS = 8;
 
 /**
- * Everything that the kiosk shows of the purchase of the form's `token` (KioskPurchase), or of the one that it went
- * on in; 404 when there is none.
+ * Reads the purchase of the form's `token` (KioskPurchase), or the one that replaced it. Answers 404 if there is none.
  */
 export const POST: RequestHandler = async (event) => {
 	let { token } = readFields(await readForm(event.request), ['token']);

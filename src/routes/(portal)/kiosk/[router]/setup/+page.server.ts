@@ -6,7 +6,7 @@ import { orUnavailable } from '../../../api-errors.ts';
 import { kioskRouter } from '../availability.ts';
 import type { PageServerLoad } from './$types';
 
-/** How a tablet becomes this router's kiosk: a form that makes its start address, and what an owner has to know. */
+/** The page that sets up a kiosk: a form for its start address, and instructions for the owner. */
 export const load: PageServerLoad = async (event) => {
 	const router = await orUnavailable(kioskRouter(event), 'The router cannot be read at the moment.');
 	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
@@ -20,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** Made here: sentences that components name travel to every buyer's browser. */
+/** Read on the server: texts that components use are sent to every buyer's browser. */
 const wordsFor = (place: string) => ({
 	title: m.kiosk_setup_title({ place }),
 	text: m.kiosk_setup_text(),

@@ -5,12 +5,12 @@ import { purchaseShown } from '../../../s/[token]/view.ts';
 import { answer, unanswered } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
-/** Longest time that an answer is held back until there is news; as the API's own limit. */
+/** The longest wait for news, in seconds; the same as the API's limit. */
 const MAX_WAIT_SECONDS = 20;
 
 /**
- * Whether there is something new to show of the purchase of the form's `token`: `{ state }`, and nothing else. Sent
- * in a body, because addresses are kept by browsers and in logs.
+ * Answers with the `{ state }` of the purchase of the form's `token`; it changes when there is something new to show. The
+ * token is in the body, because browsers and logs keep addresses.
  */
 export const POST: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;

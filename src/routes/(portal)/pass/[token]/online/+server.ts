@@ -2,7 +2,7 @@ import { link } from '#lib/i18n/current.ts';
 import { wayOnline } from '../../../s/[token]/go-online.ts';
 import type { RequestHandler } from './$types';
 
-/** GET /pass/{token}/online: 303 to the gateway's sign-in, which lands on the page of the pass again. See /s/{token}/online. */
+/** GET /pass/{token}/online: 303 to the gateway's sign-in, which returns to the page of the pass. See /s/{token}/online. */
 export const GET: RequestHandler = async (event) => {
 	const { token } = event.params;
 	const page = link(`/pass/${token}`);

@@ -11,8 +11,7 @@ export const sizeOf = (parameters: URLSearchParams): Size =>
 	parameters.get('size')?.toLowerCase() === 'a6' ? 'a6' : 'a4';
 
 /**
- * The languages of a poster, each once, in the order in which they were asked for; by default the reader's and
- * English.
+ * Reads the languages of a poster, each once, in the requested order. Default: the reader's language and English.
  */
 export function languagesOf(
 	parameters: URLSearchParams,
@@ -30,7 +29,7 @@ export function languagesOf(
 	};
 }
 
-/** How large a name may be set, by its length: so that a long one needs three lines at most. */
+/** Chooses the size of a name by its length: a long one takes at most three lines. */
 export function nameSize(name: string): 'large' | 'medium' | 'small' | 'tiny' {
 	const { length } = [...name];
 	if (length <= 18) return 'large';

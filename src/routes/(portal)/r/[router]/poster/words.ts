@@ -9,13 +9,13 @@ export interface PosterWords {
 	direction: 'ltr' | 'rtl';
 	title: string;
 	price: string;
-	/** Of the code, for those who do not see it. */
+	/** Alternative text of the QR code. */
 	scan: string;
 	network: string;
 	steps: readonly string[];
 }
 
-/** @param takesCode whether the page that comes up at the hotspot is ours, and takes the code of a purchase */
+/** @param takesCode the sign-in page of the hotspot is ours and accepts the code of a purchase */
 export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean): PosterWords {
 	const said = { locale };
 	const money = formatMoney(router.price, router.currency, locale);

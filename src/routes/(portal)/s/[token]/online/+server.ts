@@ -8,7 +8,7 @@ import type { RequestHandler } from './$types';
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
 
 /**
- * GET /s/{token}/online: 303 to the gateway's sign-in, which lands on the purchase's page again. It is a link and not a
+ * GET /s/{token}/online: 303 to the gateway's sign-in, which returns to the purchase's page. It is a link and not a
  * form, because forms may not be sent to other hosts (CSP), and a full page navigation, because mini-browsers look for
  * the internet only after one.
  */

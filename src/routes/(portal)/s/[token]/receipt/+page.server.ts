@@ -4,7 +4,7 @@ import { findPurchase } from '../purchase.ts';
 import { pageAddress, receiptOf, receiptText } from '../receipt.ts';
 import type { PageServerLoad } from './$types';
 
-/** The receipt of a purchase, to print, to copy or to show. `?text` leads to it as plain text. */
+/** The receipt of a purchase, to print, copy or show. `?text` redirects to the plain text. */
 export const load: PageServerLoad = async (event) => {
 	const { token } = event.params;
 	if (event.url.searchParams.has('text')) redirect(303, link(`/s/${token}/receipt.txt`));

@@ -3,13 +3,13 @@ import { deviceOf, watchText } from '../go-online.ts';
 import { purchaseShown } from '../view.ts';
 import type { RequestHandler } from './$types';
 
-/** Longest time that an answer is held back until there is news; as the API's own limit. */
+/** The longest wait for news, in seconds; the same as the API's limit. */
 const MAX_WAIT_SECONDS = 20;
 
 const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
 	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
 
-/** Tells the page's script whether there is something new to show: `{ state }`, and nothing else. */
+/** Answers the page's script with a `{ state }` that changes when there is something new to show. */
 export const GET: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const asked = event.url.searchParams.get('wait') ?? '';

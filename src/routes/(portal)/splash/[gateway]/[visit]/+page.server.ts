@@ -12,7 +12,7 @@ async function findVisit(event: Event) {
 	return { gateway, visit };
 }
 
-/** The same page under the address of its visit, which can be reloaded, translated and posted to. */
+/** The splash page of a captive session, which can be reloaded, translated and posted to. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, visit } = await findVisit(event);
 	if (!visit) error(410, m.splash_refusal_over());
@@ -20,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 };
 
 export const actions: Actions = {
-	/** Buys on this visit: the purchase lets the visit's device online. */
+	/** Buys for the device of this captive session. */
 	default: async (event) => {
 		const { gateway, visit } = await findVisit(event);
 		const { log, captiveSessions } = event.locals.app;
@@ -28,7 +28,7 @@ export const actions: Actions = {
 			event,
 			() => findRouter(event, gateway),
 			async (token) => {
-				// A purchase that is made is shown, whatever else fails.
+				// The purchase exists, so its page is shown even if this fails.
 				const bound = visit ? captiveSessions.bind(visit.id, token) : Promise.resolve(false);
 				await bound.catch((problem: unknown) => log.error({ err: problem }, 'a visit could not be noted'));
 			}

@@ -8,7 +8,7 @@ import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, visitPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** Of what was typed, so much is read, and comes back in its field. */
+/** Maximum characters of a typed text that are read and shown again. */
 const MAX_TYPED = 64;
 
 async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>) {
@@ -19,7 +19,7 @@ async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>
 	return { gateway, visit };
 }
 
-/** Signs in who bought elsewhere: the device of this visit then belongs to the pass of that user name. */
+/** Signs in a buyer of the API: binds the device of this captive session to the pass of the username. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, visit } = await findVisit(event);
 	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
