@@ -77,13 +77,17 @@ async function clockAhead(database: Database, now: () => number): Promise<number
 	return (rows[0]?.ms ?? before) - (before + now()) / 2;
 }
 
-/** When the newest account, session or payment was created (ms since the epoch), or null if there is none. */
+/** The latest time of an account, session, payment or gateway check (ms since the epoch), or null if there is none. */
 export async function newestRecordAt(database: Database): Promise<number | null> {
 	const newest = await Promise.all(
 		(['accounts', 'sessions', 'payments'] as const).map((table) =>
 			database.db.selectFrom(table).select('created_at').orderBy('id', 'desc').limit(1).executeTakeFirst()
 		)
 	);
-	const times = newest.flatMap((row) => (row ? [row.created_at] : []));
+	const checked = await database.db
+		.selectFrom('gateways')
+		.select(({ fn }) => fn.max('checked_at').as('at'))
+		.executeTakeFirst();
+	const times = [...newest.map((row) => row?.created_at), checked?.at].filter((at) => at != null);
 	return times.length > 0 ? Math.max(...times) : null;
 }
