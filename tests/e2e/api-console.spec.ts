@@ -1,13 +1,17 @@
 import { makeKey, signInAs, test } from './support/developers.ts';
 import { expect } from './support/test.ts';
 
+/** Hash of the announcer's style in SvelteKit 2. */
+const ANNOUNCER_STYLE = 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo=';
+
 test('the API console calls an endpoint with a key, within the content security policy', async ({
 	page,
 	area
 }) => {
 	const errors: string[] = [];
 	page.on('console', (message) => {
-		if (message.type() === 'error') errors.push(message.text());
+		// SvelteKit's route announcer has a style attribute. The policy blocks it, and base.css hides the announcer.
+		if (message.type() === 'error' && !message.text().includes(ANNOUNCER_STYLE)) errors.push(message.text());
 	});
 	await signInAs(page, area, 'app');
 	const key = await makeKey(page, area, 'Console');
