@@ -1,10 +1,10 @@
 /** One line of the doctor's report. */
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
-	/** The subject, e.g. `database`. */
+	/** What was looked at: `database`. */
 	name: string;
 	what: string;
-	/** The next step; null if none is needed. */
+	/** What to do; null when there is nothing to do. */
 	advice: string | null;
 }
 

@@ -14,7 +14,7 @@ export async function withApp<Result>(config: Config, work: (app: App) => Promis
 	}
 }
 
-/** `withApp` with the configuration of the environment. */
+/** `withApp` for commands that need nothing else of the configuration. */
 export const withConfiguredApp = <Result>({ env }: Context, work: (app: App) => Promise<Result>) =>
 	withApp(loadConfig(env), work);
 
@@ -29,7 +29,7 @@ async function openApp(config: Config): Promise<App> {
 	}
 }
 
-/** Returns the database's address without user and password. */
+/** The database as it may be shown: without user and password. */
 export function databaseName({ databaseUrl }: Config): string {
 	if (databaseUrl.startsWith('file:')) return databaseUrl;
 	if (!URL.canParse(databaseUrl)) return 'PostgreSQL';
