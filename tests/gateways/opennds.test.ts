@@ -119,7 +119,7 @@ describe('on the router itself, told by ndsctl', () => {
 				return row?.['last_error'] ? row : false;
 			});
 			expect(grant).toMatchObject({ state: 'granting' });
-			expect(grant['last_error']).toContain('not the one that came to the portal');
+			expect(grant['last_error']).toContain('not the one that opened the portal');
 			expect([await phone.isOnline(), await thief.isOnline()]).toEqual([false, false]);
 			// Nobody was let in, so the money goes back.
 			await server.advance(11 * MINUTE_MS);
