@@ -249,5 +249,5 @@ it('without an address a connection ends by itself, which is noted', async () =>
 		'it is noted',
 		async () => (await state('unreachable'))?.['disconnect_state'] === 'failed'
 	);
-	expect((await state('unreachable'))?.['last_error']).toMatch(/Session-Timeout ends it/);
+	expect((await state('unreachable'))?.['last_error']).toMatch(/Session-Timeout ends the connection/);
 });
