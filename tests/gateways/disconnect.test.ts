@@ -165,7 +165,7 @@ describe('a connection is ended', () => {
 		expect((await state(id))?.['disconnect_state']).toBe('asked');
 		const trouble = async () =>
 			(await fixture().sql.all('select trouble from gateways where name = ?', gateway.name))[0]?.['trouble'];
-		await eventually('the trouble is noted', async () => /not answered/.test(String(await trouble())));
+		await eventually('the trouble is noted', async () => /got no response/.test(String(await trouble())));
 		nas.manner = 'ack';
 		await isDone(id);
 		await eventually('all is well', async () => (await trouble()) === null);
