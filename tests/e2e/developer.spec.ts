@@ -175,7 +175,9 @@ test.describe('without script', () => {
 		await page.getByRole('link', { name: 'Account' }).click();
 		// Chromium does not draw what is for browsers without script when the tests take script away from it.
 		const html = await (await page.request.get(page.url())).text();
-		expect(html).toContain('<noscript><p class="muted small">To add a passkey, use a browser with JavaScript');
+		expect(html).toContain(
+			'<noscript><p class="muted small">To add a passkey, use a browser with JavaScript'
+		);
 		await expect(page.getByRole('button', { name: /passkey/ })).toHaveCount(0);
 	});
 });
