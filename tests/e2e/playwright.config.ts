@@ -15,8 +15,8 @@ const OPERATORS_ONCE = 'operators.spec.ts';
 /** The look of a page does not depend on the database. */
 const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budgets|poster)\.spec\.ts$/;
 
-/** Developer and owner pages are served beside the API: a remote API changes nothing for them. */
-const BESIDE_THE_API = /(developer.*|owner)\.spec\.ts$/;
+/** Developer and owner pages are served beside the API, and a portal of a remote API refuses gateways. */
+const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;
 
 /** `npm test` repeats only the purchase on PostgreSQL and with a remote API; `npm test -- --all` repeats all pages. */
 const REPEATED = process.env['AIRTILL_TEST_ALL'] ? ['*.spec.ts'] : ['buy.spec.ts', 'no-script.spec.ts'];
