@@ -164,7 +164,7 @@ export const rotateGateway: Command = {
 		};
 		if (!Object.values(what).some((value) => value !== null && value !== false)) {
 			throw new UsageError(
-				'Choose what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
+				'Say what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
 			);
 		}
 		return withConfiguredApp(context, async (app) => {
