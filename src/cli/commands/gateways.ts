@@ -90,7 +90,7 @@ function refusal(gateway: RegisteredGateway, { putOut, left, reason }: Removal):
 	const again =
 		adapterOf(gateway.kind).controller?.subject === 'user'
 			? 'are added to it again as soon as it answers: they have to sign in once more'
-			: 'are let in again as soon as it answers';
+			: 'are connected again as soon as it answers';
 	return [
 		`"${plain(gateway.name)}" is not removed: ${left} of its guests are not put out there (${why}).`,
 		...(putOut > 0 ? [`Put out were ${putOut}, who ${again}.`] : []),

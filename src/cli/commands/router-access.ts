@@ -73,7 +73,7 @@ export const routerAccess: Command = {
 
 function lines(id: number, name: string, access: RouterAccess): string[] {
 	const { kind, ssid, security, networkPasswordKnown, maxDevices } = access;
-	const known = networkPasswordKnown ? 'known (not shown)' : 'not known: buyers are told to ask at the venue';
+	const known = networkPasswordKnown ? 'known (not shown)' : 'not known: buyers must ask at the venue';
 	return [
 		`Router            ${id} ${plain(name)}`,
 		`Network           ${plain(ssid)} (${security === 'nopass' ? 'open' : 'WPA'})`,
