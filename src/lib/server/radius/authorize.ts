@@ -21,7 +21,7 @@ import { pskChoice } from './psk.ts';
 import { createOffers } from './psk-offers.ts';
 
 /**
- * Answers a RADIUS server (FreeRADIUS with rlm_rest, see freeradius-config.ts) for one gateway.
+ * Answers a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius) for one gateway.
  *
  * Each answer holds the time until the absolute end of the pass, so a new login never extends it. `authorize` runs before
  * the password check, several times for a PEAP login, and changes no pass. `accepted` runs after it and takes the device

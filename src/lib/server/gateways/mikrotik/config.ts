@@ -1,4 +1,4 @@
-import { freeRadius } from '#lib/server/radius/freeradius-config.ts';
+import { freeRadius } from '../freeradius/config.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 

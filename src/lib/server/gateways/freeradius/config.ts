@@ -1,4 +1,4 @@
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateways/gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 
 /**
  * Configuration of FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway: an instance of rlm_rest that asks us,
