@@ -2,7 +2,7 @@ import type { App } from '#lib/server/app.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createReach } from '#lib/server/gateways/reach.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { adapterOf, gatewayStatus } from '#lib/server/gateways/registry.ts';
 import { routerOfGateway } from '../support/router-of-gateway.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
@@ -99,21 +99,16 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	const { kind, name, clockOffsetMs } = gateway;
-	const adapter = adapterOf(kind);
-	const mode = adapter.controlMode(gateway);
+	const mode = adapterOf(kind).controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
-	if (mode !== 'push' || !adapter.controller) {
-		if (clockOffsetMs !== null) yield clockFinding(clockOffsetMs);
-		return;
-	}
 	const reach = createReach(app.clock);
 	try {
-		const {
-			problems,
-			reachable: isThere,
-			online,
-			...found
-		} = await adapter.controller.status(gateway, reach);
+		const status = mode === 'push' ? await gatewayStatus(kind, gateway, reach) : null;
+		if (!status) {
+			if (clockOffsetMs !== null) yield clockFinding(clockOffsetMs);
+			return;
+		}
+		const { problems, reachable: isThere, online, ...found } = status;
 		const advice = isThere
 			? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
 			: 'check its address, its power, and the network between it and this machine';

@@ -144,14 +144,11 @@ export interface DeviceLogin {
 	mayBeUnmarked: boolean;
 }
 
-/**
- * Result of a command.
- * - `done`: the gateway has applied it.
- * - `unavailable`: it was not applied; `reason` is a sentence for people. Retry.
- * - `impossible`: the gateway cannot do it, for example because the device has left. It ends the access by itself.
- */
-export type CommandResult =
-	{ kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
+/** A gateway did not apply a command. The message is a sentence for people and contains no secret. */
+export class Unavailable extends Error {}
+
+/** `impossible`: the gateway cannot do it, because the device has left. It ends the access by itself. */
+export type CommandResult = 'done' | 'impossible';
 
 export interface GatewayStatus {
 	/** Sentences for people; empty if all is well. */
@@ -173,7 +170,7 @@ export interface Reach {
 	now(): number;
 }
 
-/** Controls a gateway by calling it. Every call may be repeated. */
+/** Controls a gateway by calling it. Every call may be repeated. Methods throw Unavailable. */
 export interface DeviceController {
 	/** Whether it controls devices (by MAC address) or users. */
 	subject: 'device' | 'user';
