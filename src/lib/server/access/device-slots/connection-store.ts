@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
+import type { AccountingReport } from '#lib/server/radius/accounting.ts';
 import type { Span } from './store.ts';
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
@@ -10,29 +11,26 @@ export async function findConnection(queries: Queries, id: number): Promise<Conn
 	return row ?? null;
 }
 
-/** Identifies a connection: a gateway can be several access servers, each with ids of its own. */
-export interface ConnectionName {
-	gatewayId: number;
-	acctSessionId: string;
-	nasAddress: string | null;
-	nasIdentifier: string | null;
-	mac: string | null;
-}
-
-/** Finds a connection by its id at the access server, or at a server of another address if the device is the same. */
-export async function connectionOf(queries: Queries, name: ConnectionName): Promise<ConnectionRow | null> {
+/**
+ * Finds the connection of a report by its id at the access server, or at a server of another address if the device is
+ * the same. A gateway can be several access servers, each with ids of its own.
+ */
+export async function connectionOf(
+	queries: Queries,
+	gatewayId: number,
+	{ sessionId, nasAddress, nasIdentifier, mac }: AccountingReport
+): Promise<ConnectionRow | null> {
 	const rows = await queries
 		.selectFrom('connections')
 		.selectAll()
-		.where('gateway_id', '=', name.gatewayId)
-		.where('acct_session_id', '=', name.acctSessionId)
+		.where('gateway_id', '=', gatewayId)
+		.where('acct_session_id', '=', sessionId)
 		.orderBy('id', 'desc')
 		.limit(MAX_SERVERS)
 		.execute();
 	const isSame = ({ nas_address, nas_identifier }: ConnectionRow) =>
-		nas_address === name.nasAddress && nas_identifier === name.nasIdentifier;
-	const isDevices = ({ mac }: ConnectionRow) => mac !== null && mac === name.mac;
-	return rows.find(isSame) ?? rows.find(isDevices) ?? null;
+		nas_address === nasAddress && nas_identifier === nasIdentifier;
+	return rows.find(isSame) ?? rows.find((row) => row.mac !== null && row.mac === mac) ?? null;
 }
 
 /** Limit of access servers per gateway and id. */
@@ -101,18 +99,19 @@ export async function hasEnded(queries: Queries, gatewayId: number): Promise<boo
 	return row !== undefined;
 }
 
-/** Open connections of one access server of a gateway that started before an instant. */
+/** Open connections of the access server of a report that started before the report. */
 export const openAt = (
 	queries: Queries,
-	server: { gatewayId: number; address: string | null; identifier: string | null; before: number }
+	gatewayId: number,
+	{ nasAddress, nasIdentifier, at }: AccountingReport & { at: number }
 ): Promise<ConnectionRow[]> =>
 	queries
 		.selectFrom('connections')
 		.selectAll()
-		.where('gateway_id', '=', server.gatewayId)
-		.where('nas_address', server.address === null ? 'is' : '=', server.address)
-		.where('nas_identifier', server.identifier === null ? 'is' : '=', server.identifier)
-		.where('started_at', '<=', server.before)
+		.where('gateway_id', '=', gatewayId)
+		.where('nas_address', nasAddress === null ? 'is' : '=', nasAddress)
+		.where('nas_identifier', nasIdentifier === null ? 'is' : '=', nasIdentifier)
+		.where('started_at', '<=', at)
 		.where('stopped_at', 'is', null)
 		.orderBy('id')
 		.execute();

@@ -40,10 +40,10 @@ export const backoffMs = (
 	{ attempts }: store.GrantRow,
 	{ unresponsiveSince }: RegisteredGateway,
 	isAwaited: boolean
-): number =>
-	unresponsiveSince !== null && !isAwaited
-		? MAX_BACKOFF_MS
-		: Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
+): number => (unresponsiveSince !== null && !isAwaited ? MAX_BACKOFF_MS : exponentialMs(attempts));
+
+export const exponentialMs = (attempts: number): number =>
+	Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
 /** Stores a failed call of a grant, with the reason for people. */
 export async function recordFailure(
