@@ -1,13 +1,14 @@
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { JobHandler } from '../jobs/jobs.ts';
-import { account, type AccountingReport } from '../radius/accounting.ts';
-import { accepted, authorize, type Login } from '../radius/authorize.ts';
+import { binder } from '../platform/bind.ts';
+import { account } from '../radius/accounting.ts';
+import { accepted, authorize } from '../radius/authorize.ts';
 import { settleConnection } from '../radius/connections.ts';
 import { lifeOf } from '../radius/probe.ts';
 import { createOffers } from '../radius/psk-offers.ts';
-import { admitStay, endStay, type Stay } from './binauth.ts';
-import { deviceState, type Device } from './device-slots/device-state.ts';
+import { admitStay, endStay } from './binauth.ts';
+import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
 	ADDED_JOB,
@@ -25,12 +26,7 @@ import { passesOfPurchase } from './provisioning/devices.ts';
 import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
-import {
-	confirmFetched,
-	fetchGrants,
-	unconfirmedGrants,
-	type UseOf
-} from './provisioning/grants/fetched-grants.ts';
+import { confirmFetched, fetchGrants, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { movePass } from './provisioning/move-pass.ts';
 import { removeGateway, type RemovalOptions } from './provisioning/gateway-changes/remove-gateway.ts';
@@ -56,56 +52,58 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		concurrencyLimit: createConcurrencyLimit(services),
 		offers: createOffers()
 	};
-	const { database, clock, jobs } = context;
+	const bind = binder(context);
 	return {
-		fetchGrants: (gateway: RegisteredGateway, limit: number, useOf: UseOf) =>
-			fetchGrants(context, gateway, limit, useOf),
-		unconfirmedGrants: (gateway: RegisteredGateway, limit: number) =>
-			unconfirmedGrants(context, gateway, limit),
-		confirm: (gateway: RegisteredGateway, grantId: number) => confirmFetched(context, gateway, grantId),
-		/** Lets in the device of a captive session on which a purchase was made or opened. */
-		async deviceCame(tokenHash: string, isOnline: boolean): Promise<void> {
-			await database.transact(async (trx) => {
-				for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) {
-					await deviceCame(context, trx, pass, isOnline);
-				}
-			});
-			jobs.nudge();
-		},
-		/** Plans grants for running passes at a new gateway, in the transaction that creates it. */
-		gatewayAdded: (trx: Tx, { id }: Pick<RegisteredGateway, 'id'>) =>
-			jobs.schedule(trx, GATEWAY_JOB, id, clock.now()),
-		/** Gives the slots of a purchase's passes to its newest device. Returns false when none moved. */
-		async move(tokenHash: string): Promise<boolean> {
-			const moved = await database.transact(async (trx) => {
-				let any = false;
-				for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) {
-					any = (await movePass(context, trx, pass)) || any;
-				}
-				return any;
-			});
-			jobs.nudge();
-			return moved;
-		},
-		stateOf: (tokenHash: string, device: Device) => deviceState(database.db, tokenHash, device, clock.now()),
-		radius: {
-			authorize: (gateway: RegisteredGateway, login: Login) => authorize(context, gateway, login),
-			accepted: (gateway: RegisteredGateway, login: Login) => accepted(context, gateway, login),
-			account: (gateway: RegisteredGateway, report: AccountingReport) => account(context, gateway, report)
-		},
-		admitStay: (gateway: RegisteredGateway, stay: Stay) => admitStay(context, gateway, stay),
-		endStay: (gateway: RegisteredGateway, stay: Stay) => endStay(context, gateway, stay),
-		pendingAt: (gatewayId: number) => pendingAt(database.db, gatewayId),
-		remove: (gateway: RegisteredGateway, options: RemovalOptions) => removeGateway(context, gateway, options),
-		lifeOf: (gateway: RegisteredGateway) => lifeOf(context, gateway),
-		/** Handlers of the durable jobs. */
+		fetchGrants: bind(fetchGrants),
+		unconfirmedGrants: bind(unconfirmedGrants),
+		confirm: bind(confirmFetched),
+		deviceCame: bind(purchaseCame),
+		gatewayAdded: bind(planUsers),
+		move: bind(movePurchase),
+		stateOf: bind(deviceState),
+		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
+		admitStay: bind(admitStay),
+		endStay: bind(endStay),
+		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
+		remove: bind(removeGateway),
+		lifeOf: bind(lifeOf),
+		/** Handlers of the durable jobs, by kind. */
 		jobs: {
-			[GRANT_JOB]: (grantId: number) => applyGrant(context, grantId),
-			[GATEWAY_JOB]: (gatewayId: number) => gatewayAdded(context, gatewayId),
-			[ACTIVATION_JOB]: (passId: number) => activationTimeout(context, passId),
-			[ROUTER_JOB]: (passId: number) => awaitRouter(context, passId),
-			[ADDED_JOB]: (sessionId: number) => checkAddedTime(context, sessionId),
-			[CONNECTION_JOB]: (connectionId: number) => settleConnection(context, connectionId)
+			[GRANT_JOB]: bind(applyGrant),
+			[GATEWAY_JOB]: bind(gatewayAdded),
+			[ACTIVATION_JOB]: bind(activationTimeout),
+			[ROUTER_JOB]: bind(awaitRouter),
+			[ADDED_JOB]: bind(checkAddedTime),
+			[CONNECTION_JOB]: bind(settleConnection)
 		}
 	};
 }
+
+/** Lets in the device of a captive session on which a purchase was made or opened (its token's hash). */
+async function purchaseCame(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
+	const { database, clock, jobs } = context;
+	await database.transact(async (trx) => {
+		for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) {
+			await deviceCame(context, trx, pass, isOnline);
+		}
+	});
+	jobs.nudge();
+}
+
+/** Gives the slots of a purchase's passes to its newest device. Returns false when none moved. */
+async function movePurchase(context: AccessContext, tokenHash: string): Promise<boolean> {
+	const { database, clock, jobs } = context;
+	const moved = await database.transact(async (trx) => {
+		let any = false;
+		for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) {
+			any = (await movePass(context, trx, pass)) || any;
+		}
+		return any;
+	});
+	jobs.nudge();
+	return moved;
+}
+
+/** Plans grants for running passes at a new gateway, in the transaction that creates it. */
+const planUsers = ({ jobs, clock }: AccessContext, trx: Tx, { id }: Pick<RegisteredGateway, 'id'>) =>
+	jobs.schedule(trx, GATEWAY_JOB, id, clock.now());

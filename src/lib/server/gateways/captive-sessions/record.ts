@@ -96,6 +96,7 @@ export async function loginOf(
 	return row ? entryOf(secrets, row).login : {};
 }
 
+/** Login data of the newest captive sessions of a gateway, with and without a purchase. */
 export async function newestLogins(
 	{ database, clock, secrets }: CaptiveSessionsContext,
 	gateway: RegisteredGateway
