@@ -78,7 +78,7 @@ export async function account(
 		return;
 	}
 	if (sessionId === '') return;
-	if (mac !== null && status === 'start') offers.cameIn({ mac, routerId: gateway.routerId });
+	if (mac !== null && status === 'start') offers.joined({ mac, routerId: gateway.routerId });
 	await database.transact((trx) => updateConnection(context, trx, gateway, timed));
 	jobs.nudge();
 }
@@ -192,7 +192,7 @@ async function passOf(
 	const { access_kind: kind } = await routers.known(trx, routerId);
 	if (kind !== 'wpa_personal_per_client') return UNNAMED;
 	// The pass is certain only if the device was offered a single password.
-	const [only, ...others] = offers.lastTold({ mac, routerId }, now) ?? [];
+	const [only, ...others] = offers.lastOffered({ mac, routerId }, now);
 	if (only === undefined || others.length > 0) return UNNAMED;
 	const pass = await passState(trx, { passId: only, routerId }, now);
 	return pass.kind === 'runs' ? { pass_id: only, told_until: pass.untilMs } : UNNAMED;

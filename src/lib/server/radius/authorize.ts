@@ -127,22 +127,19 @@ async function keyRequest(
 }
 
 async function keysFor(
-	{ database, clock, offers, passes: { passwordOf } }: AccessContext,
+	context: AccessContext,
 	{ routerId }: RegisteredGateway,
 	mac: string
 ): Promise<LoginAnswer> {
-	const now = clock.now();
-	const { passes, full } = await pskChoice(database.db, { mac, routerId }, now, offers);
-	const passIds = passes.map(({ pass }) => pass.id);
-	offers.told({ mac, routerId }, passIds, now);
+	const { passes, full } = await pskChoice(context, { mac, routerId });
 	if (full) return refused('devices');
 	const [first] = passes;
 	if (!first) return { kind: 'unknown' };
 	return {
 		kind: 'keys',
-		passwords: passes.map(({ pass }) => passwordOf(pass)),
+		passwords: passes.map(({ pass }) => context.passes.passwordOf(pass)),
 		user: passes.length === 1 ? loginUser(first.pass.id) : null,
-		terms: termsOf(passes, now)
+		terms: termsOf(passes, context.clock.now())
 	};
 }
 
