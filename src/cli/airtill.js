@@ -1,6 +1,6 @@
 /**
- * Launcher of the command line (`npm run --silent airtill -- COMMAND`). stdout carries nothing but what the
- * command itself prints. Node runs main.ts as it is (it strips the types), so no build is needed.
+ * Starts the command line (`npm run --silent airtill -- COMMAND`). stdout contains only the output of the command. Node
+ * strips the types of main.ts, so no build is needed.
  */
 import process from 'node:process';
 import { ensureInstalled, ensureNode, giveUp } from './bootstrap.js';

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Config } from '#lib/server/config/config.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** Where buyers and operators reach this installation. */
+/** Checks the addresses for buyers and operators. */
 export function* checkAddresses({ mode, origin, callbackUrl }: Config): Generator<Finding> {
 	if (origin?.startsWith('https:')) yield ok('address', origin);
 	else if (mode === 'sandbox') yield ok('address', origin ?? 'links follow the Host header, over plain http');
@@ -24,7 +24,7 @@ export function* checkAddresses({ mode, origin, callbackUrl }: Config): Generato
 	} else yield ok('callbacks', `operators call ${callbackUrl}`);
 }
 
-/** An address that means something on this machine or in its own network only. */
+/** Returns true for an address that is reachable only from this machine or its own network. */
 function isLocal(url: string): boolean {
 	const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
 	const family = isIP(host);

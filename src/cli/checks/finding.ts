@@ -1,10 +1,10 @@
 /** One line of the doctor's report. */
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
-	/** What was looked at: `database`. */
+	/** The subject, e.g. `database`. */
 	name: string;
 	what: string;
-	/** What to do; null when there is nothing to do. */
+	/** The next step; null if none is needed. */
 	advice: string | null;
 }
 

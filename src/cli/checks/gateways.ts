@@ -8,14 +8,13 @@ import { plain } from '../support/output.ts';
 import { withApp } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** A gateway whose clock is off by more refuses to be told (RFC 5176), or ends sessions at the wrong time. */
+/** With a larger offset a gateway refuses Disconnect-Requests (RFC 5176), or ends sessions at the wrong time. */
 const CLOCK_OFF_MS = 30_000;
-/** Longer lists are read by nobody. */
 const MAX_NAMED = 5;
 
-/** Whether the gateways on routers are heard of, and have what they need. */
+/** Checks that the gateways respond and have their credentials. */
 export async function* checkGateways(config: Config): AsyncGenerator<Finding> {
-	// Its routers, and what stands on them, are another installation's.
+	// Its routers and gateways belong to another installation.
 	if (config.remoteApi) return;
 	const [gateways, open] = await withApp(config, async (app) => {
 		const listed = await app.gateways.list();
@@ -25,7 +24,10 @@ export async function* checkGateways(config: Config): AsyncGenerator<Finding> {
 	yield* findings;
 	if (gateways.length === 0) yield ok('gateways', 'none is registered');
 	else if (findings.length === 0) {
-		yield ok('gateways', gateways.length === 1 ? 'it is well' : `all ${gateways.length} are well`);
+		yield ok(
+			'gateways',
+			gateways.length === 1 ? 'one, without problems' : `${gateways.length}, without problems`
+		);
 	}
 	if (open.length > 0) yield hint(config, open);
 }
@@ -37,14 +39,14 @@ function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
 	const test = `see "gateways test ${name}"`;
 	if (missing.length > 0) {
 		const what = `${name} has no ${missing.join(' and no ')}`;
-		yield fail('gateways', what, 'register it anew, with what its kind needs');
+		yield fail('gateways', what, 'remove it and register it again with what its kind needs');
 	}
 	if (seenAt === null && mode !== 'browser' && mode !== 'external') {
-		const what = `${name} was never heard of${unresponsiveSince === null ? '' : ': its router may not be sold'}`;
-		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints; ${test}`);
+		const what = `${name} has never responded${unresponsiveSince === null ? '' : ': its router may not sell'}`;
+		yield warn('gateways', what, `configure it as "gateways config ${name}" prints; ${test}`);
 	} else if (unresponsiveSince !== null) {
-		const what = `${name} has been silent since ${isoTime(unresponsiveSince)}: its router may not be sold`;
-		yield warn('gateways', what, `see that it has power and internet; ${test}`);
+		const what = `${name} has been silent since ${isoTime(unresponsiveSince)}: its router may not sell`;
+		yield warn('gateways', what, `check its power and internet; ${test}`);
 	}
 	if (trouble !== null) yield warn('gateways', `${name}: ${plain(trouble)}`, test);
 	if (clockOffsetMs !== null && Math.abs(clockOffsetMs) > CLOCK_OFF_MS) {
@@ -54,7 +56,7 @@ function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
 	}
 }
 
-/** What a gateway cannot do without, by how it learns who may be online. */
+/** Returns the missing credentials that its control mode requires. */
 function missingOf(gateway: RegisteredGateway): string[] {
 	const mode = adapterOf(gateway.kind).controlMode(gateway);
 	const named: [keyof GatewayCredentials, string][] =
@@ -74,14 +76,14 @@ interface OpenRouter {
 	name: string;
 }
 
-/** Routers on sale on which no gateway stands, and that reveal no password of their owner's. */
+/** Lists routers that sell without a gateway and without the owner's own password. */
 const openRouters = (app: App): Promise<OpenRouter[]> => app.usage.routersWithoutGateway(MAX_NAMED + 1);
 
-/** Another program may let buyers in there: a hint, and none where everything is made up. */
+/** Only warns, because another program may connect buyers there; a sandbox has made-up routers. */
 function hint({ mode }: Config, open: readonly OpenRouter[]): Finding {
 	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${plain(name)}`);
 	const more = open.length > MAX_NAMED ? ' and more' : '';
-	const what = `no gateway stands on routers that are sold: ${names.join(', ')}${more}`;
+	const what = `routers that sell have no gateway: ${names.join(', ')}${more}`;
 	if (mode === 'sandbox') return ok('access', what);
-	return warn('access', what, 'register their gateways, unless something else lets their buyers in');
+	return warn('access', what, 'register their gateways, unless another system connects their buyers');
 }

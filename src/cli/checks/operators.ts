@@ -9,7 +9,7 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 const LIMIT_MS = 10 * 1000;
 
-/** Whether each configured mobile-money operator answers. Builds the application. */
+/** Checks that each configured mobile-money operator answers. Builds the application. */
 export async function* checkOperators(config: Config): AsyncGenerator<Finding> {
 	const findings = await withApp(config, async (app) => {
 		const operators = app.operators.all();
@@ -28,14 +28,14 @@ export async function* checkOperators(config: Config): AsyncGenerator<Finding> {
 	}
 }
 
-/** Money of such an operator that bought nothing stays until a person sends it back. */
+/** Warns about an operator without refunds: a person must refund by hand. */
 function refundFinding({ id, capabilities }: OperatorAdapter): Finding[] {
 	if (capabilities.refund !== 'none') return [];
-	const advice = 'set its credentials for refunds, or see "review list" daily and send the money by hand';
+	const advice = 'set its credentials for refunds, or check "review list" daily and refund by hand';
 	return [warn('operator', `${id}: sends no money back`, advice)];
 }
 
-/** What must be entered by hand, where an operator takes no address with a request. */
+/** Shows the callback address for operators that accept it only in their portal. */
 function portalAddress(app: App, { id, capabilities }: OperatorAdapter): Finding[] {
 	if (capabilities.callback.perRequestUrl) return [];
 	return [
@@ -43,21 +43,21 @@ function portalAddress(app: App, { id, capabilities }: OperatorAdapter): Finding
 	];
 }
 
-/** Questions about money that wait for a person. */
+/** Checks for questions about money that wait for a person. */
 async function reviewFinding(app: App): Promise<Finding> {
 	const { count, oldest } = await app.reviews.countOpen();
-	if (count === 0) return ok('reviews', 'nobody waits for a decision about money');
+	if (count === 0) return ok('reviews', 'no question about money is open');
 	const what = `${count} open, the oldest since ${isoTime(oldest) ?? ''}`;
 	return warn('reviews', what, 'see "review list" and decide');
 }
 
 async function operatorFinding(operator: OperatorAdapter): Promise<Finding> {
-	const advice = "see the operator's credentials and whether this machine reaches its address";
+	const advice = "check the operator's credentials, and the connection to its address";
 	const limit = sleep(LIMIT_MS, null, { ref: false });
 	try {
 		const health = await Promise.race([operator.health(), limit]);
 		if (health?.ok) return ok('operator', `${operator.id} answers`);
-		const reason = health ? (health.reason ?? 'it is not well') : `no answer in ${LIMIT_MS / 1000} s`;
+		const reason = health ? (health.reason ?? 'it reports a problem') : `no answer in ${LIMIT_MS / 1000} s`;
 		return fail('operator', `${operator.id}: ${reason}`, advice);
 	} catch (error) {
 		return fail('operator', `${operator.id}: ${messageOf(error)}`, advice);

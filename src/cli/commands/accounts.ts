@@ -12,7 +12,7 @@ const email = z.email().max(MAX_EMAIL_CHARACTERS);
 export const createAccount: Command = {
 	name: 'accounts create',
 	parameters: '--email EMAIL --role app|owner|admin [--plan default|enterprise]',
-	summary: 'Make an account and print it as JSON.',
+	summary: 'Create an account and print it as JSON.',
 	help: [
 		'  --email EMAIL   names the account; upper and lower case are the same',
 		'  --role ROLE     app: buys for its users; owner: has routers; admin: runs the installation',
@@ -42,10 +42,10 @@ export const createAccount: Command = {
 export const inviteAccount: Command = {
 	name: 'accounts invite',
 	parameters: '--email EMAIL',
-	summary: 'Print a link with which the holder of an account chooses a password for /developer.',
+	summary: 'Print a link to set the password of an account for /developer.',
 	help: [
-		'For installations without a mail server, and for who cannot read mails there. The link works once, for a day;',
-		'whoever opens it gets the account, so hand it over with care.',
+		'For installations without a mail server. The link works once, for a day. It gives access to the account, so send',
+		'it over a safe channel.',
 		'',
 		'  --email EMAIL   the account'
 	].join('\n'),

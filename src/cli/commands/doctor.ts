@@ -15,7 +15,7 @@ export const doctor: Command = {
 	name: 'doctor',
 	parameters: '',
 	summary:
-		'Check configuration, database, clock, disk, secret, operators, gateways, addresses, mail and map; say what to do.',
+		'Check configuration, database, clock, disk, secret, operators, gateways, addresses, mail and map.',
 	help: 'One line for each check: ok, warn or FAIL, what was found, and what to do. The exit code is 1 after a FAIL.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
@@ -54,7 +54,7 @@ function* configurationFailures(error: unknown): Generator<Finding> {
 	if (error instanceof ConfigError) {
 		for (const problem of error.problems) yield fail('configuration', problem, advice);
 	} else if (isExpected(error)) {
-		// The sandbox's secret could not be read or made.
+		// The sandbox's secret could not be read or created.
 		yield fail('configuration', messageOf(error), 'let this user read and write DATA_DIR');
 	} else {
 		throw error;

@@ -13,14 +13,14 @@ import { withConfiguredApp } from '../support/services.ts';
 export const configureGateway: Command = {
 	name: 'gateways config',
 	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL] [--radius-server ADDRESS]',
-	summary: 'Print the ready configuration of a gateway, with its values filled in.',
+	summary: 'Print the complete configuration of a gateway.',
 	help: [
-		'Every file and every step that this very gateway needs. It holds secrets: keep it from other eyes.',
+		'Prints every file and every manual step. The files contain secrets: keep them private.',
 		'',
-		'  --part NUMBER      that part alone, as it belongs into its file',
-		'  --out FOLDER       write the files into a folder (readable by you alone), print the steps',
-		'  --api-origin URL   where the RADIUS server reaches this installation; default: http://127.0.0.1 and its port',
-		'  --radius-server ADDRESS  the RADIUS server, as the gateway reaches it; else a name to be replaced is printed'
+		'  --part NUMBER      print only this part, without a heading',
+		'  --out FOLDER       write the files to a folder that only you can read, and print the steps',
+		'  --api-origin URL   URL at which the RADIUS server reaches Airtill; default: http://127.0.0.1 with its port',
+		'  --radius-server ADDRESS  address at which the gateway reaches the RADIUS server; default: a placeholder'
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
@@ -57,7 +57,7 @@ export const configureGateway: Command = {
 	}
 };
 
-/** Not a name: hostapd takes addresses only. */
+/** Reads an IP address; hostapd accepts no host names. */
 function addressOf(text: string | undefined): string | null {
 	if (text === undefined) return null;
 	if (isIP(text) === 0) throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
@@ -81,7 +81,7 @@ function partOf(parts: readonly ConfigPart[], number: string): ConfigPart {
 const written = ({ title, file, text }: ConfigPart, index: number) =>
 	[`=== ${index + 1}. ${title}${file === null ? '' : ` (${file})`}`, '', text.replace(/\n$/, '')].join('\n');
 
-/** Under the names of the files, with the number of the part where two are the same. */
+/** Writes the files under their own names; a repeated name gets the number of its part. */
 async function write(parts: readonly ConfigPart[], folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 	const taken = new Set<string>();

@@ -115,8 +115,8 @@ export const addGateway: Command = {
 			await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
 			if (changed) {
 				console.error(
-					`Router ${input.routerId} is portal_login from now on: buyers get a user name and a password for the ` +
-						`sign-in page. Where that is wrong: "routers access ${input.routerId} --kind KIND".`
+					`Router ${input.routerId} is portal_login from now on: buyers get a username and a password for the ` +
+						`sign-in page. To change this: "routers access ${input.routerId} --kind KIND".`
 				);
 			}
 			return 0;
@@ -164,7 +164,7 @@ export const rotateGateway: Command = {
 		};
 		if (!Object.values(what).some((value) => value !== null && value !== false)) {
 			throw new UsageError(
-				'Say what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
+				'Choose what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
 			);
 		}
 		return withConfiguredApp(context, async (app) => {

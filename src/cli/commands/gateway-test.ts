@@ -7,7 +7,7 @@ import { withConfiguredApp } from '../support/services.ts';
 export const testGateway: Command = {
 	name: 'gateways test',
 	parameters: 'NAME',
-	summary: 'Check a gateway from our side; say what is wrong and what to do.',
+	summary: 'Check a gateway.',
 	help: 'One line for each check: ok, warn or FAIL, what was found, and what to do. The exit code is 1 after a FAIL.',
 	async run(args, context) {
 		const [name = ''] = positionals(parseCommand(args, {}).positionals, ['NAME']);

@@ -16,7 +16,7 @@ export const listGateways: Command = {
 	name: 'gateways list',
 	parameters: '',
 	summary: 'List the gateways.',
-	help: 'Ordered by name: name, kind, router, when it was last heard of, how it stands, sign-in hosts.',
+	help: 'Ordered by name. Columns: name, kind, router, time of its last message, state, sign-in hosts.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
 		return withConfiguredApp(context, async (app) => {
@@ -36,8 +36,8 @@ export const listGateways: Command = {
 export const showGateway: Command = {
 	name: 'gateways show',
 	parameters: 'NAME',
-	summary: 'Print the addresses of a gateway, and its text for DHCP option 114.',
-	help: 'Its secrets are not shown: "gateways config NAME" prints them filled in, "gateways rotate NAME" makes new ones.',
+	summary: 'Print the addresses of a gateway, and its value for DHCP option 114.',
+	help: 'Shows no secrets: "gateways config NAME" prints them, "gateways rotate NAME" replaces them.',
 	async run(args, context) {
 		const [name = ''] = positionals(parseCommand(args, {}).positionals, ['NAME']);
 		return withConfiguredApp(context, async (app) => {
@@ -48,19 +48,18 @@ export const showGateway: Command = {
 	}
 };
 
-/** Ctrl-C, an end that was asked for, and a terminal that is gone. */
+/** Ctrl-C, a request to end, and a closed terminal. */
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export const removeGateway: Command = {
 	name: 'gateways remove',
 	parameters: 'NAME [--force]',
-	summary: 'Put out whom a gateway lets in, and forget it: its portal address ends.',
+	summary: 'Disconnect the devices of a gateway, and delete it with its portal address.',
 	help:
-		'Purchases stay as they are; devices that it sends are told that nothing is sold there. Where it could not be told ' +
-		'to put its guests out, it is not removed, because nobody could do that later, and those that were put out are let ' +
-		'in again. One that asks RADIUS, or its BinAuth script, is only forgotten: who is online there stays until the end that ' +
-		'it was told. It may take a minute or two: what it was asked for last must be done first. --force removes one that is ' +
-		'gone for good.',
+		'Purchases do not change. If a device cannot be disconnected, the gateway is not removed, because Airtill could not ' +
+		'do it later; devices that were disconnected are connected again. A gateway that uses RADIUS or BinAuth is only ' +
+		'deleted: its devices stay online until the end of their time. The command can take two minutes, because it waits ' +
+		'for requests that the gateway may still carry out. --force removes a gateway that no longer exists.',
 	async run(args, context) {
 		const { values, positionals: given } = parseCommand(args, { force: { type: 'boolean', default: false } });
 		const [name = ''] = positionals(given, ['NAME']);
@@ -74,8 +73,8 @@ export const removeGateway: Command = {
 				signal: interrupt.signal,
 				onWait: (untilMs) =>
 					console.error(
-						`A guest was just being let in there. Waiting until ${isoTime(untilMs)}, when that cannot be done any ` +
-							'more; Ctrl-C lets everybody in again.'
+						`The gateway may still carry out an earlier request. Waiting until ${isoTime(untilMs)}; Ctrl-C cancels the ` +
+							'removal.'
 					)
 			});
 			for (const signal of STOPPING) process.off(signal, stop);
@@ -95,7 +94,7 @@ function refusal(gateway: RegisteredGateway, { putOut, left, reason }: Removal):
 	return [
 		`"${plain(gateway.name)}" is not removed: ${left} of its guests are not put out there (${why}).`,
 		...(putOut > 0 ? [`Put out were ${putOut}, who ${again}.`] : []),
-		'Try again when it answers. Where it never will: --force.'
+		'Try again when it answers. If it never will, use --force.'
 	].join(' ');
 }
 
@@ -106,20 +105,19 @@ function sayRemoved(
 	console.error(`The gateway "${plain(name)}" is removed. Guests put out there: ${putOut}.`);
 	if (staying > 0) {
 		console.error(
-			`It cannot be told to put out guests that are away, or not at all: ${staying} may stay online there until their ` +
-				'time ends.'
+			`${staying} devices may stay online there until their time ends, because this gateway cannot disconnect them.`
 		);
 	}
 	if (left > 0) {
 		console.error(
 			`Not put out there: ${left} (${plain(reason ?? 'It does not answer.')}). Airtill cannot do it any more: devices ` +
-				'stay online there until the end that it was told, and users of a MikroTik hotspot stay for good. Should that ' +
-				`router come back, remove them by hand: /ip hotspot user remove [find comment="Airtill ${installation}"]`
+				'stay online there until the end of their time, and users of a MikroTik hotspot stay for good. If that ' +
+				`router returns, remove them by hand: /ip hotspot user remove [find comment="Airtill ${installation}"]`
 		);
 	}
 }
 
-/** How a gateway stands, in a few words; `gateways test` says more. */
+/** Describes the state of a gateway in a few words; `gateways test` has the details. */
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
 	const state = gatewayState(gateway, adapterOf(gateway.kind).controlMode(gateway));

@@ -14,13 +14,13 @@ const MAX_NAME_CHARACTERS = 100;
 export const createKey: Command = {
 	name: 'keys create',
 	parameters: '--account EMAIL [--name NAME] [--role app|owner|admin]',
-	summary: 'Make an API key and print it, this once.',
+	summary: 'Create an API key and print it once.',
 	help: [
-		'Standard output carries the key alone, so that it can go into a variable or a file.',
+		'Standard output contains only the key, ready for a variable or a file.',
 		'',
 		"  --account EMAIL  the key's account",
-		`  --name NAME      what it is for; default: ${DEFAULT_NAME}`,
-		"  --role ROLE      less than the account may do; default: the account's role"
+		`  --name NAME      its purpose; default: ${DEFAULT_NAME}`,
+		"  --role ROLE      a role below the account's, or the same; default: the account's role"
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
@@ -61,7 +61,7 @@ export const createKey: Command = {
 export const listKeys: Command = {
 	name: 'keys list',
 	parameters: '--account EMAIL',
-	summary: 'List the keys of an account, without the keys themselves.',
+	summary: 'List the keys of an account; only their last characters are shown.',
 	help: "  --account EMAIL  the keys' account",
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, { account: { type: 'string' } });
@@ -92,8 +92,8 @@ export const listKeys: Command = {
 export const revokeKey: Command = {
 	name: 'keys revoke',
 	parameters: 'KEY_OR_ID',
-	summary: 'End a key, by its text or by its id (see keys list).',
-	help: 'A running server may take a revoked key for five more seconds.',
+	summary: 'Revoke a key, by its text or by its id (see "keys list").',
+	help: 'A running server may accept a revoked key for five more seconds.',
 	async run(args, context) {
 		const { positionals: words } = parseCommand(args, {});
 		const [keyOrId = ''] = positionals(words, ['KEY_OR_ID']);

@@ -10,8 +10,8 @@ import { withConfiguredApp } from '../support/services.ts';
 export const listReviews: Command = {
 	name: 'review list',
 	parameters: '[--resolved]',
-	summary: 'List what a person must decide about money.',
-	help: '  --resolved  list what was decided instead',
+	summary: 'List the questions about money that a person must decide.',
+	help: '  --resolved  list decided questions instead',
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, { resolved: { type: 'boolean' } });
 		positionals(words, []);
@@ -37,8 +37,8 @@ export const listReviews: Command = {
 export const showReview: Command = {
 	name: 'review show',
 	parameters: 'ID',
-	summary: 'Show a question with all that is known about its payment.',
-	help: 'What operators said is shown as it came, with numbers and credentials taken out.',
+	summary: 'Show a question with everything that is known about its payment.',
+	help: 'Shows the messages of operators without phone numbers and credentials.',
 	async run(args, context) {
 		const { positionals: words } = parseCommand(args, {});
 		const [id = ''] = positionals(words, ['ID']);
@@ -63,15 +63,15 @@ export const showReview: Command = {
 export const resolveReview: Command = {
 	name: 'review resolve',
 	parameters: `ID --decision ${DECISIONS.join('|')} --by NAME --note TEXT [--transaction ID]`,
-	summary: 'Decide a question; what moves money is carried out by the running server.',
+	summary: 'Decide a question. The running server then moves the money.',
 	help: [
-		"  --decision paid          the operator's books say that the payer paid: grants the time or sends the money back",
-		'  --decision unpaid        they say that nothing was taken',
-		'  --decision retry-refund  ask the operator to send the money back once more',
-		'  --decision refunded      the money was sent back by hand',
-		'  --decision dismiss       nothing is to be done',
-		'  --by NAME                who decides',
-		'  --note TEXT              why: what was seen where',
+		"  --decision paid          the operator's books say that the payer paid: grants the time or refunds it",
+		"  --decision unpaid        the operator's books say that the payer was not charged",
+		'  --decision retry-refund  ask the operator for the refund again',
+		'  --decision refunded      the money was refunded by hand',
+		'  --decision dismiss       nothing needs to be done',
+		'  --by NAME                your name',
+		'  --note TEXT              the reason, with its source',
 		"  --transaction ID         the operator's id of the transaction, with paid and refunded"
 	].join('\n'),
 	async run(args, context) {

@@ -15,22 +15,22 @@ import { withConfiguredApp } from '../support/services.ts';
 export const routerAccess: Command = {
 	name: 'routers access',
 	parameters: 'ID [--kind KIND] [--network-password-file FILE | --no-network-password] [--max-devices N]',
-	summary: 'Say what a bought password is on a router, and show what holds.',
+	summary: 'Set how buyers get online at a router, and show the settings.',
 	help: [
-		'With no option it only shows what holds. What is ordered already keeps its kind.',
+		'Without options it only shows the settings. Existing orders keep their kind.',
 		'',
 		`  --kind KIND           ${ACCESS_KINDS.join(', ')}:`,
-		'                        wpa_personal_per_client  the password of the Wi-Fi itself, another one for each buyer',
-		'                        wpa_enterprise           user name and password of the Wi-Fi itself (PEAP)',
-		'                        portal_login             user name and password on the sign-in page of the hotspot',
-		'                        shared_password          your own password, the same for all: nothing can end it',
+		'                        wpa_personal_per_client  a Wi-Fi password of its own for each buyer',
+		'                        wpa_enterprise           username and password for the Wi-Fi (PEAP)',
+		'                        portal_login             username and password for the sign-in page of the hotspot',
+		'                        shared_password          your own password, the same for everyone; Airtill cannot end it',
 		'  --network-password-file FILE',
 		`                        the password of the network: ${PASSWORD_RULE}.`,
-		'                        shared_password reveals it to buyers, and running ones get a new one at once;',
-		'                        portal_login puts it into the QR code that joins the network',
-		'  --no-network-password forget it: buyers on portal_login are told to ask for it at the venue',
-		`  --max-devices N       devices that one pass lets online at a time, 1 to ${MAX_PASS_DEVICES}; for new orders.`,
-		'                        A MikroTik without RADIUS counts its own: beside those at other gateways of the router'
+		'                        shared_password shows it to buyers; active buyers see a new password at once;',
+		'                        portal_login puts it into the QR code that connects to the network',
+		'  --no-network-password delete it: buyers on portal_login must ask for it at the venue',
+		`  --max-devices N       devices that may use one pass at a time, 1 to ${MAX_PASS_DEVICES}; for new orders.`,
+		'                        A MikroTik without RADIUS counts only its own devices'
 	].join('\n'),
 	async run(args, context) {
 		const { values, positionals: words } = parseCommand(args, {
@@ -60,7 +60,7 @@ export const routerAccess: Command = {
 			const access = await app.accessKinds.set(routerId, {
 				...(values.kind === undefined ? {} : { kind: values.kind }),
 				...(networkPassword === undefined ? {} : { networkPassword }),
-				// What is no number is none of the allowed ones either.
+				// 0 is refused, as is any text that is not a number.
 				...(maxDevices === undefined
 					? {}
 					: { maxDevices: /^\d{1,3}$/.test(maxDevices) ? Number(maxDevices) : 0 })
@@ -84,20 +84,20 @@ function lines(id: number, name: string, access: RouterAccess): string[] {
 			? []
 			: [
 					'',
-					'The end of the time cannot be enforced there: all guests share one password, and it works on. Buyers are',
-					'told so before they pay. Change the password from time to time: here first, then in the router.'
+					'Airtill cannot end the time there: everyone shares one password, which keeps working. Buyers see this before',
+					'they pay. Change the password from time to time: here first, then in the router.'
 				])
 	];
 }
 
 /**
- * A password comes in a file: words of a command line are seen by every user of the machine.
- * @returns undefined where none is given
+ * Reads a password from a file: every user of a machine can see command lines.
+ * @returns undefined without a file
  */
 async function passwordFrom(folder: string, file: string | undefined): Promise<string | undefined> {
 	if (file === undefined) return undefined;
 	try {
-		// Blanks belong to it; the end of its line does not.
+		// Spaces are part of the password; the line break is not.
 		return (await readFile(resolve(folder, file), 'utf8')).replace(/\r?\n$/, '');
 	} catch (error) {
 		throw new CommandError(`--network-password-file: ${file} cannot be read.`, { cause: error });

@@ -30,24 +30,24 @@ const MAX_OWNERS_NAMED = 10;
 export const importRoutersFile: Command = {
 	name: 'routers import',
 	parameters: 'FILE.csv --map field=Column,... [--price N] [--owner EMAIL] [--skip-bad]',
-	summary: 'Add routers from a CSV file, or change those that were imported before.',
+	summary: 'Add or update routers from a CSV file.',
 	help: [
-		'Everything is imported or, when a row is bad, nothing. Every bad row is reported with its line and reason.',
-		'A router is known again by its id; importing the same file twice changes nothing.',
+		'If a row is bad, nothing is imported. Every bad row is reported with its line and the reason.',
+		'The id identifies a router, so importing the same file twice changes nothing.',
 		'',
-		'  --map PAIRS    which column holds what, e.g. ssid=SSID,lat=Latitude,lon=Longitude',
+		'  --map PAIRS    the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude',
 		`                 Fields: ${IMPORT_FIELDS.join(', ')}.`,
-		'                 ssid, lat and lon are needed. Without id a router is known by its network, position and',
-		'                 name. security: wpa (default) or nopass. status: online (default) or offline.',
+		'                 ssid, lat and lon are required. Without id, network, position and name identify a',
+		'                 router. security: wpa (default) or nopass. status: online (default) or offline.',
 		`                 access_kind: ${ACCESS_KINDS.slice(0, 3).join(', ')}`,
 		`                 or ${ACCESS_KINDS.slice(3).join(', ')} (see "routers access"); default: the first one, on open`,
-		'                 networks portal_login. What is shared_password is sold once its password is set there.',
-		'                 What has no column keeps its value in routers that are there already.',
+		'                 networks portal_login. A router with shared_password sells once its password is set there.',
+		'                 Fields without a column keep their value in existing routers.',
 		'  --price N      price per hour in units of CURRENCY, at most MAX_PRICE, for rows without a price in the file',
-		'  --owner EMAIL  the account they belong to, an owner or admin; default: the only owner there is',
-		'  --skip-bad     leave bad rows out and import the others',
+		'  --owner EMAIL  their account, an owner or admin; default: the only owner',
+		'  --skip-bad     skip bad rows and import the others',
 		'',
-		'The file is CSV in UTF-8, separated by commas, its first line the names of the columns.'
+		'The file is CSV in UTF-8, separated by commas. Its first line contains the column names.'
 	].join('\n'),
 	async run(args, { env, folder }) {
 		const { values, positionals: words } = parseCommand(args, {
@@ -102,7 +102,7 @@ export const listRouters: Command = {
 	name: 'routers list',
 	parameters: '',
 	summary: 'List all routers.',
-	help: 'Ordered by id: id, name, SSID, position (latitude, longitude), price per hour, status.',
+	help: 'Ordered by id. Columns: id, name, SSID, position (latitude, longitude), price per hour, status.',
 	async run(args, context) {
 		positionals(parseCommand(args, {}).positionals, []);
 		return withConfiguredApp(context, async (app) => {
@@ -119,7 +119,7 @@ export const listRouters: Command = {
 	}
 };
 
-/** `field=Column,...`; a comma inside a column's name is told from one before the next `field=`. */
+/** Parses `field=Column,...`. A column's name may contain commas: only a comma before `field=` separates. */
 function parseMap(options: readonly string[]): ColumnMap {
 	const map = new Map<ImportField, string>();
 	for (const pair of options.flatMap((text) => text.split(/,(?=\s*\w+\s*=)/))) {
@@ -137,7 +137,7 @@ function parseMap(options: readonly string[]): ColumnMap {
 	return map;
 }
 
-/** A whole file, or what a pipe gives, up to a limit. */
+/** Reads a file or a pipe, up to a limit. */
 async function readFile(path: string): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let bytes = 0;
@@ -181,7 +181,7 @@ async function ownerOf(app: App, email: string | undefined): Promise<Account> {
 async function onlyOwner(app: App): Promise<Account> {
 	const owners = () => app.accounts.withRole('owner', MAX_OWNERS_NAMED);
 	const found = await owners();
-	// A fresh sandbox gets its demo accounts here as it would at its first start.
+	// A new sandbox gets its demo accounts now instead of at its first start.
 	if (found.length === 0 && app.config.demo) await demoAccounts(app);
 	const [owner, ...others] = found.length === 0 ? await owners() : found;
 	if (!owner) {
@@ -195,7 +195,7 @@ async function onlyOwner(app: App): Promise<Account> {
 	throw new CommandError(`There are several owner accounts; choose one with --owner EMAIL: ${emails}.`);
 }
 
-/** Says every thousand rows how far an import is; on a terminal in one line. */
+/** Prints the progress of an import every thousand rows; on a terminal in one line. */
 function progress(total: number): (done: number) => void {
 	return (done) => {
 		if (done < PROGRESS_ROWS || (done % PROGRESS_ROWS !== 0 && done !== total)) return;
@@ -216,7 +216,7 @@ const cellsOf = (row: RouterRow): string[] => [
 
 const ROUTER_WIDTHS = [6, 40, 32, 30, 14, 0];
 
-/** One line of the table; a long text is cut at the edge of its column. */
+/** Formats one line of the table; a text longer than its column is cut. */
 const routerLine = (cells: string[]) =>
 	cells
 		.map((text, column) => {

@@ -5,7 +5,7 @@ import { print } from '../support/output.ts';
 export const listSettings: Command = {
 	name: 'settings list',
 	parameters: '',
-	summary: 'List all settings: environment variables, defaults and meanings.',
+	summary: 'List all settings: environment variables, defaults and descriptions.',
 	help: 'Works before the first start. A running Airtill shows the same at /docs/guides/configuration.',
 	async run(args) {
 		positionals(parseCommand(args, {}).positionals, []);

@@ -12,17 +12,17 @@ import { withApp } from '../support/services.ts';
 export const checkStatementFile: Command = {
 	name: 'statement check',
 	parameters: 'FILE.csv --operator ID --from DATE [--to DATE]',
-	summary: "Match an operator's list of settled payments with ours, both ways.",
+	summary: "Compare an operator's list of settled payments with ours.",
 	help: [
-		'Differences become questions (see "review list"); nothing is settled by the list itself. Run it daily.',
-		'Whether a payment is missing from the lists is only asked up to an hour before the end of the last day.',
+		'Differences become questions (see "review list"); the list itself settles nothing. Run it daily.',
+		'Payments of the last hour of the last day are not reported as missing.',
 		'',
-		'  --operator ID  whose list it is',
+		'  --operator ID  the operator, for example mtn',
 		'  --from DATE    first day that the list covers, in the time zone of REPORT_TIMEZONE, e.g. 2026-11-20',
 		'  --to DATE      last day; default: the same',
 		'',
-		'The file is CSV in UTF-8 as the operator offers it. The last line printed is JSON. The exit code is 1 when',
-		'there are differences.'
+		'The file is the CSV (UTF-8) that you download from the operator. The last line printed is JSON. The exit code is',
+		'1 if there are differences.'
 	].join('\n'),
 	async run(args, { env, folder }) {
 		const { values, positionals: words } = parseCommand(args, {

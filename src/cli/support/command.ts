@@ -4,11 +4,11 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 export interface Command {
 	/** The words that choose it: `routers import`. */
 	name: string;
-	/** What follows the name in its usage line. */
+	/** The parameters in its usage line. */
 	parameters: string;
 	/** One line for the list of commands. */
 	summary: string;
-	/** What `--help` adds to usage and summary. */
+	/** Printed by `--help` below usage and summary. */
 	help: string;
 	/** @returns the exit code. @throws UsageError, CommandError */
 	run(args: string[], context: Context): Promise<number>;
@@ -16,14 +16,14 @@ export interface Command {
 
 export interface Context {
 	env: Record<string, string | undefined>;
-	/** The folder in which the command was typed: relative file names begin there. */
+	/** The folder in which the command was typed; base of relative file names. */
 	folder: string;
 }
 
-/** The command was not typed as it must be; its usage is shown with the message. */
+/** The command line is wrong; the usage is printed with the message. */
 export class UsageError extends Error {}
 
-/** `parseArgs`, strict, with its complaints as UsageError. */
+/** Parses arguments strictly. @throws UsageError */
 export function parseCommand<Options extends NonNullable<ParseArgsConfig['options']>>(
 	args: string[],
 	options: Options
@@ -32,12 +32,12 @@ export function parseCommand<Options extends NonNullable<ParseArgsConfig['option
 		return parseArgs({ args, options, allowPositionals: true, strict: true });
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
-		// What follows the first sentence is about positional arguments that begin with a dash.
+		// The rest of the message is about positional arguments that begin with a dash.
 		throw new UsageError(`${error.message.split(/\.\s|\n/)[0] ?? ''}.`);
 	}
 }
 
-/** The positional arguments, exactly those that `names` lists. */
+/** Requires exactly the positional arguments that `names` lists. */
 export function positionals(given: string[], names: readonly string[]): string[] {
 	const missing = names[given.length];
 	if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
@@ -46,13 +46,13 @@ export function positionals(given: string[], names: readonly string[]): string[]
 	return given;
 }
 
-/** The value of an option that must be given. */
+/** Returns the value of a required option. @throws UsageError if it is missing or empty */
 export function required(value: string | undefined, option: string): string {
 	if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing.`);
 	return value.trim();
 }
 
-/** The value of an option that is one of a few words. */
+/** Returns the value of an option with a fixed set of words. @throws UsageError for others */
 export function oneOf<Word extends string>(value: string, words: readonly Word[], option: string): Word {
 	const word = words.find((known) => known === value);
 	if (word === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not "${value}".`);

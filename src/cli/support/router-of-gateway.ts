@@ -1,7 +1,7 @@
 import type { App } from '#lib/server/app.ts';
 import { pageOfRouters, sells } from '#lib/server/routers/routers.ts';
 
-/** The router of a gateway, or null if it does not exist. */
+/** Reads the router of a gateway. Returns null if it does not exist. */
 export async function routerOfGateway(app: App, routerId: number) {
 	const [row] = await pageOfRouters(app.database.db, routerId - 1, 1);
 	if (row?.id !== routerId) return null;

@@ -14,7 +14,7 @@ export async function withApp<Result>(config: Config, work: (app: App) => Promis
 	}
 }
 
-/** `withApp` for commands that need nothing else of the configuration. */
+/** `withApp` with the configuration of the environment. */
 export const withConfiguredApp = <Result>({ env }: Context, work: (app: App) => Promise<Result>) =>
 	withApp(loadConfig(env), work);
 
@@ -29,7 +29,7 @@ async function openApp(config: Config): Promise<App> {
 	}
 }
 
-/** The database as it may be shown: without user and password. */
+/** Returns the database's address without user and password. */
 export function databaseName({ databaseUrl }: Config): string {
 	if (databaseUrl.startsWith('file:')) return databaseUrl;
 	if (!URL.canParse(databaseUrl)) return 'PostgreSQL';
