@@ -118,9 +118,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { code, stderr } = await removal.ended;
 			expect(code).toBe(1);
 			expect(stderr).toContain('"half-way" is not removed: 3 of its devices could not be disconnected');
-			expect(stderr).toContain(
-				'Disconnected were 2; their users must sign in again once it answers.'
-			);
+			expect(stderr).toContain('Disconnected were 2; their users must sign in again once it answers.');
 			expect(await isThere('half-way')).toBe(true);
 			hotspot.heal();
 			await allGranted('half-way', 5);
