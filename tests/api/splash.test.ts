@@ -427,7 +427,7 @@ describe('the command line', () => {
 				/^external-access: .* leave it out$/m
 			],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
-			[['rotate', 'twice'], /Say what to renew/],
+			[['rotate', 'twice'], /Choose what to renew/],
 			[['rotate', 'twice', '--secret-file', 'no-such-file'], /no-such-file cannot be read/]
 		];
 		for (const [args, reason] of refusals) {

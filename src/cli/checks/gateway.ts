@@ -1,9 +1,10 @@
 import type { App } from '#lib/server/app.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
+import { sells } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createReach } from '#lib/server/gateways/reach.ts';
 import { adapterOf, gatewayStatus } from '#lib/server/gateways/registry.ts';
-import { routerOfGateway } from '../support/router-of-gateway.ts';
+import { findRouter } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Checks everything about one gateway that can be checked from here. */
@@ -56,24 +57,21 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 }
 
 async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGenerator<Finding> {
-	const found = await routerOfGateway(app, routerId);
+	const found = await findRouter(app, routerId);
 	if (!found) {
-		yield fail(
-			'router',
-			`there is no router ${routerId}`,
-			'remove the gateway, and add it with a router of "routers list"'
-		);
+		const advice = 'remove the gateway, and add it with a router of "routers list"';
+		yield fail('router', `there is no router ${routerId}`, advice);
 		return;
 	}
-	if (!found.sells) yield fail('router', `"${found.name}" does not sell now`, 'it is offline or disabled');
+	const { name, access_kind: sold } = found;
+	if (!sells(found)) yield fail('router', `"${name}" does not sell now`, 'it is offline or disabled');
 	const wants = kind === 'hostapd' ? ['wpa_personal_per_client', 'wpa_enterprise'] : ['portal_login'];
-	if (wants.includes(found.accessKind)) yield ok('router', `"${found.name}", ${found.accessKind}`);
+	if (wants.includes(sold)) yield ok('router', `"${name}", ${sold}`);
 	else {
-		const what = `"${found.name}" sells ${found.accessKind}, and this gateway needs ${wants.join(' or ')}`;
-		const advice = endsByItself(found.accessKind)
+		const advice = endsByItself(sold)
 			? 'change the kind with "routers access", so that buyers get the right password'
 			: 'Airtill cannot disconnect devices that share one password';
-		yield fail('router', what, advice);
+		yield fail('router', `"${name}" sells ${sold}, and this gateway needs ${wants.join(' or ')}`, advice);
 	}
 }
 
@@ -166,14 +164,22 @@ function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding>
 	if (trouble !== null)
 		yield fail('last attempt', trouble.replace(/\.$/, ''), 'Airtill tries again automatically');
 	if (seenAt === null && unresponsiveSince !== null) {
-		yield fail('heard of', 'never yet', 'its router is not sold before it is; check its configuration');
+		yield fail(
+			'last message',
+			'none yet',
+			'its router does not sell until there is one; check its configuration'
+		);
 	} else if (unresponsiveSince !== null) {
 		const minutes = Math.round((clock.now() - unresponsiveSince) / MINUTE_MS);
-		yield fail('heard of', `silent for ${minutes} minutes`, 'its router does not sell until it responds');
+		yield fail('last message', `silent for ${minutes} minutes`, 'its router does not sell until it responds');
 	} else if (seenAt === null) {
-		yield warn('heard of', 'never yet', 'normal before the first buyer; otherwise check its configuration');
+		yield warn(
+			'last message',
+			'none yet',
+			'normal before the first buyer; otherwise check its configuration'
+		);
 	} else {
-		yield ok('heard of', `${Math.max(0, Math.round((clock.now() - seenAt) / MINUTE_MS))} minutes ago`);
+		yield ok('last message', `${Math.max(0, Math.round((clock.now() - seenAt) / MINUTE_MS))} minutes ago`);
 	}
 }
 

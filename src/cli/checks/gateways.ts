@@ -1,11 +1,8 @@
 import type { App } from '#lib/server/app.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import type { Config } from '#lib/server/config/config.ts';
 import type { GatewayCredentials } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { plain } from '../support/output.ts';
-import { withApp } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** With a larger offset a gateway refuses Disconnect-Requests (RFC 5176), or ends sessions at the wrong time. */
@@ -13,23 +10,20 @@ const CLOCK_OFF_MS = 30_000;
 const MAX_NAMED = 5;
 
 /** Checks that the gateways respond and have their credentials. */
-export async function* checkGateways(config: Config): AsyncGenerator<Finding> {
-	// Its routers and gateways belong to another installation.
-	if (config.remoteApi) return;
-	const [gateways, open] = await withApp(config, async (app) => {
-		const listed = await app.gateways.list();
-		return [listed, await openRouters(app)] as const;
-	});
+export async function* checkGateways(app: App): AsyncGenerator<Finding> {
+	const gateways = await app.gateways.list();
 	const findings = gateways.flatMap((gateway) => [...findingsOf(gateway)]);
 	yield* findings;
 	if (gateways.length === 0) yield ok('gateways', 'none is registered');
-	else if (findings.length === 0) {
-		yield ok(
-			'gateways',
-			gateways.length === 1 ? 'one, without problems' : `${gateways.length}, without problems`
-		);
-	}
-	if (open.length > 0) yield hint(config, open);
+	else if (findings.length === 0) yield ok('gateways', `${gateways.length}, without problems`);
+	const open = await app.usage.routersWithoutGateway(MAX_NAMED + 1);
+	if (open.length === 0) return;
+	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${name}`);
+	const more = open.length > MAX_NAMED ? ' and more' : '';
+	const what = `routers that sell have no gateway: ${names.join(', ')}${more}`;
+	// Only a warning, because another program may connect buyers there. A sandbox has made-up routers.
+	if (app.config.mode === 'sandbox') yield ok('access', what);
+	else yield warn('access', what, 'register their gateways, unless another system connects their buyers');
 }
 
 function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
@@ -48,7 +42,7 @@ function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
 		const what = `${name} has been silent since ${isoTime(unresponsiveSince)}: its router may not sell`;
 		yield warn('gateways', what, `check its power and internet; ${test}`);
 	}
-	if (trouble !== null) yield warn('gateways', `${name}: ${plain(trouble)}`, test);
+	if (trouble !== null) yield warn('gateways', `${name}: ${trouble}`, test);
 	if (clockOffsetMs !== null && Math.abs(clockOffsetMs) > CLOCK_OFF_MS) {
 		const seconds = Math.round(Math.abs(clockOffsetMs) / 1000);
 		const what = `${name}: its clock is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} this machine's`;
@@ -69,21 +63,4 @@ function missingOf(gateway: RegisteredGateway): string[] {
 				? [['apiKey', 'API key']]
 				: [];
 	return named.flatMap(([key, words]) => (gateway.credentials[key] === undefined ? [words] : []));
-}
-
-interface OpenRouter {
-	id: number;
-	name: string;
-}
-
-/** Lists routers that sell without a gateway and without the owner's own password. */
-const openRouters = (app: App): Promise<OpenRouter[]> => app.usage.routersWithoutGateway(MAX_NAMED + 1);
-
-/** Only warns, because another program may connect buyers there; a sandbox has made-up routers. */
-function hint({ mode }: Config, open: readonly OpenRouter[]): Finding {
-	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${plain(name)}`);
-	const more = open.length > MAX_NAMED ? ' and more' : '';
-	const what = `routers that sell have no gateway: ${names.join(', ')}${more}`;
-	if (mode === 'sandbox') return ok('access', what);
-	return warn('access', what, 'register their gateways, unless another system connects their buyers');
 }

@@ -3,14 +3,12 @@ import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { UsageError, parseCommand, positionals, type Command } from '../support/command.ts';
+import { UsageError, defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
-import { knownGateway } from '../support/known-gateway.ts';
 import { print } from '../support/output.ts';
-import { routerOfGateway } from '../support/router-of-gateway.ts';
-import { withConfiguredApp } from '../support/services.ts';
+import { findRouter, knownGateway } from '../support/services.ts';
 
-export const configureGateway: Command = {
+export const configureGateway = defineCommand({
 	name: 'gateways config',
 	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL] [--radius-server ADDRESS]',
 	summary: 'Print the complete configuration of a gateway.',
@@ -22,40 +20,40 @@ export const configureGateway: Command = {
 		'  --api-origin URL   URL at which the RADIUS server reaches Airtill; default: http://127.0.0.1 with its port',
 		'  --radius-server ADDRESS  address at which the gateway reaches the RADIUS server; default: a placeholder'
 	].join('\n'),
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, {
-			part: { type: 'string' },
-			out: { type: 'string' },
-			'api-origin': { type: 'string' },
-			'radius-server': { type: 'string' }
-		});
-		const [name = ''] = positionals(words, ['NAME']);
+	options: {
+		part: { type: 'string' },
+		out: { type: 'string' },
+		'api-origin': { type: 'string' },
+		'radius-server': { type: 'string' }
+	},
+	async run({ argument, values: { part, out, ...values }, folder, open }) {
 		const apiOrigin = originOf(values['api-origin']);
 		const radiusServer = addressOf(values['radius-server']);
-		if (values.part !== undefined && values.out !== undefined) {
-			throw new UsageError('Use --part or --out, not both.');
-		}
-		return withConfiguredApp(context, async (app) => {
-			const gateway = await knownGateway(app, name);
-			const { origin, port } = app.config;
-			const parts = adapterOf(gateway.kind).configFor(gateway, {
-				origin,
-				apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
-				radiusServer,
-				port,
-				gateway,
-				router: await routerOfGateway(app, gateway.routerId)
-			});
-			if (origin === null) {
-				console.error('ORIGIN is not set: put the address of this machine in place of THIS-MACHINE.');
+		if (part !== undefined && out !== undefined) throw new UsageError('Use --part or --out, not both.');
+		const app = await open();
+		const gateway = await knownGateway(app, argument);
+		const router = await findRouter(app, gateway.routerId);
+		const { origin, port } = app.config;
+		const parts = adapterOf(gateway.kind).configFor(gateway, {
+			origin,
+			apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
+			radiusServer,
+			port,
+			gateway,
+			router: router && {
+				ssid: router.ssid,
+				accessKind: router.access_kind,
+				networkPassword: app.routers.networkPassword(router)
 			}
-			if (values.part !== undefined) await print(partOf(parts, values.part).text.replace(/\n$/, ''));
-			else if (values.out !== undefined) await write(parts, resolve(context.folder, values.out));
-			else await print(parts.map(written).join('\n\n'));
-			return 0;
 		});
+		if (origin === null) {
+			console.error('ORIGIN is not set: replace THIS-MACHINE with the address of this machine.');
+		}
+		if (part !== undefined) await print(partOf(parts, part).text.replace(/\n$/, ''));
+		else if (out !== undefined) await write(parts, resolve(folder, out));
+		else await print(parts.map(written).join('\n\n'));
 	}
-};
+});
 
 /** Reads an IP address; hostapd accepts no host names. */
 function addressOf(text: string | undefined): string | null {

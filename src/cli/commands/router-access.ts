@@ -1,18 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
 import {
 	PASSWORD_RULE,
 	MAX_PASS_DEVICES,
 	type RouterAccess
 } from '#lib/server/access/passes/access-kinds.ts';
-import { UsageError, parseCommand, positionals, type Command } from '../support/command.ts';
+import { UsageError, defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
+import { readSecret } from '../support/files.ts';
 import { plain, print } from '../support/output.ts';
-import { routerName } from '../support/router-name.ts';
-import { withConfiguredApp } from '../support/services.ts';
+import { findRouter } from '../support/services.ts';
 
-export const routerAccess: Command = {
+export const routerAccess = defineCommand({
 	name: 'routers access',
 	parameters: 'ID [--kind KIND] [--network-password-file FILE | --no-network-password] [--max-devices N]',
 	summary: 'Set how buyers get online at a router, and show the settings.',
@@ -32,48 +30,36 @@ export const routerAccess: Command = {
 		`  --max-devices N       devices that may use one pass at a time, 1 to ${MAX_PASS_DEVICES}; for new orders.`,
 		'                        A MikroTik without RADIUS counts only its own devices'
 	].join('\n'),
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, {
-			kind: { type: 'string' },
-			'network-password-file': { type: 'string' },
-			'no-network-password': { type: 'boolean', default: false },
-			'max-devices': { type: 'string' }
-		});
-		const [id = ''] = positionals(words, ['ID']);
-		if (!/^\d{1,15}$/.test(id)) throw new UsageError('ID is the id of a router; see "routers list".');
-		const file = values['network-password-file'];
+	options: {
+		kind: { type: 'string' },
+		'network-password-file': { type: 'string' },
+		'no-network-password': { type: 'boolean' },
+		'max-devices': { type: 'string' }
+	},
+	async run({ argument, values, folder, open }) {
+		if (!/^\d{1,15}$/.test(argument)) throw new UsageError('ID is the id of a router; see "routers list".');
+		const { kind, 'network-password-file': file, 'max-devices': devices } = values;
 		if (file !== undefined && values['no-network-password']) {
 			throw new UsageError('Give --network-password-file or --no-network-password, not both.');
 		}
-		const maxDevices = values['max-devices'];
-		const networkPassword = values['no-network-password'] ? null : await passwordFrom(context.folder, file);
-		return withConfiguredApp(context, async (app) => {
-			const { remoteApi } = app.config;
-			if (remoteApi !== null) {
-				throw new CommandError(
-					`The routers are those of ${remoteApi.url}: set this where that service runs.`
-				);
-			}
-			const routerId = Number(id);
-			const name = await routerName(app, routerId);
-			if (name === null) throw new CommandError(`There is no router ${routerId}; see "routers list".`);
-			const access = await app.accessKinds.set(routerId, {
-				...(values.kind === undefined ? {} : { kind: values.kind }),
-				...(networkPassword === undefined ? {} : { networkPassword }),
-				// 0 is refused, as is any text that is not a number.
-				...(maxDevices === undefined
-					? {}
-					: { maxDevices: /^\d{1,3}$/.test(maxDevices) ? Number(maxDevices) : 0 })
-			});
-			await print(lines(routerId, name, access).join('\n'));
-			return 0;
-		});
+		// 0 is refused, as is any text that is not a number.
+		const maxDevices = devices === undefined ? undefined : /^\d{1,3}$/.test(devices) ? Number(devices) : 0;
+		const networkPassword = values['no-network-password'] ? null : await readSecret(folder, file);
+		const app = await open();
+		const { remoteApi } = app.config;
+		if (remoteApi !== null) {
+			throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
+		}
+		const router = await findRouter(app, Number(argument));
+		if (!router) throw new CommandError(`There is no router ${argument}; see "routers list".`);
+		const access = await app.accessKinds.set(router.id, { kind, networkPassword, maxDevices });
+		await print(lines(router.id, router.name, access).join('\n'));
 	}
-};
+});
 
 function lines(id: number, name: string, access: RouterAccess): string[] {
 	const { kind, ssid, security, networkPasswordKnown, maxDevices } = access;
-	const known = networkPasswordKnown ? 'known (not shown)' : 'not known: buyers must ask at the venue';
+	const known = networkPasswordKnown ? 'known (not shown)' : 'not known: buyers are told to ask at the venue';
 	return [
 		`Router            ${id} ${plain(name)}`,
 		`Network           ${plain(ssid)} (${security === 'nopass' ? 'open' : 'WPA'})`,
@@ -88,18 +74,4 @@ function lines(id: number, name: string, access: RouterAccess): string[] {
 					'they pay. Change the password from time to time: here first, then in the router.'
 				])
 	];
-}
-
-/**
- * Reads a password from a file: every user of a machine can see command lines.
- * @returns undefined without a file
- */
-async function passwordFrom(folder: string, file: string | undefined): Promise<string | undefined> {
-	if (file === undefined) return undefined;
-	try {
-		// Spaces are part of the password; the line break is not.
-		return (await readFile(resolve(folder, file), 'utf8')).replace(/\r?\n$/, '');
-	} catch (error) {
-		throw new CommandError(`--network-password-file: ${file} cannot be read.`, { cause: error });
-	}
 }

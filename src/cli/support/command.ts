@@ -1,10 +1,13 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import type { App } from '#lib/server/app.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import { openApp } from './services.ts';
 
 /** One command of the command line, as main.ts lists and runs it. */
 export interface Command {
 	/** The words that choose it: `routers import`. */
 	name: string;
-	/** The parameters in its usage line. */
+	/** Arguments and options in its usage line. */
 	parameters: string;
 	/** One line for the list of commands. */
 	summary: string;
@@ -20,30 +23,56 @@ export interface Context {
 	folder: string;
 }
 
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>;
+
+interface Call<O extends Options> extends Context {
+	values: Parsed<O>['values'];
+	/** The first positional argument; '' if the command has none. */
+	argument: string;
+	/** Opens the services on the configured database, without their jobs. They are stopped after the command. */
+	open(): Promise<App>;
+}
+
 /** The command line is wrong; the usage is printed with the message. */
 export class UsageError extends Error {}
 
+/** Defines a command. `run` returns the exit code; anything else is 0. */
+export function defineCommand<const O extends Options>({
+	options,
+	run,
+	...texts
+}: Omit<Command, 'run'> & { options: O; run(call: Call<O>): Promise<unknown> }): Command {
+	const names = texts.parameters.split(' ').filter((word, index) => index === 0 && /^\w/.test(word));
+	return {
+		...texts,
+		async run(args, context) {
+			const { values, positionals } = parse(args, options);
+			const missing = names[positionals.length];
+			if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+			const extra = positionals[names.length];
+			if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
+			let app: App | null = null;
+			const open = async () => (app = await openApp(loadConfig(context.env)));
+			try {
+				const code = await run({ ...context, values, argument: positionals[0] ?? '', open });
+				return typeof code === 'number' ? code : 0;
+			} finally {
+				await (app as App | null)?.stop();
+			}
+		}
+	};
+}
+
 /** Parses arguments strictly. @throws UsageError */
-export function parseCommand<Options extends NonNullable<ParseArgsConfig['options']>>(
-	args: string[],
-	options: Options
-): ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true; strict: true }>> {
+function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
 	try {
-		return parseArgs({ args, options, allowPositionals: true, strict: true });
+		return parseArgs({ args, options, allowPositionals: true });
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
 		// The rest of the message is about positional arguments that begin with a dash.
 		throw new UsageError(`${error.message.split(/\.\s|\n/)[0] ?? ''}.`);
 	}
-}
-
-/** Requires exactly the positional arguments that `names` lists. */
-export function positionals(given: string[], names: readonly string[]): string[] {
-	const missing = names[given.length];
-	if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-	const extra = given[names.length];
-	if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
-	return given;
 }
 
 /** Returns the value of a required option. @throws UsageError if it is missing or empty */

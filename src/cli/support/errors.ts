@@ -1,4 +1,6 @@
 import { AccessInputError } from '#lib/server/access/access.ts';
+import { DecisionRefused } from '#lib/server/billing/reviews/decisions.ts';
+import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { GatewayInputError } from '#lib/server/gateways/settings/gateway-input.ts';
@@ -12,8 +14,10 @@ const EXPECTED = [
 	CommandError,
 	ConfigError,
 	CsvFileError,
+	DecisionRefused,
 	GatewayInputError,
-	NewerDatabaseError
+	NewerDatabaseError,
+	StatementError
 ];
 
 /** Node's own error codes that input can cause; the others mean a bug. */

@@ -13,3 +13,9 @@ export function print(text: string): Promise<void> {
 
 /** Removes control characters, which could move the cursor or colour the terminal. */
 export const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+
+/** Formats rows of a table whose columns have these widths. */
+export const tableLine =
+	(...widths: number[]) =>
+	(...cells: string[]): string =>
+		cells.map((text, column) => plain(text).padEnd(widths[column] ?? 0)).join('  ');
