@@ -1,6 +1,5 @@
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import type { JobHandler } from '../jobs/jobs.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from '../radius/accounting.ts';
 import { accepted, authorize } from '../radius/authorize.ts';
@@ -29,7 +28,7 @@ import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.
 import { confirmFetched, fetchGrants, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { movePass } from './provisioning/move-pass.ts';
-import { removeGateway, type RemovalOptions } from './provisioning/gateway-changes/remove-gateway.ts';
+import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { AccessInputError, createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
