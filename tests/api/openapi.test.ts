@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/lib/server/api/contract/document/openapi.ts';
-import { EXAMPLE_ORIGIN } from '../../src/lib/server/api/contract/document/problem-examples.ts';
+import { openApiDocument } from '../../src/lib/server/api/document/document.ts';
+import { EXAMPLE_ORIGIN } from '../../src/lib/server/api/document/headers.ts';
 import { useFixture } from '../support/fixture.ts';
 
 describe('GET /openapi.json', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { documentText } from '../contract/document/document-text.ts';
+import { documentText } from '../document/document.ts';
 
 /** The OpenAPI document as it is served: with the address of this installation, made when it is first asked for. */
 

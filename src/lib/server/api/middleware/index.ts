@@ -4,10 +4,10 @@ import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { SECURITY_HEADERS } from '#lib/server/web/security-headers.ts';
-import type { Route } from '../contract/routes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { limitAddress, limitCaller } from '../http/limits.ts';
+import type { RouteDefinition } from '../route.ts';
 
 /**
  * The checks of every request, in the order that decides which error wins:
@@ -66,7 +66,7 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 });
 
 /** Requires an active account with the role and scope of a route. */
-export const access = ({ role, scope }: Route) =>
+export const access = ({ role, scope }: Pick<RouteDefinition, 'role' | 'scope'>) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const { caller } = c.var;
 		if (caller.suspended)

@@ -1,5 +1,5 @@
 import type { ApiDocument } from '#lib/developer/openapi.ts';
-import { documentText } from '../contract/document/document-text.ts';
+import { documentText } from '../document/document.ts';
 
 let last: { origin: string; document: ApiDocument } | null = null;
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Role } from '#lib/server/api/contract/routes.ts';
+import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 
