@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiDocument } from '#lib/developer/openapi.ts';
 import { PROBLEM_CODES } from '../contract/problems.ts';
 import { EVENT_NAMES, problem, problemItem } from '../contract/schemas.ts';
 import type { Route } from '../endpoint.ts';
@@ -91,4 +92,12 @@ let text: string | null = null;
 export function documentText(origin: string): string {
 	text ??= JSON.stringify(openApiDocument(`${EXAMPLE_ORIGIN}/v1`));
 	return text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
+}
+
+let last: { origin: string; document: ApiDocument } | null = null;
+
+/** Returns the same as an object, for the reference. Remembers the document of the last origin. */
+export function documentFor(origin: string): ApiDocument {
+	if (last?.origin !== origin) last = { origin, document: JSON.parse(documentText(origin)) as ApiDocument };
+	return last.document;
 }

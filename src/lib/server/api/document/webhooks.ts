@@ -30,13 +30,14 @@ const event = (id: string, type: EventName, timestamp: string, data: object): Ev
 const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
 
 function sessionEvent(type: EventName, from: keyof typeof sessionExamples): EventExample {
-	const { password: _password, ...session } = sessionExamples[from];
-	const data = {
+	const session = sessionExamples[from];
+	const data: Partial<typeof session> = {
 		...session,
 		// As billing/sessions/body.ts: no event has credentials, and at its time none of the duration is used.
 		access: { ...session.access, qr: null, qr_joins: null },
 		...(session.status === 'active' ? { remaining_seconds: session.duration_seconds } : {})
 	};
+	delete data.password;
 	return event(SESSION_EVENT_ID, type, session.updated_at, data);
 }
 

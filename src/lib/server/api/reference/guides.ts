@@ -1,5 +1,5 @@
 import type { Config } from '#lib/server/config/config.ts';
-import { documentFor } from './document.ts';
+import { documentFor } from '../document/document.ts';
 import { PARTS } from './parts.ts';
 
 /**
