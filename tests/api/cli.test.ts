@@ -590,7 +590,7 @@ describe('airtill', () => {
 	it.each([
 		[[], 'A command is missing.'],
 		[['frobnicate'], 'Unknown command "frobnicate".'],
-		[['routers'], '"routers" is one of "routers import", "routers list", "routers access".'],
+		[['routers'], 'Unknown command "routers".'],
 		[['routers', 'drop'], 'Unknown command "routers drop"'],
 		[['--verbose'], 'Unknown option "--verbose".'],
 		[['routers', 'list', '--all'], "Unknown option '--all'."],
