@@ -122,7 +122,7 @@ function sayRemoved(
 /** How a gateway stands, in a few words; `gateways test` says more. */
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
-	const state = gatewayState(gateway, adapterOf(gateway.kind).controlMode(gateway));
+	const state = gatewayState(gateway);
 	if (state === 'silent') return `silent since ${isoTime(unresponsiveSince)}`;
 	if (trouble !== null) return 'trouble';
 	return { heard: 'well', new: 'never heard', unwatched: 'not watched' }[state];

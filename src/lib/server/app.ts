@@ -128,7 +128,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ database, operators, branding, clock, config, secrets });
-	const events = createEvents(clock, createFanOut(secrets, jobs).publish);
+	const events = createEvents(clock, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ clock, secrets, routers });
 	const provisioning = createProvisioning({ clock, jobs, gateways, routers });
