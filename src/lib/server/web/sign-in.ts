@@ -1,8 +1,10 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import * as m from '#lib/i18n/messages.js';
 import type { Account } from '../developer/accounts/accounts.ts';
 import { sha256 } from '../platform/secrets.ts';
 import type { Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
+import { readFields } from './form.ts';
 
 // better-auth's own rate limiter does not see calls from the server, so attempts are counted here.
 
@@ -16,10 +18,12 @@ export interface Visitor {
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
 
-/** Attempts per minute from one IP address (IPv6: /64) and for one e-mail address. */
-const MAX_TRIES = { address: 20, email: 6 };
-/** E-mails per minute: the recipient may not have asked for them. */
-const MAX_MAILS = { address: 6, email: 2 };
+/** Per minute, from one IP address (IPv6: /64) and for one e-mail address. */
+const LIMITS = {
+	'sign-in': { address: 20, email: 6 },
+	/** The recipient may not have asked for the e-mail. */
+	'sign-in-mail': { address: 6, email: 2 }
+};
 const MAX_PASSKEY_CALLS = 60;
 
 const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
@@ -56,6 +60,19 @@ export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 /** Accepts a path of the developer area as the page after the sign-in; otherwise the first page. */
 export const nextPath = (wanted: string | null): string =>
 	wanted !== null && /^\/developer(\/[\w-]+)+$/.test(wanted) ? wanted : FIRST_PATH;
+
+/** Handles a sign-in form: redirects to `pageOf(next)`, or shows the form again. */
+export async function answerSignIn(event: RequestEvent, pageOf: (next: string) => string) {
+	const { field } = await readFields(event.request);
+	const [email, password] = [field('email').trim(), field('password')];
+	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
+	const refused = await tooOften(event, 'sign-in', email, { email });
+	if (refused) return refused;
+	if (!(await signInByPassword(event, { email, password }))) {
+		return fail(400, { email, problem: m.owner_sign_in_wrong() });
+	}
+	redirect(303, pageOf(field('next')));
+}
 
 /** Signs in by e-mail and password. Returns false if one of them is wrong. */
 export async function signInByPassword(
@@ -159,26 +176,22 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	return (await authOf(event)).handler(request);
 }
 
-/** Counts a sign-in attempt. Returns the seconds to wait, or null if it is allowed. */
-export const waitToTry = (event: RequestEvent, email: string) => waitFor(event, 'sign-in', email, MAX_TRIES);
-
-/** Counts an e-mail. Returns the seconds to wait, or null if it is allowed. */
-export const waitToMail = (event: RequestEvent, email: string) =>
-	waitFor(event, 'sign-in-mail', email, MAX_MAILS);
-
-async function waitFor(
+/** Counts an attempt. Returns the answer to a form that was sent too often, or null if it is allowed. */
+export async function tooOften<Entry extends object>(
 	event: RequestEvent,
-	action: string,
+	action: keyof typeof LIMITS,
 	email: string,
-	limits: { address: number; email: number }
-): Promise<number | null> {
-	const { rateLimits } = event.locals.app;
+	entry: Entry
+): Promise<ActionFailure<Entry & { problem: string }> | null> {
 	for (const [subject, limit] of [
-		[`${action}:address:${networkOf(event)}`, limits.address],
-		[`${action}:email:${sha256(email.trim().toLowerCase())}`, limits.email]
+		[`${action}:address:${networkOf(event)}`, LIMITS[action].address],
+		[`${action}:email:${sha256(email.trim().toLowerCase())}`, LIMITS[action].email]
 	] as const) {
-		const { admitted, resetMs } = await rateLimits.take(subject, limit);
-		if (!admitted) return Math.max(1, Math.ceil(resetMs / 1000));
+		const { admitted, resetMs } = await event.locals.app.rateLimits.take(subject, limit);
+		if (admitted) continue;
+		const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
+		event.setHeaders({ 'retry-after': seconds });
+		return fail(429, { ...entry, problem: m.owner_sign_in_wait({ seconds }) });
 	}
 	return null;
 }

@@ -7,6 +7,8 @@ import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import * as store from './store.ts';
 
+export type { SessionUse } from './store.ts';
+
 export interface UsageContext {
 	database: Database;
 	clock: Clock;
