@@ -7,7 +7,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -15,6 +15,9 @@ import { fileURLToPath } from 'node:url';
 
 /** The project's folder, independent of the working directory. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Node keeps compiled code there between starts. */
+export const compileCache = path.join(root, 'node_modules/.cache/airtill');
 
 const parentPollMs = 250;
 
@@ -48,6 +51,11 @@ export async function ensureInstalled({ log = console.error, folder = root } = {
 	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 	const { code } = await run('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
 	if (code !== 0) throw new SetupError(`npm ci failed (code ${code}). See its messages above.`);
+	// 67 MB of C headers, for compiling native add-ons. Airtill has none.
+	const runtimes = path.join(folder, 'node_modules/node/node_modules');
+	for (const name of existsSync(runtimes) ? readdirSync(runtimes) : []) {
+		rmSync(path.join(runtimes, name, 'include'), { recursive: true, force: true });
+	}
 }
 
 /**
