@@ -7,7 +7,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -51,11 +51,6 @@ export async function ensureInstalled({ log = console.error, folder = root } = {
 	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 	const { code } = await run('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
 	if (code !== 0) throw new SetupError(`npm ci failed (code ${code}). See its messages above.`);
-	// 67 MB of C headers, for compiling native add-ons. Airtill has none.
-	const runtimes = path.join(folder, 'node_modules/node/node_modules');
-	for (const name of existsSync(runtimes) ? readdirSync(runtimes) : []) {
-		rmSync(path.join(runtimes, name, 'include'), { recursive: true, force: true });
-	}
 }
 
 /**
