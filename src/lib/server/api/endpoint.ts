@@ -105,8 +105,12 @@ function answerOf(route: Route, body: unknown, status: 200 | 201 = route.respons
 }
 
 const respond = (c: ApiContext, { status, location, body }: Answer, headers: Record<string, string> = {}) =>
-	c.body(body, status as 200 | 201, {
-		'content-type': 'application/json; charset=utf-8',
-		...(location === null ? {} : { location }),
-		...headers
+	new Response(body, {
+		status,
+		headers: {
+			...c.var.headers,
+			'content-type': 'application/json; charset=utf-8',
+			...(location === null ? {} : { location }),
+			...headers
+		}
 	});

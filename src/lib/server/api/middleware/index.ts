@@ -20,7 +20,7 @@ import type { RouteDefinition } from '../route.ts';
  * 6. the object: 404 or 403, then the rules of the service: 400 (the handler)
  */
 
-const COMMON_HEADERS = Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'no-store' });
+const COMMON_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'no-store' };
 
 /** Prepares the context and the headers of every response, and notes the call in its account's request log. */
 export const prepare = (app: App, proxy: ProxySettings) =>
@@ -30,8 +30,7 @@ export const prepare = (app: App, proxy: ProxySettings) =>
 		c.set('app', app);
 		c.set('proxy', proxy);
 		c.set('requestId', id);
-		for (const [name, value] of COMMON_HEADERS) c.header(name, value);
-		c.header('x-request-id', id);
+		c.set('headers', { ...COMMON_HEADERS, 'x-request-id': id });
 		await next();
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
@@ -60,8 +59,7 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 
 /** Counts the request for its key. */
 export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
-	const headers = await limitCaller(c.var.app, c.var.caller);
-	for (const [name, value] of Object.entries(headers)) c.header(name, value);
+	Object.assign(c.var.headers, await limitCaller(c.var.app, c.var.caller));
 	await next();
 });
 

@@ -1,6 +1,5 @@
 import type { Hook } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { PROBLEMS } from '../contract/problems.ts';
 import { originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
@@ -50,7 +49,7 @@ export function notFoundResponse(c: ApiContext, allow: readonly string[]): Respo
 			c
 		);
 	}
-	if (allow.length > 0) c.header('allow', allow.join(', '));
+	if (allow.length > 0) c.var.headers['allow'] = allow.join(', ');
 	return problemResponse(new AppError('route_not_found', `There is no ${c.req.method} ${path}.`), c);
 }
 
@@ -66,7 +65,7 @@ function problemResponse(error: AppError, c: ApiContext): Response {
 		...(error.items ? { errors: error.items } : {}),
 		...error.extensions
 	};
-	return c.body(JSON.stringify(body), status as ContentfulStatusCode, headersOf(error));
+	return new Response(JSON.stringify(body), { status, headers: { ...c.var.headers, ...headersOf(error) } });
 }
 
 function headersOf(error: AppError): Record<string, string> {
