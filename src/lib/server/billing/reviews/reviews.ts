@@ -40,7 +40,7 @@ export interface Reviews {
 		queries: Queries,
 		about: { subject: string; reason: ReviewReason; detail: string }
 	): Promise<void>;
-	find(id: number): Promise<Review | null>;
+	find(id: number): Promise<Review | undefined>;
 	/** Oldest first. */
 	list(which: 'open' | 'resolved'): Promise<Review[]>;
 	countOpen(): Promise<{ count: number; oldest: number | null }>;
@@ -59,7 +59,7 @@ export function createReviews(database: Database, clock: Clock, log: Log): Revie
 	return {
 		async open(queries, { paymentId, reason, detail, once = false }) {
 			const subject = `payment ${paymentId}`;
-			if (once && (await store.wasAsked(queries, subject, reason))) return;
+			if (once && (await store.findAbout(queries, subject, reason))) return;
 			await insert(queries, { payment_id: paymentId, subject, reason, detail: detail ?? null });
 		},
 		openOther: (queries, about) => insert(queries, { payment_id: null, ...about }),
