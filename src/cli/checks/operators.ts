@@ -29,15 +29,15 @@ export async function* checkOperators(config: Config): AsyncGenerator<Finding> {
 }
 
 /** Money of such an operator that bought nothing stays until a person sends it back. */
-function refundFinding({ id, capabilities }: OperatorAdapter): Finding[] {
-	if (capabilities.refund !== 'none') return [];
+function refundFinding({ id, refund }: OperatorAdapter): Finding[] {
+	if (refund) return [];
 	const advice = 'set its credentials for refunds, or see "review list" daily and send the money by hand';
 	return [warn('operator', `${id}: sends no money back`, advice)];
 }
 
 /** What must be entered by hand, where an operator takes no address with a request. */
 function portalAddress(app: App, { id, capabilities }: OperatorAdapter): Finding[] {
-	if (capabilities.callback.perRequestUrl) return [];
+	if (!capabilities.usesPortalCallback) return [];
 	return [
 		ok('operator', `${id}: the callback address for its portal is ${app.payments.portalCallbackUrl(id)}`)
 	];
