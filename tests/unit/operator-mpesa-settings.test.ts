@@ -1,7 +1,4 @@
 /** What M-Pesa takes, whether it is there, and its settings. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
 import { INSTALLATION, adapter, adapterWith, simulator, useMpesa } from '../support/mpesa.ts';

@@ -10,7 +10,7 @@ import type {
 	StatusOutcome,
 	SubmitOutcome
 } from '../operator.ts';
-import { busy, causeOf, refused, unavailable } from '../outcomes.ts';
+import { busy, causeOf, unavailable } from '../outcomes.ts';
 import { readCallback } from './callback.ts';
 import { findSettled } from './pull.ts';
 import { isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './results.ts';
