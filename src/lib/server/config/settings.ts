@@ -31,6 +31,8 @@ const timeZone = z.string().refine((name) => {
 	}
 }, 'Use an IANA time zone, e.g. "Africa/Kampala".');
 
+const flag = { schema: z.enum(['0', '1'], 'Use "1" or "0".'), default: '0' };
+
 /** All settings but those of operators. The configuration reference shows their descriptions. */
 export const SETTINGS = {
 	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
@@ -168,8 +170,7 @@ export const SETTINGS = {
 		description: 'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
 	},
 	BASEMAP_ALLOW_PRIVATE: {
-		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
-		default: '0',
+		...flag,
 		description: '`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
 	},
 	REPORT_TIMEZONE: {
@@ -277,8 +278,7 @@ export const SETTINGS = {
 		description: 'Your share of each payment in hundredths of a percent.'
 	},
 	WEBHOOK_ALLOW_INSECURE: {
-		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
-		default: '0',
+		...flag,
 		description:
 			'`1`: allows webhooks to `http:` and private addresses, for development. Refused in live mode.'
 	}
