@@ -75,7 +75,8 @@ async function choose(argv: string[], context: Context): Promise<number> {
 		return 0;
 	}
 	if (!command) {
-		console.error(`${plain(complaint(argv, words))}\n\n${overview()}`);
+		const unknown = `Unknown ${words.length > 0 ? 'command' : 'option'} "${words.join(' ') || argv[0]}".`;
+		console.error(`${argv.length === 0 ? 'A command is missing.' : plain(unknown)}\n\n${overview()}`);
 		return CODE_USAGE;
 	}
 	try {
@@ -85,18 +86,6 @@ async function choose(argv: string[], context: Context): Promise<number> {
 		console.error(`${plain(error.message)}\n\n${usage(command)}\nMore: ${START} ${command.name} --help`);
 		return CODE_USAGE;
 	}
-}
-
-function complaint(argv: string[], words: string[]): string {
-	const [first, second] = words;
-	if (first === undefined)
-		return argv[0] === undefined ? 'A command is missing.' : `Unknown option "${argv[0]}".`;
-	const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-	if (group.length === 0) return `Unknown command "${first}".`;
-	const choices = group.map(({ name }) => `"${name}"`).join(', ');
-	return second === undefined
-		? `"${first}" is one of ${choices}.`
-		: `Unknown command "${first} ${second}"; there is ${choices}.`;
 }
 
 /** Returns the words before the first one that matches `ends`. */

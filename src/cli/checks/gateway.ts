@@ -11,10 +11,16 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
 	yield* router(app, gateway);
-	yield* credentials(gateway);
 	yield* reachable(app, gateway);
-	yield* lately(app, gateway);
+	yield* storedFindings(app, (await app.gateways.byName(gateway.name)) ?? gateway);
 	yield* waiting(app, gateway);
+}
+
+/** Checks what is stored about a gateway: credentials, its last messages and its clock. */
+export function* storedFindings(app: App, gateway: RegisteredGateway): Generator<Finding> {
+	yield* credentials(gateway);
+	yield* lately(app, gateway);
+	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
 }
 
 const MODE_TEXT = {
@@ -26,8 +32,8 @@ const MODE_TEXT = {
 } as const;
 
 const MINUTE_MS = 60_000;
-/** With a larger offset reports have wrong dates; the time of buyers does not depend on it. */
-const MAX_OFFSET_MS = MINUTE_MS;
+/** With a larger offset a gateway refuses Disconnect-Requests (RFC 5176), and its reports have wrong dates. */
+const MAX_OFFSET_MS = MINUTE_MS / 2;
 
 /** Returns true if DHCP option 114 is useful: its API identifies a device by its IP address, which other kinds hide. */
 const announces = ({ kind }: RegisteredGateway) => kind === 'mikrotik' || kind === 'coova';
@@ -96,28 +102,24 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 }
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
-	const { kind, name, clockOffsetMs } = gateway;
+	const { id, kind, name } = gateway;
 	const mode = adapterOf(kind).controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
+	if (mode !== 'push') return;
 	const reach = createReach(app.clock);
 	try {
-		const status = mode === 'push' ? await gatewayStatus(kind, gateway, reach) : null;
-		if (!status) {
-			if (clockOffsetMs !== null) yield clockFinding(clockOffsetMs);
-			return;
-		}
-		const { problems, reachable: isThere, online, ...found } = status;
-		const advice = isThere
+		const status = await gatewayStatus(kind, gateway, reach);
+		if (!status) return;
+		const advice = status.reachable
 			? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
 			: 'check its address, its power, and the network between it and this machine';
-		for (const problem of problems) yield fail('gateway', problem.replace(/\.$/, ''), advice);
-		if (problems.length === 0) {
-			yield ok('gateway', `it answers, and takes our key${online === null ? '' : `; ${online} online`}`);
+		for (const problem of status.problems) yield fail('gateway', problem.replace(/\.$/, ''), advice);
+		if (status.problems.length === 0) {
+			const online = status.online === null ? '' : `; ${status.online} online`;
+			yield ok('gateway', `it answers, and accepts our key${online}`);
 		}
-		if (found.clockOffsetMs !== null) {
-			await app.gateways.recordStatus(gateway.id, { clockOffsetMs: found.clockOffsetMs });
-			yield clockFinding(found.clockOffsetMs);
-		}
+		const { clockOffsetMs } = status;
+		if (clockOffsetMs !== null) await app.gateways.recordStatus(id, { clockOffsetMs });
 	} finally {
 		await reach.stop();
 	}
@@ -160,26 +162,24 @@ function clockFinding(offsetMs: number): Finding {
 }
 
 function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding> {
-	const { seenAt, unresponsiveSince, trouble } = gateway;
-	if (trouble !== null)
+	const { kind, seenAt, unresponsiveSince, trouble } = gateway;
+	const minutesSince = (at: number) => Math.max(0, Math.round((clock.now() - at) / MINUTE_MS));
+	const advice = 'its router does not sell until it responds; check its configuration, power and internet';
+	if (trouble !== null) {
 		yield fail('last attempt', trouble.replace(/\.$/, ''), 'Airtill tries again automatically');
-	if (seenAt === null && unresponsiveSince !== null) {
-		yield fail(
-			'last message',
-			'none yet',
-			'its router does not sell until there is one; check its configuration'
-		);
-	} else if (unresponsiveSince !== null) {
-		const minutes = Math.round((clock.now() - unresponsiveSince) / MINUTE_MS);
-		yield fail('last message', `silent for ${minutes} minutes`, 'its router does not sell until it responds');
-	} else if (seenAt === null) {
+	}
+	if (unresponsiveSince !== null) {
+		const silence = seenAt === null ? 'none yet' : `silent for ${minutesSince(unresponsiveSince)} minutes`;
+		yield fail('last message', silence, advice);
+	} else if (seenAt !== null) yield ok('last message', `${minutesSince(seenAt)} minutes ago`);
+	else if (['browser', 'external'].includes(adapterOf(kind).controlMode(gateway))) {
+		yield ok('last message', 'this kind sends none');
+	} else {
 		yield warn(
 			'last message',
 			'none yet',
 			'normal before the first buyer; otherwise check its configuration'
 		);
-	} else {
-		yield ok('last message', `${Math.max(0, Math.round((clock.now() - seenAt) / MINUTE_MS))} minutes ago`);
 	}
 }
 
