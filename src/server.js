@@ -10,7 +10,9 @@
  * Settings: PORT, HOST, SOCKET_PATH, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT and HEADERS_TIMEOUT, as with adapter-node.
  */
 import { createServer } from 'node:http';
+import module from 'node:module';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 
 const REQUIRED_NODE = [22, 19];
 const DEFAULT_PORT = 3000;
@@ -42,6 +44,8 @@ const EXPLAINED_ERRORS = ['ConfigError', 'NewerDatabaseError'];
 requireNode();
 process.on('uncaughtException', exitWith);
 
+// Saves compiling at each start.
+module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/airtill', import.meta.url)));
 const { handler } = await import('../build/handler.js').catch(exitWith);
 const { getRequestListener } = await import('@hono/node-server');
 const airtill = globalThis[Symbol.for('airtill.api')];

@@ -16,6 +16,9 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder, independent of the working directory. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Node keeps compiled code there between starts. */
+export const compileCache = path.join(root, 'node_modules/.cache/airtill');
+
 const parentPollMs = 250;
 
 /** Inputs of a build. Missing ones are skipped. */

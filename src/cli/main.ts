@@ -4,9 +4,8 @@ import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateway-config.ts';
-import { testGateway } from './commands/gateway-test.ts';
 import { addGateway, rotateGateway } from './commands/gateway-register.ts';
-import { listGateways, removeGateway, showGateway } from './commands/gateways.ts';
+import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { routerAccess } from './commands/router-access.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
@@ -46,16 +45,16 @@ const CODE_FAILED = 1;
 const CODE_USAGE = 2;
 
 /**
- * Runs one command. Answers go to standard output, everything else to standard error.
+ * Runs one command. Results go to standard output, everything else to standard error.
  * @param argv the words after `airtill`
- * @returns the exit code: 0, 1 (it could not be done) or 2 (it was not typed as it must be)
+ * @returns the exit code: 0, 1 (failed) or 2 (wrong usage)
  */
 export async function main(argv: string[]): Promise<number> {
-	// A reader that went away is found by print(); without listeners it would end the process with a stack.
+	// print() handles a closed reader; without listeners its error would end the process.
 	process.stdout.on('error', () => {});
 	process.stderr.on('error', () => {});
 	const context = { env: process.env, folder: typedIn() };
-	// Relative paths of the configuration (DATABASE_URL=file:./data/airtill.db) mean the project's folder.
+	// Relative paths in the configuration (DATABASE_URL=file:./data/airtill.db) start at the project's folder.
 	process.chdir(root);
 	try {
 		return await choose(argv, context);
@@ -76,7 +75,8 @@ async function choose(argv: string[], context: Context): Promise<number> {
 		return 0;
 	}
 	if (!command) {
-		console.error(`${plain(complaint(argv, words))}\n\n${overview()}`);
+		const unknown = `Unknown ${words.length > 0 ? 'command' : 'option'} "${words.join(' ') || argv[0]}".`;
+		console.error(`${argv.length === 0 ? 'A command is missing.' : plain(unknown)}\n\n${overview()}`);
 		return CODE_USAGE;
 	}
 	try {
@@ -88,19 +88,7 @@ async function choose(argv: string[], context: Context): Promise<number> {
 	}
 }
 
-function complaint(argv: string[], words: string[]): string {
-	const [first, second] = words;
-	if (first === undefined)
-		return argv[0] === undefined ? 'A command is missing.' : `Unknown option "${argv[0]}".`;
-	const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-	if (group.length === 0) return `Unknown command "${first}".`;
-	const choices = group.map(({ name }) => `"${name}"`).join(', ');
-	return second === undefined
-		? `"${first}" is one of ${choices}.`
-		: `Unknown command "${first} ${second}"; there is ${choices}.`;
-}
-
-/** The words before the first that ends them. */
+/** Returns the words before the first one that matches `ends`. */
 function before(words: string[], ends: (word: string) => boolean): string[] {
 	const end = words.findIndex(ends);
 	return end === -1 ? words : words.slice(0, end);
@@ -113,12 +101,12 @@ const commandHelp = (command: Command) => `${usage(command)}\n\n${command.summar
 function overview(): string {
 	const width = Math.max(...COMMANDS.map(({ name }) => name.length));
 	const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-	return [`Usage: ${START} COMMAND`, '', ...lines, '', 'COMMAND --help says more about each.'].join('\n');
+	return [`Usage: ${START} COMMAND`, '', ...lines, '', 'COMMAND --help describes a command.'].join('\n');
 }
 
 const plainLines = (text: string) => text.split('\n').map(plain).join('\n');
 
-/** npm runs its scripts in the project's folder and says in INIT_CWD where it was called. */
+/** Returns the folder in which the command was typed: npm runs scripts in the project's folder and sets INIT_CWD. */
 function typedIn(): string {
 	const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
 	return script === 'airtill' && folder !== undefined ? folder : process.cwd();

@@ -1,7 +1,7 @@
 /**
- * `npm start`: everything from a fresh clone to a running Airtill. The server runs in this very process, so
- * that starting again costs no more than looking whether something changed. Migrations, demo data and the
- * printed address are the application's own (src/hooks.server.ts); production runs `node src/server.js` instead.
+ * `npm start`: prepares a fresh clone and starts Airtill in this process. If nothing has changed, it only starts.
+ * src/hooks.server.ts runs the migrations, loads the demo data and prints the address. Production runs
+ * `node src/server.js` instead.
  */
 import process from 'node:process';
 import { endWithNpm, ensureBuilt, ensureInstalled, ensureNode, giveUp, root } from './bootstrap.js';
@@ -15,12 +15,12 @@ try {
 	giveUp(error);
 }
 
-// Relative paths in the configuration (DATABASE_URL=file:./data/airtill.db) mean the project's folder.
+// Relative paths in the configuration (DATABASE_URL=file:./data/airtill.db) start at the project's folder.
 process.chdir(root);
 process.env['PORT'] ||= '3000';
 // All interfaces, so that a phone in the same network can open the portal.
 process.env['HOST'] ||= '0.0.0.0';
-// Ctrl-C: a page that is waiting for its payment must not hold the terminal for half a minute.
+// Ctrl-C: a page that waits for its payment must not delay the end by half a minute.
 process.env['SHUTDOWN_TIMEOUT'] ||= '2';
 
 // A computed address: the server imports the build, which does not exist when this file is type-checked.

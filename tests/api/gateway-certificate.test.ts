@@ -67,7 +67,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('is reached when its certificate is pinned, by our commands and by the grant of a purchase', async () => {
 		expect((await add('console', '--api-certificate-file', written('own.pem', OWN.cert))).code).toBe(0);
 		const tested = await test('console');
-		expect(tested.stdout).toMatch(/^ok gateway: it answers, and takes our key/m);
+		expect(tested.stdout).toMatch(/^ok gateway: it answers, and accepts our key/m);
 		expect(tested.code).toBe(0);
 		const mac = newMac();
 		unifi.join(mac);

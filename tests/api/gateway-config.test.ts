@@ -184,7 +184,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it.each(['console', 'hotspot'])('%s: nothing is wrong where all is well', async (name) => {
 		const { code, stdout } = await run(['test', name]);
 		expect(stdout).not.toMatch(/^FAIL/m);
-		expect(stdout).toMatch(/^ok gateway: it answers, and takes our key/m);
+		expect(stdout).toMatch(/^ok gateway: it answers, and accepts our key/m);
 		expect(stdout).toMatch(/^ok clock: its clock is \d s/m);
 		expect(code).toBe(0);
 	});

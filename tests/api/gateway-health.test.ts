@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await minutes(fixture(), 2);
 		expect(await status()).toBe('offline');
 		const { stdout } = await cli(['gateways', 'test', name], fixture().server);
-		expect(stdout).toMatch(/heard of: never yet .*its router is not sold before it is/s);
+		expect(stdout).toMatch(/last message: none yet .*its router does not sell until it responds/s);
 		await hear(fixture(), [name]);
 		expect(await status()).toBe('online');
 	});

@@ -73,14 +73,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 		hotspot.fail('down');
 		const refused = await remove('hotspot');
 		expect(refused.code).toBe(1);
-		expect(refused.stderr).toContain('"hotspot" is not removed: 1 of its guests are not put out there');
+		expect(refused.stderr).toContain('"hotspot" is not removed: 1 of its devices could not be disconnected');
 		expect(await isThere('hotspot')).toBe(true);
 		hotspot.heal();
 		// Nothing was changed.
 		expect(hotspot.isOnline(`s${session.id}`)).toBe(true);
 		const removed = await remove('hotspot');
 		expect(removed).toMatchObject({ code: 0 });
-		expect(removed.stderr).toContain('Guests put out there: 1.');
+		expect(removed.stderr).toContain('Disconnected devices: 1.');
 		expect(await isThere('hotspot')).toBe(false);
 		expect(hotspot.user(`s${session.id}`)).toBeNull();
 		expect(hotspot.isOnline(`s${session.id}`)).toBe(false);
@@ -94,7 +94,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		dead.fail('down');
 		const forced = await remove('dead', '--force');
 		expect(forced).toMatchObject({ code: 0 });
-		expect(forced.stderr).toMatch(/Not put out there: [1-9]/);
+		expect(forced.stderr).toMatch(/Not disconnected: [1-9]/);
 		expect(forced.stderr).toContain(`[find comment="${dead.user(`s${id}`)?.['comment']}"]`);
 		expect(await isThere('dead')).toBe(false);
 	});
@@ -117,10 +117,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await hotspot.release();
 			const { code, stderr } = await removal.ended;
 			expect(code).toBe(1);
-			expect(stderr).toContain('"half-way" is not removed: 3 of its guests are not put out there');
-			expect(stderr).toContain(
-				'Put out were 2, who are added to it again as soon as it answers: they have to sign in once more.'
-			);
+			expect(stderr).toContain('"half-way" is not removed: 3 of its devices could not be disconnected');
+			expect(stderr).toContain('Disconnected were 2; their users must sign in again once it answers.');
 			expect(await isThere('half-way')).toBe(true);
 			hotspot.heal();
 			await allGranted('half-way', 5);
@@ -148,7 +146,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await console.release();
 			const { code, stderr } = await removal.ended;
 			expect(code).toBe(1);
-			expect(stderr).toContain('"console" is not removed: 2 of its guests are not put out there');
+			expect(stderr).toContain('"console" is not removed: 2 of its devices could not be disconnected');
 			expect(await isThere('console')).toBe(true);
 			expect(console.isIn(third) && console.isIn(fourth)).toBe(true);
 			console.heal();

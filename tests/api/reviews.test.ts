@@ -83,7 +83,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(shown.stdout).toContain('no_final_answer');
 		expect(shown.stdout).toContain(payment.phone.slice(-4));
 		expect(shown.stdout).not.toContain(payment.phone);
-		expect(shown.stdout).toMatch(/What the operator said\n.*submit +accepted/);
+		expect(shown.stdout).toMatch(/Messages of the operator\n.*submit +accepted/);
 		const decided = await run(
 			'review',
 			'resolve',

@@ -380,7 +380,7 @@ describe('the command line', () => {
 		const { sql, server } = fixture();
 		const added = await run('add', 'cafe', ...ADD);
 		const key = /captive-portal\/([\w-]{24})/.exec(added.stdout)?.[1] ?? '';
-		const secret = /^Secret \(\w+\), .* again:\n(\w{32})$/m.exec(added.stdout)?.[1] ?? '';
+		const secret = /^Secret \(\w+\), .*:\n(\w{32})$/m.exec(added.stdout)?.[1] ?? '';
 		expect([key, secret]).toEqual([expect.stringMatching(/^.{24}$/), expect.stringMatching(/^.{32}$/)]);
 		const stored = JSON.stringify(await sql.all('select * from gateways'));
 		expect(stored).not.toContain(key);
@@ -427,7 +427,7 @@ describe('the command line', () => {
 				/^external-access: .* leave it out$/m
 			],
 			[['show', 'nobody'], /There is no gateway "nobody"/],
-			[['rotate', 'twice'], /Say what to renew/],
+			[['rotate', 'twice'], /Choose what to renew/],
 			[['rotate', 'twice', '--secret-file', 'no-such-file'], /no-such-file cannot be read/]
 		];
 		for (const [args, reason] of refusals) {

@@ -387,9 +387,12 @@ describe('two processes on one PostgreSQL', () => {
 		const path = newPath();
 		await register(fixture().api, receiver.url + path, ['session.created']);
 		receiver.reply(path, (_, index) => (index < 5 ? 'hang' : { status: 200 }));
+		// The first process takes all five: an attempt of the second would end by its own time limit.
+		await second.kill('SIGTERM');
 		for (let index = 0; index < 5; index += 1) await fixture().api.createSession();
 		await arrived(receiver, path, 5);
 		await fixture().server.kill('SIGKILL');
+		await second.restart();
 		await second.advance(leaseMs + 1_000);
 		await eventually('all five', async () => {
 			const ids = receiver

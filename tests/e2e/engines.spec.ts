@@ -4,9 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsQR from 'jsqr';
+import { openChromium } from '../support/chromium.ts';
 import { findFirefox, findWebKit, MISSING } from '../support/engines.js';
 import { readPixels } from '../support/pixels.ts';
-import { openChromium, openFirefox } from '../support/puppeteer.ts';
+import { openFirefox } from '../support/firefox.ts';
 import { openWebKit } from '../support/webdriver.ts';
 import type { Window, WindowOptions } from '../support/window.ts';
 import { expect, freshNumber, ROUTER, test } from './support/test.ts';

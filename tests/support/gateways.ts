@@ -44,7 +44,7 @@ export async function registerGateway(
 	return {
 		name,
 		portal: /^Portal address +(\S+)$/m.exec(stdout)?.[1] ?? '',
-		secret: /^Secret \(\w+\), .* again:\n(\S+)$/m.exec(stdout)?.[1] ?? '',
+		secret: /^Secret \(\w+\), .*:\n(\S+)$/m.exec(stdout)?.[1] ?? '',
 		key: /\/captive-portal\/([\w-]+)$/m.exec(stdout)?.[1] ?? '',
 		text: stdout
 	};
@@ -88,8 +88,8 @@ export async function registerRadius(
 	return {
 		name,
 		key: printed(/\/captive-portal\/([\w-]+)$/m) || printed(/\/radius\/([\w-]+)/) || printed(/^Key +(\S+)$/m),
-		radiusSecret: options.radiusSecret ?? printed(/^RADIUS secret, .* again:\n(\S+)$/m),
-		token: printed(/^Token of the RADIUS server, .* again:\n(\S+)$/m)
+		radiusSecret: options.radiusSecret ?? printed(/^RADIUS secret, .*:\n(\S+)$/m),
+		token: printed(/^Token of the RADIUS server, .*:\n(\S+)$/m)
 	};
 }
 

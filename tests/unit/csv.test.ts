@@ -1,4 +1,3 @@
-/** Lines and recovery of the CSV reader, which no file of the command line's tests goes into as deeply. */
 import { describe, expect, it } from 'vitest';
 import { readCsv } from '../../src/lib/server/platform/csv.ts';
 
@@ -29,19 +28,18 @@ describe('the CSV reader', () => {
 	it('names the line on which a row starts, below line breaks in quotation marks and empty lines', () => {
 		for (const lineBreak of ['\n', '\r\n']) {
 			const text = ['', 'a,b', '"1', '', '1",2', '', '  ', '3,"4', '"', '5,6'].join(lineBreak);
-			const kept = (cells: string) => cells.replaceAll('\n', lineBreak);
-			expect(read(text)).toEqual(['header: a|b', kept('3: 1\n\n1|2'), kept('8: 3|4\n'), '10: 5|6']);
+			expect(read(text)).toEqual(['header: a|b', '3: 1\n\n1|2', '8: 3|4\n', '10: 5|6']);
 		}
 	});
 
-	it('goes on with the line after the one on which a broken row starts', () => {
-		expect(read('a,b\n1,"2\n3,4\n5,"6"\n')).toEqual(['header: a|b', '2! broken quoting', '3: 3|4', '4: 5|6']);
-		expect(read('a,b\n1,2"\n3,"4\n5,6')).toEqual([
-			'header: a|b',
-			'2! broken quoting',
-			'3! broken quoting',
-			'4: 5|6'
-		]);
+	it.each([
+		['a mark that is never closed', 'a,b\n1,2\n3,"4\n5,6\n', 'Line 3: a quotation mark is not closed.'],
+		['text after a closing mark', 'a,b\n1,"2"x\n', 'Line 2: text follows a closing quotation mark'],
+		['a mark inside a cell', 'a,b\n1,2"\n', 'Line 2: a quotation mark is inside a cell'],
+		['a row that never ends', `a,b\n1,"${'x'.repeat(70_000)}\n3,4\n`, 'Line 2: the row is longer than 65536'],
+		['a broken header', '"a"x,b\n', 'Line 1: text follows a closing quotation mark']
+	])('refuses %s, with its line', (_, text, message) => {
+		expect(() => read(text)).toThrow(message);
 	});
 
 	it('says how far a row reaches that has too few cells because of a quotation mark', () => {
@@ -54,12 +52,6 @@ describe('the CSV reader', () => {
 		expect(reasons).toEqual([
 			'2 1 cells instead of 2 (the row goes on to line 3: a quotation mark too many?)'
 		]);
-	});
-
-	it('looks ahead no further than the longest row, and no more often than it can afford', () => {
-		const long = `a,b\n1,"${'x'.repeat(70_000)}\n3,4\n`;
-		expect(read(long)).toEqual(['header: a|b', '2! longer than 65536 characters', '3: 3|4']);
-		expect(() => read(`a,b\n${'x"\n'.repeat(5000)}`)).toThrow('1000 rows have broken quoting');
 	});
 
 	it('refuses a file without a header', () => {

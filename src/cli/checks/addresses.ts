@@ -1,46 +1,38 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Config } from '#lib/server/config/config.ts';
+import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** Where buyers and operators reach this installation. */
-export function* checkAddresses({ mode, origin, callbackUrl }: Config): Generator<Finding> {
+/** Checks the addresses for buyers, operators and e-mails. Sends nothing. */
+export function* checkAddresses({ mode, origin, callbackUrl, smtp }: Config): Generator<Finding> {
+	const isSandbox = mode === 'sandbox';
 	if (origin?.startsWith('https:')) yield ok('address', origin);
-	else if (mode === 'sandbox') yield ok('address', origin ?? 'links follow the Host header, over plain http');
+	else if (isSandbox) yield ok('address', origin ?? 'links follow the Host header, over plain http');
 	else {
 		const what = origin ? `${origin} is plain http` : 'ORIGIN is not set, so links use plain http';
 		yield warn('address', what, 'set ORIGIN to the public https address');
 	}
 
-	if (mode === 'sandbox') yield ok('callbacks', `the sandbox operator calls ${callbackUrl}`);
+	if (isSandbox) yield ok('callbacks', `the sandbox operator calls ${callbackUrl}`);
 	else if (isLocal(callbackUrl)) {
 		const what = `operators cannot reach ${callbackUrl} from outside`;
 		yield fail('callbacks', what, 'set ORIGIN or CALLBACK_URL to the public address');
 	} else if (!callbackUrl.startsWith('https:')) {
-		yield warn(
-			'callbacks',
-			`${callbackUrl} is plain http`,
-			'most operators call https addresses only: set CALLBACK_URL'
-		);
+		const advice = 'most operators call https addresses only: set CALLBACK_URL';
+		yield warn('callbacks', `${callbackUrl} is plain http`, advice);
 	} else yield ok('callbacks', `operators call ${callbackUrl}`);
+
+	if (!smtp && isSandbox) yield ok('mail', 'mails are printed, not sent');
+	else if (!smtp) {
+		const what = 'no mail server is configured, so nobody can sign up or reset a password in /developer';
+		yield warn('mail', what, 'set SMTP_URL and MAIL_FROM, or create links with "accounts invite"');
+	} else if (origin === null) {
+		yield warn('mail', 'ORIGIN is not set, so no link can be mailed', 'set ORIGIN to the public address');
+	} else yield ok('mail', `mails are sent through ${new URL(smtp.url).host}`);
 }
 
-/** An address that means something on this machine or in its own network only. */
+/** Returns true for an address that is reachable only from this machine or its own network. */
 function isLocal(url: string): boolean {
 	const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-	const family = isIP(host);
-	if (family === 0) return host === 'localhost' || host.endsWith('.localhost') || !host.includes('.');
-	return LOCAL_ADDRESSES.check(host, family === 4 ? 'ipv4' : 'ipv6');
+	return isIP(host) ? !isPublicAddress(host) : !host.includes('.') || host.endsWith('.localhost');
 }
-
-/** Unspecified, loopback, private (RFC 1918, RFC 6598, RFC 4193) and link-local addresses. */
-const LOCAL_ADDRESSES = new BlockList();
-LOCAL_ADDRESSES.addSubnet('0.0.0.0', 8, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('127.0.0.0', 8, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('10.0.0.0', 8, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('100.64.0.0', 10, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('172.16.0.0', 12, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('192.168.0.0', 16, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('169.254.0.0', 16, 'ipv4');
-LOCAL_ADDRESSES.addSubnet('::', 127, 'ipv6');
-LOCAL_ADDRESSES.addSubnet('fc00::', 7, 'ipv6');
-LOCAL_ADDRESSES.addSubnet('fe80::', 10, 'ipv6');

@@ -5,7 +5,7 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 const MIB_BYTES = 1024 ** 2;
 
-/** Whether the map's file is one that a browser can draw. A tile server is not asked: that would count as use. */
+/** Checks that a browser can draw the map's file. A tile server is not called, because it would count the request. */
 export async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Finding> {
 	if (!basemap) {
 		yield ok('map', 'coasts and borders only; BASEMAP names a map with streets');
@@ -14,7 +14,7 @@ export async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator
 	if (basemap.kind === 'tiles') {
 		yield ok(
 			'map',
-			`tiles of ${new URL(basemap.template).host}, at most ${basemap.cacheBytes / MIB_BYTES} MiB kept`
+			`tiles of ${new URL(basemap.template).host}, at most ${basemap.cacheBytes / MIB_BYTES} MiB cached`
 		);
 		return;
 	}

@@ -4,22 +4,22 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 const SECOND_MS = 1000;
 
-/** This was written after; a machine whose clock is before has lost its battery. */
+/** An earlier clock is wrong: this file is newer. */
 const EARLIEST_TIME = Date.UTC(2026, 0, 1);
 const LATEST_TIME = Date.UTC(2100, 0, 1);
 /** Between this machine and the database server. */
 const DIFFERENCE_WARN_MS = 2 * SECOND_MS;
 const DIFFERENCE_FAIL_MS = 30 * SECOND_MS;
-/** A record this far in the future was made by a clock that was since set back. */
+/** A record this far in the future means that a clock was set back. */
 const FUTURE_RECORD_MS = 60 * SECOND_MS;
 
 /**
- * Whether the time can be right.
- * @param inspection what the database knows of time; null when it could not be asked
+ * Checks that the clock can be right.
+ * @param inspection the database's clock and newest record; null if it cannot be read
  */
 export function* checkClock(inspection: Inspection | null): Generator<Finding> {
 	const now = systemClock.now();
-	const advice = 'set the clock, best by NTP (timedatectl set-ntp true)';
+	const advice = 'set the clock, preferably with NTP (timedatectl set-ntp true)';
 	const time = isoTime(now);
 	const differenceMs = Math.abs(inspection?.clockAheadMs ?? 0);
 	const newestAt = inspection?.newestRecordAt ?? 0;

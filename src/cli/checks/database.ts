@@ -11,9 +11,9 @@ import { checkClock } from './clock.ts';
 import { fail, ok, type Finding } from './finding.ts';
 
 /**
- * Database, clock and secret. The database is opened without the application, which derives a key from the secret
- * and stores it: with a wrong secret that would take the running server's key away.
- * @returns false when the application must not be built on this database
+ * Checks database, clock and secret. Opens the database without the application, which stores a key derived from the
+ * secret: with a wrong secret it would replace the running server's key.
+ * @returns false if the application must not be built on this database
  */
 export async function* checkDatabase(config: Config): AsyncGenerator<Finding, boolean> {
 	const name = databaseName(config);
@@ -31,7 +31,7 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 		const { server, schemaVersion, problems } = inspection;
 		yield problems.length > 0
 			? fail('database', `${name}: ${problems.join('; ')}`, databaseAdvice(config))
-			: ok('database', `${name}, ${server}, schema version ${schemaVersion}, a test write went through`);
+			: ok('database', `${name}, ${server}, schema version ${schemaVersion}, a test write succeeded`);
 		yield* checkClock(inspection);
 		const readable = await canReadPasswords(database.db, createSecrets(config.secret));
 		yield secretFinding(readable);
@@ -46,12 +46,12 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 }
 
 function secretFinding(readable: boolean | null): Finding {
-	if (readable === null) return ok('secret', 'no session is active, so there is nothing to try it on');
+	if (readable === null) return ok('secret', 'not checked, because no session is active');
 	if (readable) return ok('secret', 'opens stored passwords');
 	return fail(
 		'secret',
 		'it does not open the Wi-Fi password of an active session',
-		'put back the AIRTILL_SECRET (in a sandbox, the DATA_DIR) with which the sessions were made'
+		'put back the AIRTILL_SECRET (in a sandbox, the DATA_DIR) with which the sessions were created'
 	);
 }
 

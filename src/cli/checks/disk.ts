@@ -9,7 +9,7 @@ const GIB_BYTES = 1024 ** 3;
 const WARN_BYTES = GIB_BYTES;
 const FAIL_BYTES = GIB_BYTES / 10;
 
-/** Room and rights where Airtill keeps its files and the embedded database. */
+/** Checks space and permissions of the folders for files and the SQLite database. */
 export async function* checkDisk({ dataDir, databaseUrl }: Config): AsyncGenerator<Finding> {
 	const folders = new Map([[resolve(dataDir), 'files']]);
 	if (databaseUrl.startsWith('file:')) {
@@ -26,16 +26,16 @@ async function diskFinding(folder: string, use: string): Promise<Finding> {
 		const { bavail, bsize } = await statfs(existing);
 		const freeBytes = bavail * bsize;
 		const what = `${(freeBytes / GIB_BYTES).toFixed(1)} GiB free for ${use} in ${folder}`;
-		const advice = 'make room, or move it to a larger disk';
+		const advice = 'free some space, or move it to a larger disk';
 		if (freeBytes < FAIL_BYTES) return fail('disk', what, advice);
 		return freeBytes < WARN_BYTES ? warn('disk', what, advice) : ok('disk', what);
 	} catch (error) {
 		if (!isExpected(error)) throw error;
-		return fail('disk', `${folder} (${use}): ${messageOf(error)}`, 'let this user read and write there');
+		return fail('disk', `${folder} (${use}): ${messageOf(error)}`, 'allow this user to read and write there');
 	}
 }
 
-/** The folder itself, or the nearest one above it: Airtill makes its folders when it needs them. */
+/** Returns the folder or its nearest existing parent: Airtill creates its folders when it needs them. */
 function nearestExisting(folder: string): string {
 	return existsSync(folder) ? folder : nearestExisting(dirname(folder));
 }

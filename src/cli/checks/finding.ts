@@ -1,25 +1,32 @@
-/** One line of the doctor's report. */
+import { plain, print } from '../support/output.ts';
+
+/** One line of the report of `doctor` and `gateways test`. */
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
-	/** What was looked at: `database`. */
+	/** The subject, e.g. `database`. */
 	name: string;
 	what: string;
-	/** What to do; null when there is nothing to do. */
+	/** The next step; null if none is needed. */
 	advice: string | null;
 }
 
+const finding =
+	(level: 'warn' | 'FAIL') =>
+	(name: string, what: string, advice: string): Finding => ({ level, name, what, advice });
+
 export const ok = (name: string, what: string): Finding => ({ level: 'ok', name, what, advice: null });
+export const warn = finding('warn');
+export const fail = finding('FAIL');
 
-export const warn = (name: string, what: string, advice: string): Finding => ({
-	level: 'warn',
-	name,
-	what,
-	advice
-});
+export const REPORT_HELP =
+	'Prints one line for each check: ok, warn or FAIL, the result and the next step. The exit code is 1 after a FAIL.';
 
-export const fail = (name: string, what: string, advice: string): Finding => ({
-	level: 'FAIL',
-	name,
-	what,
-	advice
-});
+/** Prints findings as they come. @returns the exit code */
+export async function report(findings: AsyncIterable<Finding>): Promise<number> {
+	let code = 0;
+	for await (const { level, name, what, advice } of findings) {
+		if (level === 'FAIL') code = 1;
+		await print(plain(`${level} ${name}: ${what}${advice === null ? '' : ` - ${advice}`}`));
+	}
+	return code;
+}

@@ -1,46 +1,53 @@
 import type { App } from '#lib/server/app.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
+import { sells } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createReach } from '#lib/server/gateways/reach.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { routerOfGateway } from '../support/router-of-gateway.ts';
+import { findRouter } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** Everything about one gateway that can be seen from here. */
+/** Checks everything about one gateway that can be checked from here. */
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
 	yield* router(app, gateway);
-	yield* credentials(gateway);
 	yield* reachable(app, gateway);
-	yield* lately(app, gateway);
+	yield* storedFindings(app, (await app.gateways.byName(gateway.name)) ?? gateway);
 	yield* waiting(app, gateway);
 }
 
+/** Checks what is stored about a gateway: credentials, its last messages and its clock. */
+export function* storedFindings(app: App, gateway: RegisteredGateway): Generator<Finding> {
+	yield* credentials(gateway);
+	yield* lately(app, gateway);
+	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
+}
+
 const MODE_TEXT = {
-	browser: 'the sign-in in the browser lets devices in',
-	radius: 'it asks a RADIUS server, which asks us',
-	push: 'we tell it who may be online',
-	poll: 'it comes for a list of who may be online',
-	external: 'something else lets its devices in'
+	browser: 'devices sign in with the browser',
+	radius: 'it asks a RADIUS server, which asks Airtill',
+	push: 'Airtill connects and disconnects its devices',
+	poll: 'it fetches the list of devices from Airtill',
+	external: 'another system connects its devices'
 } as const;
 
 const MINUTE_MS = 60_000;
-/** A clock that is off by more makes reports useless; nobody loses time by it. */
-const MAX_OFFSET_MS = MINUTE_MS;
+/** With a larger offset a gateway refuses Disconnect-Requests (RFC 5176), and its reports have wrong dates. */
+const MAX_OFFSET_MS = MINUTE_MS / 2;
 
-/** Whether DHCP option 114 can be of use: the API behind it knows a device by its address, which others hide. */
+/** Returns true if DHCP option 114 is useful: its API identifies a device by its IP address, which other kinds hide. */
 const announces = ({ kind }: RegisteredGateway) => kind === 'mikrotik' || kind === 'coova';
 
 const optionWords = (gateway: RegisteredGateway) =>
 	announces(gateway)
-		? 'DHCP option 114 may announce it where no NAT lies between it and the devices'
-		: 'DHCP option 114 is not to be set: it would know no device apart';
+		? 'DHCP option 114 can announce it if there is no NAT between it and the devices'
+		: 'do not set DHCP option 114: it could not tell devices apart';
 
 function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Finding> {
 	const mode = adapterOf(gateway.kind).controlMode(gateway);
 	yield ok('kind', `${gateway.title}; ${MODE_TEXT[mode]}`);
 	if (config.origin === null) {
-		yield warn('portal', 'its address is not known', 'set ORIGIN to the address that devices open');
+		yield warn('portal', 'its address is unknown', 'set ORIGIN to the address that devices open');
 		return;
 	}
 	if (config.origin.startsWith('https:')) {
@@ -48,32 +55,29 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 		return;
 	}
 	const advice = announces(gateway)
-		? 'serve it by https: passwords are not read on the way then, and DHCP option 114 can be set'
-		: 'serve it by https: passwords are not read on the way then';
+		? 'use https: it protects passwords, and DHCP option 114 needs it'
+		: 'use https: it protects passwords';
 	if (gateway.settings.level === 4)
 		yield fail('portal', `${config.origin} has no https, and level 4 needs it`, advice);
 	else yield warn('portal', `${config.origin} has no https`, advice);
 }
 
 async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGenerator<Finding> {
-	const found = await routerOfGateway(app, routerId);
+	const found = await findRouter(app, routerId);
 	if (!found) {
-		yield fail(
-			'router',
-			`there is no router ${routerId}`,
-			'remove the gateway, and add it with one of "routers list"'
-		);
+		const advice = 'remove the gateway, and add it with a router of "routers list"';
+		yield fail('router', `there is no router ${routerId}`, advice);
 		return;
 	}
-	if (!found.sells) yield fail('router', `"${found.name}" sells nothing now`, 'it is offline or disabled');
+	const { name, access_kind: sold } = found;
+	if (!sells(found)) yield fail('router', `"${name}" does not sell now`, 'it is offline or disabled');
 	const wants = kind === 'hostapd' ? ['wpa_personal_per_client', 'wpa_enterprise'] : ['portal_login'];
-	if (wants.includes(found.accessKind)) yield ok('router', `"${found.name}", ${found.accessKind}`);
+	if (wants.includes(sold)) yield ok('router', `"${name}", ${sold}`);
 	else {
-		const what = `"${found.name}" sells ${found.accessKind}, and this gateway lets in by ${wants.join(' or ')}`;
-		const advice = endsByItself(found.accessKind)
-			? 'give the router that kind, so that buyers are told what their password is'
-			: 'with the one password of the Wi-Fi nobody can be put out at the end';
-		yield fail('router', what, advice);
+		const advice = endsByItself(sold)
+			? 'change the kind with "routers access", so that buyers get the right password'
+			: 'Airtill cannot disconnect devices that share one password';
+		yield fail('router', `"${name}" sells ${sold}, and this gateway needs ${wants.join(' or ')}`, advice);
 	}
 }
 
@@ -87,51 +91,41 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 		...((mode === 'radius' || mode === 'poll') && !given.token ? ['token (--token)'] : [])
 	];
 	if (missing.length > 0) {
-		yield fail('secrets', `missing: ${missing.join(', ')}`, `airtill gateways rotate ${name} makes them`);
-	} else yield ok('secrets', 'all there');
+		yield fail('secrets', `missing: ${missing.join(', ')}`, `create them with "gateways rotate ${name}"`);
+	} else yield ok('secrets', 'complete');
 	if (mode !== 'radius') return;
 	if (settings.nas === undefined) {
-		const advice =
-			'remove it and add it again with --nas: else nobody can be put out before the time is over';
-		yield warn('RADIUS client', 'its address is not known', advice);
+		const advice = 'remove it and add it again with --nas: without it devices cannot be disconnected early';
+		yield warn('RADIUS client', 'its address is unknown', advice);
 	} else
 		yield ok('RADIUS client', `${settings.nas}, Disconnect-Requests to port ${settings.nasPort ?? 3799}`);
 }
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
-	const { kind, name, clockOffsetMs } = gateway;
+	const { id, kind, name } = gateway;
 	const adapter = adapterOf(kind);
 	const mode = adapter.controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
-	if (mode !== 'push' || !adapter.controller) {
-		if (clockOffsetMs !== null) yield clockFinding(clockOffsetMs);
-		return;
-	}
+	if (mode !== 'push' || !adapter.controller) return;
 	const reach = createReach(app.clock);
 	try {
-		const {
-			problems,
-			reachable: isThere,
-			online,
-			...found
-		} = await adapter.controller.status(gateway, reach);
-		const advice = isThere
-			? `"airtill gateways config ${name}" says what it needs; "gateways rotate" takes a new key`
-			: 'look at its address, its power, and what is between it and this machine';
-		for (const problem of problems) yield fail('gateway', problem.replace(/\.$/, ''), advice);
-		if (problems.length === 0) {
-			yield ok('gateway', `it answers, and takes our key${online === null ? '' : `; ${online} online`}`);
+		const status = await adapter.controller.status(gateway, reach);
+		const advice = status.reachable
+			? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
+			: 'check its address, its power, and the network between it and this machine';
+		for (const problem of status.problems) yield fail('gateway', problem.replace(/\.$/, ''), advice);
+		if (status.problems.length === 0) {
+			const online = status.online === null ? '' : `; ${status.online} online`;
+			yield ok('gateway', `it answers, and accepts our key${online}`);
 		}
-		if (found.clockOffsetMs !== null) {
-			await app.gateways.recordStatus(gateway.id, { clockOffsetMs: found.clockOffsetMs });
-			yield clockFinding(found.clockOffsetMs);
-		}
+		const { clockOffsetMs } = status;
+		if (clockOffsetMs !== null) await app.gateways.recordStatus(id, { clockOffsetMs });
 	} finally {
 		await reach.stop();
 	}
 }
 
-/** Whether our own endpoint answers who has the token, and nobody else. */
+/** Checks that our RADIUS endpoint accepts the token of this gateway. */
 async function* radiusEndpoint({ config }: App, { key, credentials: { token = '' } }: RegisteredGateway) {
 	const url = `http://127.0.0.1:${config.port}/radius/${key}/authorize`;
 	const ask = async (bearer: string) => {
@@ -146,10 +140,10 @@ async function* radiusEndpoint({ config }: App, { key, credentials: { token = ''
 	};
 	try {
 		const status = await ask(token);
-		// Nobody has the name that was asked for: a calm no is the right answer.
+		// The username does not exist, so a refusal is the right response.
 		if (status < 500 && status !== 403 && status !== 400)
-			yield ok('RADIUS', 'our side answers who has the token');
-		else yield fail('RADIUS', `our side answers with status ${status}`, 'see the log of the service');
+			yield ok('RADIUS', 'this installation accepts the token');
+		else yield fail('RADIUS', `this installation answers with status ${status}`, 'see its log');
 	} catch {
 		yield fail(
 			'RADIUS',
@@ -164,32 +158,39 @@ function clockFinding(offsetMs: number): Finding {
 	const what = `its clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
 	return Math.abs(offsetMs) <= MAX_OFFSET_MS
 		? ok('clock', what)
-		: warn('clock', what, 'let it use NTP; nobody loses time by it, but its reports are dated wrong');
+		: warn('clock', what, 'let it use NTP; its reports have wrong dates, but buyers lose no time');
 }
 
 function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding> {
-	const { seenAt, unresponsiveSince, trouble } = gateway;
-	if (trouble !== null) yield fail('last attempt', trouble.replace(/\.$/, ''), 'it is tried again by itself');
-	if (seenAt === null && unresponsiveSince !== null) {
-		yield fail('heard of', 'never yet', 'its router is not sold before it is; look at its configuration');
-	} else if (unresponsiveSince !== null) {
-		const minutes = Math.round((clock.now() - unresponsiveSince) / MINUTE_MS);
-		yield fail('heard of', `silent for ${minutes} minutes`, 'its router is not sold while that lasts');
-	} else if (seenAt === null) {
-		yield warn('heard of', 'never yet', 'normal before the first buyer; then look at its configuration');
+	const { kind, seenAt, unresponsiveSince, trouble } = gateway;
+	const minutesSince = (at: number) => Math.max(0, Math.round((clock.now() - at) / MINUTE_MS));
+	const advice = 'its router does not sell until it responds; check its configuration, power and internet';
+	if (trouble !== null) {
+		yield fail('last attempt', trouble.replace(/\.$/, ''), 'Airtill tries again automatically');
+	}
+	if (unresponsiveSince !== null) {
+		const silence = seenAt === null ? 'none yet' : `silent for ${minutesSince(unresponsiveSince)} minutes`;
+		yield fail('last message', silence, advice);
+	} else if (seenAt !== null) yield ok('last message', `${minutesSince(seenAt)} minutes ago`);
+	else if (['browser', 'external'].includes(adapterOf(kind).controlMode(gateway))) {
+		yield ok('last message', 'this kind sends none');
 	} else {
-		yield ok('heard of', `${Math.max(0, Math.round((clock.now() - seenAt) / MINUTE_MS))} minutes ago`);
+		yield warn(
+			'last message',
+			'none yet',
+			'normal before the first buyer; otherwise check its configuration'
+		);
 	}
 }
 
 async function* waiting({ access }: App, { id }: RegisteredGateway): AsyncGenerator<Finding> {
 	const { granting, revoking, failed, lastError } = await access.pendingAt(id);
 	if (granting + revoking + failed === 0) {
-		yield ok('guests', 'nobody waits to be let in, or put out');
+		yield ok('devices', 'none waits to be connected or disconnected');
 		return;
 	}
-	const what = `${granting} wait to be let in, ${revoking} to be put out, ${failed} could not be put out`;
+	const what = `${granting} wait to be connected, ${revoking} to be disconnected, ${failed} could not be disconnected`;
 	const why = lastError === null ? what : `${what}; last: ${lastError.replace(/\.$/, '')}`;
-	if (lastError === null && failed === 0) yield ok('guests', what);
-	else yield fail('guests', why, 'buyers who are not let in get their money back after ten minutes');
+	if (lastError === null && failed === 0) yield ok('devices', what);
+	else yield fail('devices', why, 'buyers who are not connected within ten minutes are refunded');
 }

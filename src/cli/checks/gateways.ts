@@ -1,87 +1,30 @@
 import type { App } from '#lib/server/app.ts';
-import { isoTime } from '#lib/server/platform/clock.ts';
-import type { Config } from '#lib/server/config/config.ts';
-import type { GatewayCredentials } from '#lib/server/gateways/gateway.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { plain } from '../support/output.ts';
-import { withApp } from '../support/services.ts';
-import { fail, ok, warn, type Finding } from './finding.ts';
+import { ok, warn, type Finding } from './finding.ts';
+import { storedFindings } from './gateway.ts';
 
-/** A gateway whose clock is off by more refuses to be told (RFC 5176), or ends sessions at the wrong time. */
-const CLOCK_OFF_MS = 30_000;
-/** Longer lists are read by nobody. */
 const MAX_NAMED = 5;
 
-/** Whether the gateways on routers are heard of, and have what they need. */
-export async function* checkGateways(config: Config): AsyncGenerator<Finding> {
-	// Its routers, and what stands on them, are another installation's.
-	if (config.remoteApi) return;
-	const [gateways, open] = await withApp(config, async (app) => {
-		const listed = await app.gateways.list();
-		return [listed, await openRouters(app)] as const;
-	});
-	const findings = gateways.flatMap((gateway) => [...findingsOf(gateway)]);
-	yield* findings;
+/** Checks that the gateways respond and have their credentials. Calls none of them. */
+export async function* checkGateways(app: App): AsyncGenerator<Finding> {
+	const gateways = await app.gateways.list();
+	let problems = 0;
+	for (const gateway of gateways) {
+		for (const { level, name, what, advice } of storedFindings(app, gateway)) {
+			if (level === 'ok') continue;
+			problems += 1;
+			// A silent gateway does not stop the others.
+			const ofAll = { name: 'gateways', what: `${gateway.name}, ${name}: ${what}`, advice };
+			yield { ...ofAll, level: name === 'secrets' ? level : 'warn' };
+		}
+	}
 	if (gateways.length === 0) yield ok('gateways', 'none is registered');
-	else if (findings.length === 0) {
-		yield ok('gateways', gateways.length === 1 ? 'it is well' : `all ${gateways.length} are well`);
-	}
-	if (open.length > 0) yield hint(config, open);
-}
-
-function* findingsOf(gateway: RegisteredGateway): Generator<Finding> {
-	const { name, kind, unresponsiveSince, seenAt, trouble, clockOffsetMs } = gateway;
-	const mode = adapterOf(kind).controlMode(gateway);
-	const missing = missingOf(gateway);
-	const test = `see "gateways test ${name}"`;
-	if (missing.length > 0) {
-		const what = `${name} has no ${missing.join(' and no ')}`;
-		yield fail('gateways', what, 'register it anew, with what its kind needs');
-	}
-	if (seenAt === null && mode !== 'browser' && mode !== 'external') {
-		const what = `${name} was never heard of${unresponsiveSince === null ? '' : ': its router may not be sold'}`;
-		yield warn('gateways', what, `enter in it what "gateways config ${name}" prints; ${test}`);
-	} else if (unresponsiveSince !== null) {
-		const what = `${name} has been silent since ${isoTime(unresponsiveSince)}: its router may not be sold`;
-		yield warn('gateways', what, `see that it has power and internet; ${test}`);
-	}
-	if (trouble !== null) yield warn('gateways', `${name}: ${plain(trouble)}`, test);
-	if (clockOffsetMs !== null && Math.abs(clockOffsetMs) > CLOCK_OFF_MS) {
-		const seconds = Math.round(Math.abs(clockOffsetMs) / 1000);
-		const what = `${name}: its clock is ${seconds} s ${clockOffsetMs > 0 ? 'ahead of' : 'behind'} this machine's`;
-		yield warn('gateways', what, 'let it set its clock by NTP');
-	}
-}
-
-/** What a gateway cannot do without, by how it learns who may be online. */
-function missingOf(gateway: RegisteredGateway): string[] {
-	const mode = adapterOf(gateway.kind).controlMode(gateway);
-	const named: [keyof GatewayCredentials, string][] =
-		mode === 'radius'
-			? [
-					['radiusSecret', 'RADIUS secret'],
-					['token', 'token']
-				]
-			: mode === 'push' && gateway.settings.api !== undefined
-				? [['apiKey', 'API key']]
-				: [];
-	return named.flatMap(([key, words]) => (gateway.credentials[key] === undefined ? [words] : []));
-}
-
-interface OpenRouter {
-	id: number;
-	name: string;
-}
-
-/** Routers on sale on which no gateway stands, and that reveal no password of their owner's. */
-const openRouters = (app: App): Promise<OpenRouter[]> => app.usage.routersWithoutGateway(MAX_NAMED + 1);
-
-/** Another program may let buyers in there: a hint, and none where everything is made up. */
-function hint({ mode }: Config, open: readonly OpenRouter[]): Finding {
-	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${plain(name)}`);
+	else if (problems === 0) yield ok('gateways', `${gateways.length}, without problems`);
+	const open = await app.usage.routersWithoutGateway(MAX_NAMED + 1);
+	if (open.length === 0) return;
+	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${name}`);
 	const more = open.length > MAX_NAMED ? ' and more' : '';
-	const what = `no gateway stands on routers that are sold: ${names.join(', ')}${more}`;
-	if (mode === 'sandbox') return ok('access', what);
-	return warn('access', what, 'register their gateways, unless something else lets their buyers in');
+	const what = `routers that sell have no gateway: ${names.join(', ')}${more}`;
+	// Only a warning, because another program may connect buyers there. A sandbox has made-up routers.
+	if (app.config.mode === 'sandbox') yield ok('access', what);
+	else yield warn('access', what, 'register their gateways, unless another system connects their buyers');
 }

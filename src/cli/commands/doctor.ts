@@ -3,32 +3,24 @@ import { checkAddresses } from '../checks/addresses.ts';
 import { checkBasemap } from '../checks/basemap.ts';
 import { checkDatabase } from '../checks/database.ts';
 import { checkDisk } from '../checks/disk.ts';
-import { fail, ok, warn, type Finding } from '../checks/finding.ts';
+import { fail, ok, report, REPORT_HELP, warn, type Finding } from '../checks/finding.ts';
 import { checkGateways } from '../checks/gateways.ts';
-import { checkMail } from '../checks/mail.ts';
 import { checkOperators } from '../checks/operators.ts';
-import { parseCommand, positionals, type Command, type Context } from '../support/command.ts';
+import { defineCommand, type Context } from '../support/command.ts';
 import { isExpected, messageOf } from '../support/errors.ts';
-import { plain, print } from '../support/output.ts';
+import { openApp } from '../support/services.ts';
 
-export const doctor: Command = {
+export const doctor = defineCommand({
 	name: 'doctor',
 	parameters: '',
 	summary:
-		'Check configuration, database, clock, disk, secret, operators, gateways, addresses, mail and map; say what to do.',
-	help: 'One line for each check: ok, warn or FAIL, what was found, and what to do. The exit code is 1 after a FAIL.',
-	async run(args, context) {
-		positionals(parseCommand(args, {}).positionals, []);
-		let failed = false;
-		for await (const { level, name, what, advice } of examine(context)) {
-			failed ||= level === 'FAIL';
-			await print(plain(`${level} ${name}: ${what}${advice === null ? '' : ` - ${advice}`}`));
-		}
-		return failed ? 1 : 0;
-	}
-};
+		'Check configuration, database, clock, disk, secret, operators, gateways, addresses, mail and map.',
+	help: REPORT_HELP,
+	options: {},
+	run: ({ env }) => report(examine(env))
+});
 
-async function* examine({ env }: Context): AsyncGenerator<Finding> {
+async function* examine(env: Context['env']): AsyncGenerator<Finding> {
 	let config: Config;
 	try {
 		config = loadConfig(env);
@@ -40,13 +32,21 @@ async function* examine({ env }: Context): AsyncGenerator<Finding> {
 	yield ok('configuration', `${mode} mode, ${currency}, ${defaultRegion}, ${reportTimezone}`);
 	const isUsable = yield* checkDatabase(config);
 	yield* checkDisk(config);
-	if (isUsable) {
-		yield* checkOperators(config);
-		yield* checkGateways(config);
-	} else yield warn('operator', 'not checked', 'first correct what failed above');
+	if (isUsable) yield* checkServices(config);
+	else yield warn('operator', 'not checked', 'first correct what failed above');
 	yield* checkAddresses(config);
-	yield* checkMail(config);
 	yield* checkBasemap(config);
+}
+
+async function* checkServices(config: Config): AsyncGenerator<Finding> {
+	const app = await openApp(config);
+	try {
+		yield* checkOperators(app);
+		// The routers and gateways of a remote API belong to another installation.
+		if (!config.remoteApi) yield* checkGateways(app);
+	} finally {
+		await app.stop();
+	}
 }
 
 function* configurationFailures(error: unknown): Generator<Finding> {
@@ -54,9 +54,7 @@ function* configurationFailures(error: unknown): Generator<Finding> {
 	if (error instanceof ConfigError) {
 		for (const problem of error.problems) yield fail('configuration', problem, advice);
 	} else if (isExpected(error)) {
-		// The sandbox's secret could not be read or made.
+		// The sandbox's secret could not be read or created.
 		yield fail('configuration', messageOf(error), 'let this user read and write DATA_DIR');
-	} else {
-		throw error;
-	}
+	} else throw error;
 }

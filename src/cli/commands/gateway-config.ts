@@ -3,61 +3,59 @@ import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { UsageError, parseCommand, positionals, type Command } from '../support/command.ts';
+import { UsageError, defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
-import { knownGateway } from '../support/known-gateway.ts';
 import { print } from '../support/output.ts';
-import { routerOfGateway } from '../support/router-of-gateway.ts';
-import { withConfiguredApp } from '../support/services.ts';
+import { findRouter, knownGateway } from '../support/services.ts';
 
-export const configureGateway: Command = {
+export const configureGateway = defineCommand({
 	name: 'gateways config',
 	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL] [--radius-server ADDRESS]',
-	summary: 'Print the ready configuration of a gateway, with its values filled in.',
+	summary: 'Print the complete configuration of a gateway.',
 	help: [
-		'Every file and every step that this very gateway needs. It holds secrets: keep it from other eyes.',
+		'Prints every file and every manual step. The files contain secrets: keep them private.',
 		'',
-		'  --part NUMBER      that part alone, as it belongs into its file',
-		'  --out FOLDER       write the files into a folder (readable by you alone), print the steps',
-		'  --api-origin URL   where the RADIUS server reaches this installation; default: http://127.0.0.1 and its port',
-		'  --radius-server ADDRESS  the RADIUS server, as the gateway reaches it; else a name to be replaced is printed'
+		'  --part NUMBER      print only this part, without a heading',
+		'  --out FOLDER       write the files to a folder that only you can read, and print the steps',
+		'  --api-origin URL   URL at which the RADIUS server reaches Airtill; default: http://127.0.0.1 with its port',
+		'  --radius-server ADDRESS  address at which the gateway reaches the RADIUS server; default: a placeholder'
 	].join('\n'),
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, {
-			part: { type: 'string' },
-			out: { type: 'string' },
-			'api-origin': { type: 'string' },
-			'radius-server': { type: 'string' }
-		});
-		const [name = ''] = positionals(words, ['NAME']);
+	options: {
+		part: { type: 'string' },
+		out: { type: 'string' },
+		'api-origin': { type: 'string' },
+		'radius-server': { type: 'string' }
+	},
+	async run({ argument, values: { part, out, ...values }, folder, open }) {
 		const apiOrigin = originOf(values['api-origin']);
 		const radiusServer = addressOf(values['radius-server']);
-		if (values.part !== undefined && values.out !== undefined) {
-			throw new UsageError('Use --part or --out, not both.');
-		}
-		return withConfiguredApp(context, async (app) => {
-			const gateway = await knownGateway(app, name);
-			const { origin, port } = app.config;
-			const parts = adapterOf(gateway.kind).configFor(gateway, {
-				origin,
-				apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
-				radiusServer,
-				port,
-				gateway,
-				router: await routerOfGateway(app, gateway.routerId)
-			});
-			if (origin === null) {
-				console.error('ORIGIN is not set: put the address of this machine in place of THIS-MACHINE.');
+		if (part !== undefined && out !== undefined) throw new UsageError('Use --part or --out, not both.');
+		const app = await open();
+		const gateway = await knownGateway(app, argument);
+		const router = await findRouter(app, gateway.routerId);
+		const { origin, port } = app.config;
+		const parts = adapterOf(gateway.kind).configFor(gateway, {
+			origin,
+			apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
+			radiusServer,
+			port,
+			gateway,
+			router: router && {
+				ssid: router.ssid,
+				accessKind: router.access_kind,
+				networkPassword: app.routers.networkPassword(router)
 			}
-			if (values.part !== undefined) await print(partOf(parts, values.part).text.replace(/\n$/, ''));
-			else if (values.out !== undefined) await write(parts, resolve(context.folder, values.out));
-			else await print(parts.map(written).join('\n\n'));
-			return 0;
 		});
+		if (origin === null) {
+			console.error('ORIGIN is not set: replace THIS-MACHINE with the address of this machine.');
+		}
+		if (part !== undefined) await print(partOf(parts, part).text.replace(/\n$/, ''));
+		else if (out !== undefined) await write(parts, resolve(folder, out));
+		else await print(parts.map(written).join('\n\n'));
 	}
-};
+});
 
-/** Not a name: hostapd takes addresses only. */
+/** Reads an IP address; hostapd accepts no host names. */
 function addressOf(text: string | undefined): string | null {
 	if (text === undefined) return null;
 	if (isIP(text) === 0) throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
@@ -81,7 +79,7 @@ function partOf(parts: readonly ConfigPart[], number: string): ConfigPart {
 const written = ({ title, file, text }: ConfigPart, index: number) =>
 	[`=== ${index + 1}. ${title}${file === null ? '' : ` (${file})`}`, '', text.replace(/\n$/, '')].join('\n');
 
-/** Under the names of the files, with the number of the part where two are the same. */
+/** Writes the files under their own names; a repeated name gets the number of its part. */
 async function write(parts: readonly ConfigPart[], folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 	const taken = new Set<string>();

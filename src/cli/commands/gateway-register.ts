@@ -1,16 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import type { Rotation } from '#lib/server/gateways/settings/rotation.ts';
-import { UsageError, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { UsageError, defineCommand, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
+import { readSecret } from '../support/files.ts';
 import { gatewayAddresses, publicAddress, secretLines } from '../support/gateway-text.ts';
-import { knownGateway } from '../support/known-gateway.ts';
 import { print } from '../support/output.ts';
-import { routerName } from '../support/router-name.ts';
-import { withConfiguredApp } from '../support/services.ts';
+import { findRouter, knownGateway } from '../support/services.ts';
 
-export const addGateway: Command = {
+export const addGateway = defineCommand({
 	name: 'gateways add',
 	parameters: 'NAME --router ID --kind KIND [--login-host HOST]...',
 	summary: 'Register a gateway and print its portal address.',
@@ -49,82 +45,78 @@ export const addGateway: Command = {
 		'  --external-access     without --api: another system lets devices online, for example your own program behind',
 		'                        the webhook session.activated'
 	].join('\n'),
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, {
-			router: { type: 'string' },
-			kind: { type: 'string' },
-			'login-host': { type: 'string', multiple: true, default: [] },
-			level: { type: 'string' },
-			site: { type: 'string' },
-			'access-point': { type: 'string', multiple: true, default: [] },
-			'external-access': { type: 'boolean', default: false },
-			'secret-file': { type: 'string' },
-			control: { type: 'string' },
-			nas: { type: 'string' },
-			'radius-secret-file': { type: 'string' },
-			ndsctl: { type: 'string' },
-			api: { type: 'string' },
-			'api-user': { type: 'string' },
-			'api-key-file': { type: 'string' },
-			'api-certificate-file': { type: 'string' },
-			'api-insecure': { type: 'boolean', default: false }
-		});
-		const [name = ''] = positionals(words, ['NAME']);
+	options: {
+		router: { type: 'string' },
+		kind: { type: 'string' },
+		'login-host': { type: 'string', multiple: true, default: [] },
+		level: { type: 'string' },
+		site: { type: 'string' },
+		'access-point': { type: 'string', multiple: true, default: [] },
+		'external-access': { type: 'boolean', default: false },
+		'secret-file': { type: 'string' },
+		control: { type: 'string' },
+		nas: { type: 'string' },
+		'radius-secret-file': { type: 'string' },
+		ndsctl: { type: 'string' },
+		api: { type: 'string' },
+		'api-user': { type: 'string' },
+		'api-key-file': { type: 'string' },
+		'api-certificate-file': { type: 'string' },
+		'api-insecure': { type: 'boolean', default: false }
+	},
+	async run({ argument, values, folder, open }) {
 		const router = required(values.router, '--router');
 		const kind = required(values.kind, '--kind');
 		if (!/^\d{1,15}$/.test(router))
 			throw new UsageError('--router must be the id of a router; see "routers list".');
-		const file = (option: Extract<keyof typeof values, `${string}-file`>) =>
-			fileOf(context.folder, `--${option}`, values[option]);
+		const routerId = Number(router);
+		const file = async (name: string | undefined) => (await readSecret(folder, name))?.trim() ?? null;
 		const input = {
-			name,
-			routerId: Number(router),
+			name: argument,
+			routerId,
 			kind,
 			loginHosts: values['login-host'],
-			secret: await file('secret-file'),
+			secret: await file(values['secret-file']),
 			level: values.level ?? null,
 			site: values.site ?? null,
 			accessPoints: values['access-point'],
 			externalAccess: values['external-access'],
 			control: values.control ?? null,
 			nas: values.nas ?? null,
-			radiusSecret: await file('radius-secret-file'),
+			radiusSecret: await file(values['radius-secret-file']),
 			ndsctl: values.ndsctl ?? null,
 			api: values.api ?? null,
 			apiUser: values['api-user'] ?? null,
-			apiKey: await file('api-key-file'),
-			apiCertificate: await file('api-certificate-file'),
+			apiKey: await file(values['api-key-file']),
+			apiCertificate: await file(values['api-certificate-file']),
 			apiInsecure: values['api-insecure']
 		};
 
-		return withConfiguredApp(context, async (app) => {
-			if (app.config.remoteApi !== null) {
-				throw new CommandError(
-					'A portal of a remote API cannot serve gateways: register them where the service of AIRTILL_API_URL runs.'
-				);
-			}
-			if ((await routerName(app, input.routerId)) === null) {
-				throw new CommandError(`--router: router ${input.routerId} does not exist; see "routers list".`);
-			}
-			await app.accessKinds.checkGateway(input.routerId, kind);
-			const gateway = await app.gateways.add(input, app.access.gatewayAdded);
-			const { settings } = gateway;
-			const elsewhere = settings.external === true;
-			const changed = await app.accessKinds.noteGateway(input.routerId, { kind: gateway.kind, elsewhere });
-			const lines = gatewayAddresses(gateway, publicAddress(app.config));
-			await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
-			if (changed) {
-				console.error(
-					`Router ${input.routerId} is portal_login from now on: buyers get a user name and a password for the ` +
-						`sign-in page. Where that is wrong: "routers access ${input.routerId} --kind KIND".`
-				);
-			}
-			return 0;
-		});
+		const app = await open();
+		if (app.config.remoteApi !== null) {
+			throw new CommandError(
+				'A portal of a remote API cannot serve gateways: register them where the service of AIRTILL_API_URL runs.'
+			);
+		}
+		if (!(await findRouter(app, routerId))) {
+			throw new CommandError(`--router: router ${routerId} does not exist; see "routers list".`);
+		}
+		await app.accessKinds.checkGateway(routerId, kind);
+		const gateway = await app.gateways.add(input, app.access.gatewayAdded);
+		const elsewhere = gateway.settings.external === true;
+		const changed = await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
+		const lines = gatewayAddresses(gateway, publicAddress(app.config));
+		await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
+		if (changed) {
+			console.error(
+				`Router ${routerId} is portal_login from now on: buyers get a username and a password for the ` +
+					`sign-in page. To change this: "routers access ${routerId} --kind KIND".`
+			);
+		}
 	}
-};
+});
 
-export const rotateGateway: Command = {
+export const rotateGateway = defineCommand({
 	name: 'gateways rotate',
 	parameters: 'NAME [--key] [--secret] [--radius-secret] [--token] [--api-key-file FILE]',
 	summary: 'Replace the key or the secrets of a gateway.',
@@ -140,49 +132,35 @@ export const rotateGateway: Command = {
 		'  --api-key-file FILE   new API key or password',
 		'  --api-user NAME       mikrotik: another user of the REST API'
 	].join('\n'),
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, {
-			key: { type: 'boolean', default: false },
-			secret: { type: 'boolean', default: false },
-			'secret-file': { type: 'string' },
-			'radius-secret': { type: 'boolean', default: false },
-			'radius-secret-file': { type: 'string' },
-			token: { type: 'boolean', default: false },
-			'api-key-file': { type: 'string' },
-			'api-user': { type: 'string' }
-		});
-		const [name = ''] = positionals(words, ['NAME']);
-		const file = (option: Extract<keyof typeof values, `${string}-file`>) =>
-			fileOf(context.folder, `--${option}`, values[option]);
-		const what: Rotation = {
+	options: {
+		key: { type: 'boolean', default: false },
+		secret: { type: 'boolean', default: false },
+		'secret-file': { type: 'string' },
+		'radius-secret': { type: 'boolean', default: false },
+		'radius-secret-file': { type: 'string' },
+		token: { type: 'boolean', default: false },
+		'api-key-file': { type: 'string' },
+		'api-user': { type: 'string' }
+	},
+	async run({ argument, values, folder, open }) {
+		const file = async (name: string | undefined) => (await readSecret(folder, name))?.trim() ?? null;
+		const rotation = {
 			key: values.key,
-			secret: (await file('secret-file')) ?? (values.secret ? 'new' : null),
-			radiusSecret: (await file('radius-secret-file')) ?? (values['radius-secret'] ? 'new' : null),
-			token: values.token ? 'new' : null,
-			apiKey: await file('api-key-file'),
+			secret: (await file(values['secret-file'])) ?? (values.secret ? 'new' : null),
+			radiusSecret: (await file(values['radius-secret-file'])) ?? (values['radius-secret'] ? 'new' : null),
+			token: values.token ? ('new' as const) : null,
+			apiKey: await file(values['api-key-file']),
 			apiUser: values['api-user'] ?? null
 		};
-		if (!Object.values(what).some((value) => value !== null && value !== false)) {
+		if (Object.values(rotation).every((value) => !value)) {
 			throw new UsageError(
-				'Say what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
+				'Choose what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
 			);
 		}
-		return withConfiguredApp(context, async (app) => {
-			const gateway = await app.gateways.rotate(await knownGateway(app, name), what);
-			const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => what[which] !== null);
-			const lines = gatewayAddresses(gateway, publicAddress(app.config));
-			await print([...lines, ...secretLines(gateway, shown)].join('\n'));
-			return 0;
-		});
+		const app = await open();
+		const gateway = await app.gateways.rotate(await knownGateway(app, argument), rotation);
+		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
+		const lines = gatewayAddresses(gateway, publicAddress(app.config));
+		await print([...lines, ...secretLines(gateway, shown)].join('\n'));
 	}
-};
-
-/** Reads a secret from a file: every user of a machine can see command lines. */
-async function fileOf(folder: string, option: string, file: string | undefined): Promise<string | null> {
-	if (file === undefined) return null;
-	try {
-		return (await readFile(resolve(folder, file), 'utf8')).trim();
-	} catch (error) {
-		throw new CommandError(`${option}: ${file} cannot be read.`, { cause: error });
-	}
-}
+});

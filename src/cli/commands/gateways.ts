@@ -4,98 +4,101 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { gatewayState } from '#lib/server/owner/usage/usage.ts';
-import { gatewayAddresses, publicAddress } from '../support/gateway-text.ts';
-import { parseCommand, positionals, type Command } from '../support/command.ts';
+import { checkGatewayHere } from '../checks/gateway.ts';
+import { report, REPORT_HELP } from '../checks/finding.ts';
+import { defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
-import { knownGateway } from '../support/known-gateway.ts';
-import { plain, print } from '../support/output.ts';
-import { routerName } from '../support/router-name.ts';
-import { withConfiguredApp } from '../support/services.ts';
+import { gatewayAddresses, publicAddress } from '../support/gateway-text.ts';
+import { plain, print, tableLine } from '../support/output.ts';
+import { findRouter, knownGateway } from '../support/services.ts';
 
-export const listGateways: Command = {
+const gatewayLine = tableLine(24, 9, 36, 24, 12);
+
+export const listGateways = defineCommand({
 	name: 'gateways list',
 	parameters: '',
 	summary: 'List the gateways.',
-	help: 'Ordered by name: name, kind, router, when it was last heard of, how it stands, sign-in hosts.',
-	async run(args, context) {
-		positionals(parseCommand(args, {}).positionals, []);
-		return withConfiguredApp(context, async (app) => {
-			await print(line(['NAME', 'KIND', 'ROUTER', 'LAST HEARD', 'STATE', 'SIGN-IN HOSTS']));
-			for (const gateway of await app.gateways.list()) {
-				const { name, kind, routerId, seenAt, loginHosts } = gateway;
-				const router = (await routerName(app, routerId)) ?? 'gone';
-				const heard = seenAt === null ? 'never' : isoTime(seenAt);
-				const place = `${routerId} ${plain(router)}`;
-				await print(line([name, kind, place, heard, stateText(gateway), loginHosts.join(', ')]));
-			}
-			return 0;
-		});
+	help: 'Ordered by name. Columns: name, kind, router, time of its last message, state, sign-in hosts.',
+	options: {},
+	async run({ open }) {
+		const app = await open();
+		await print(gatewayLine('NAME', 'KIND', 'ROUTER', 'LAST SEEN', 'STATE', 'SIGN-IN HOSTS'));
+		for (const gateway of await app.gateways.list()) {
+			const { name, kind, routerId, seenAt, loginHosts } = gateway;
+			const router = `${routerId} ${(await findRouter(app, routerId))?.name ?? 'deleted'}`;
+			const seen = isoTime(seenAt) ?? 'never';
+			await print(gatewayLine(name, kind, router, seen, stateText(gateway), loginHosts.join(', ')));
+		}
 	}
-};
+});
 
-export const showGateway: Command = {
+export const showGateway = defineCommand({
 	name: 'gateways show',
 	parameters: 'NAME',
-	summary: 'Print the addresses of a gateway, and its text for DHCP option 114.',
-	help: 'Its secrets are not shown: "gateways config NAME" prints them filled in, "gateways rotate NAME" makes new ones.',
-	async run(args, context) {
-		const [name = ''] = positionals(parseCommand(args, {}).positionals, ['NAME']);
-		return withConfiguredApp(context, async (app) => {
-			const gateway = await knownGateway(app, name);
-			await print(gatewayAddresses(gateway, publicAddress(app.config)).join('\n'));
-			return 0;
-		});
+	summary: 'Print the addresses of a gateway, and its value for DHCP option 114.',
+	help: 'Shows no secrets: "gateways config NAME" prints them, "gateways rotate NAME" replaces them.',
+	options: {},
+	async run({ argument, open }) {
+		const app = await open();
+		const gateway = await knownGateway(app, argument);
+		await print(gatewayAddresses(gateway, publicAddress(app.config)).join('\n'));
 	}
-};
+});
 
-/** Ctrl-C, an end that was asked for, and a terminal that is gone. */
+export const testGateway = defineCommand({
+	name: 'gateways test',
+	parameters: 'NAME',
+	summary: 'Check a gateway.',
+	help: REPORT_HELP,
+	options: {},
+	async run({ argument, open }) {
+		const app = await open();
+		return report(checkGatewayHere(app, await knownGateway(app, argument)));
+	}
+});
+
+/** Ctrl-C, a request to end, and a closed terminal. */
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export const removeGateway: Command = {
+export const removeGateway = defineCommand({
 	name: 'gateways remove',
 	parameters: 'NAME [--force]',
-	summary: 'Put out whom a gateway lets in, and forget it: its portal address ends.',
+	summary: 'Disconnect the devices of a gateway, and delete it with its portal address.',
 	help:
-		'Purchases stay as they are; devices that it sends are told that nothing is sold there. Where it could not be told ' +
-		'to put its guests out, it is not removed, because nobody could do that later, and those that were put out are let ' +
-		'in again. One that asks RADIUS, or its BinAuth script, is only forgotten: who is online there stays until the end that ' +
-		'it was told. It may take a minute or two: what it was asked for last must be done first. --force removes one that is ' +
-		'gone for good.',
-	async run(args, context) {
-		const { values, positionals: given } = parseCommand(args, { force: { type: 'boolean', default: false } });
-		const [name = ''] = positionals(given, ['NAME']);
-		return withConfiguredApp(context, async (app) => {
-			const gateway = await knownGateway(app, name);
-			const interrupt = new AbortController();
-			const stop = () => interrupt.abort();
-			for (const signal of STOPPING) process.on(signal, stop);
-			const removal = await app.access.remove(gateway, {
-				isForced: values.force,
-				signal: interrupt.signal,
-				onWait: (untilMs) =>
-					console.error(
-						`A guest was just being let in there. Waiting until ${isoTime(untilMs)}, when that cannot be done any ` +
-							'more; Ctrl-C lets everybody in again.'
-					)
-			});
-			for (const signal of STOPPING) process.off(signal, stop);
-			if (!removal.isRemoved) throw new CommandError(refusal(gateway, removal));
-			sayRemoved(gateway, removal);
-			return 0;
+		'Purchases do not change. If a device cannot be disconnected, the gateway is not removed, because Airtill could not ' +
+		'do it later; devices that were disconnected are connected again. A gateway that uses RADIUS or BinAuth is only ' +
+		'deleted: its devices stay online until the end of their time. The command can take two minutes, because it waits ' +
+		'for requests that the gateway may still carry out. --force removes a gateway that no longer exists.',
+	options: { force: { type: 'boolean', default: false } },
+	async run({ argument, values, open }) {
+		const app = await open();
+		const gateway = await knownGateway(app, argument);
+		const interrupt = new AbortController();
+		const stop = () => interrupt.abort();
+		for (const signal of STOPPING) process.on(signal, stop);
+		const removal = await app.access.remove(gateway, {
+			isForced: values.force,
+			signal: interrupt.signal,
+			onWait: (untilMs) =>
+				console.error(
+					`The gateway may still carry out an earlier request. Waiting until ${isoTime(untilMs)}; Ctrl-C cancels the ` +
+						'removal.'
+				)
 		});
+		for (const signal of STOPPING) process.off(signal, stop);
+		if (!removal.isRemoved) throw new CommandError(refusal(gateway, removal));
+		sayRemoved(gateway, removal);
 	}
-};
+});
 
 function refusal(gateway: RegisteredGateway, { putOut, left, reason }: Removal): string {
 	const why = plain(reason ?? 'It does not answer.');
-	const again =
-		adapterOf(gateway.kind).controller?.subject === 'user'
-			? 'are added to it again as soon as it answers: they have to sign in once more'
-			: 'are let in again as soon as it answers';
+	const isUser = adapterOf(gateway.kind).controller?.subject === 'user';
+	const again = isUser ? 'their users must sign in again once it answers' : 'they reconnect once it answers';
 	return [
-		`"${plain(gateway.name)}" is not removed: ${left} of its guests are not put out there (${why}).`,
-		...(putOut > 0 ? [`Put out were ${putOut}, who ${again}.`] : []),
-		'Try again when it answers. Where it never will: --force.'
+		`"${plain(gateway.name)}" is not removed: ${left} of its devices could not be disconnected (${why}).`,
+		...(putOut > 0 ? [`Disconnected were ${putOut}; ${again}.`] : []),
+		'Try again when it answers. If it never will, use --force.'
 	].join(' ');
 }
 
@@ -103,30 +106,26 @@ function sayRemoved(
 	{ name, installation }: RegisteredGateway,
 	{ putOut, staying, left, reason }: Removal
 ): void {
-	console.error(`The gateway "${plain(name)}" is removed. Guests put out there: ${putOut}.`);
+	console.error(`The gateway "${plain(name)}" is removed. Disconnected devices: ${putOut}.`);
 	if (staying > 0) {
 		console.error(
-			`It cannot be told to put out guests that are away, or not at all: ${staying} may stay online there until their ` +
-				'time ends.'
+			`${staying} devices may stay online there until their time ends, because this gateway cannot disconnect them.`
 		);
 	}
 	if (left > 0) {
 		console.error(
-			`Not put out there: ${left} (${plain(reason ?? 'It does not answer.')}). Airtill cannot do it any more: devices ` +
-				'stay online there until the end that it was told, and users of a MikroTik hotspot stay for good. Should that ' +
-				`router come back, remove them by hand: /ip hotspot user remove [find comment="Airtill ${installation}"]`
+			`Not disconnected: ${left} (${plain(reason ?? 'It does not answer.')}). Airtill cannot do it any more: devices ` +
+				'stay online there until their time ends, and users of a MikroTik hotspot stay for good. If that router ' +
+				`returns, remove them by hand: /ip hotspot user remove [find comment="Airtill ${installation}"]`
 		);
 	}
 }
 
-/** How a gateway stands, in a few words; `gateways test` says more. */
+/** Describes the state of a gateway in a few words; `gateways test` has the details. */
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
 	const state = gatewayState(gateway, adapterOf(gateway.kind).controlMode(gateway));
 	if (state === 'silent') return `silent since ${isoTime(unresponsiveSince)}`;
 	if (trouble !== null) return 'trouble';
-	return { heard: 'well', new: 'never heard', unwatched: 'not watched' }[state];
+	return { heard: 'ok', new: 'new', unwatched: 'not watched' }[state];
 }
-
-const WIDTHS = [24, 9, 36, 24, 12, 0];
-const line = (cells: string[]) => cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ');

@@ -1,125 +1,91 @@
-import { ROLES, type Account } from '#lib/server/developer/accounts/accounts.ts';
+import { ROLES } from '#lib/server/developer/accounts/accounts.ts';
 import { MAX_LIVE_KEYS, hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
 import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
-import type { App } from '#lib/server/app.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { UsageError, oneOf, parseCommand, positionals, required, type Command } from '../support/command.ts';
+import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
-import { plain, print } from '../support/output.ts';
-import { withConfiguredApp } from '../support/services.ts';
+import { plain, print, tableLine } from '../support/output.ts';
+import { accountOf } from '../support/services.ts';
 
 const DEFAULT_NAME = 'command line';
 const MAX_NAME_CHARACTERS = 100;
 
-export const createKey: Command = {
+export const createKey = defineCommand({
 	name: 'keys create',
 	parameters: '--account EMAIL [--name NAME] [--role app|owner|admin]',
-	summary: 'Make an API key and print it, this once.',
+	summary: 'Create an API key and print it once.',
 	help: [
-		'Standard output carries the key alone, so that it can go into a variable or a file.',
+		'Standard output contains only the key, ready for a variable or a file.',
 		'',
 		"  --account EMAIL  the key's account",
-		`  --name NAME      what it is for; default: ${DEFAULT_NAME}`,
-		"  --role ROLE      less than the account may do; default: the account's role"
+		`  --name NAME      its purpose; default: ${DEFAULT_NAME}`,
+		"  --role ROLE      a role below the account's, or the same; default: the account's role"
 	].join('\n'),
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, {
-			account: { type: 'string' },
-			name: { type: 'string', default: DEFAULT_NAME },
-			role: { type: 'string' }
-		});
-		positionals(words, []);
+	options: { account: { type: 'string' }, name: { type: 'string' }, role: { type: 'string' } },
+	async run({ values, open }) {
 		const email = required(values.account, '--account');
-		const name = required(values.name, '--name');
+		const name = required(values.name ?? DEFAULT_NAME, '--name');
 		if (name.length > MAX_NAME_CHARACTERS) {
 			throw new UsageError(`--name is longer than ${MAX_NAME_CHARACTERS} characters.`);
 		}
 		const wanted = values.role === undefined ? null : oneOf(values.role, ROLES, '--role');
 
-		return withConfiguredApp(context, async (app) => {
-			const account = await accountOf(app, email);
-			const role = wanted ?? account.role;
-			if (!hasRole(account.role, role)) {
-				throw new CommandError(
-					`${account.email} has the role ${account.role}; its keys cannot have ${role}.`
-				);
-			}
-			const live = (await app.apiKeys.list(account.id)).filter(
-				(key) => stateOf(key, app.clock.now()) === 'live'
-			);
-			if (live.length >= MAX_LIVE_KEYS) {
-				throw new CommandError(`${account.email} has ${MAX_LIVE_KEYS} live keys; revoke one first.`);
-			}
-			const key = await app.apiKeys.create({ accountId: account.id, name, role });
-			await print(key);
-			console.error(`Key "${plain(name)}" of ${account.email} (${role}). It is not shown again.`);
-			return 0;
-		});
+		const { accounts, apiKeys, clock } = await open();
+		const account = await accountOf(accounts, email);
+		const role = wanted ?? account.role;
+		if (!hasRole(account.role, role)) {
+			throw new CommandError(`${account.email} has the role ${account.role}; its keys cannot have ${role}.`);
+		}
+		const keys = await apiKeys.list(account.id);
+		if (keys.filter((key) => stateOf(key, clock.now()) === 'live').length >= MAX_LIVE_KEYS) {
+			throw new CommandError(`${account.email} has ${MAX_LIVE_KEYS} live keys; revoke one first.`);
+		}
+		await print(await apiKeys.create({ accountId: account.id, name, role }));
+		console.error(`Key "${plain(name)}" of ${account.email} (${role}). It is not shown again.`);
 	}
-};
+});
 
-export const listKeys: Command = {
+const keyLine = tableLine(5, 14, 5, 24, 24, 7);
+
+export const listKeys = defineCommand({
 	name: 'keys list',
 	parameters: '--account EMAIL',
-	summary: 'List the keys of an account, without the keys themselves.',
+	summary: 'List the keys of an account; only their last characters are shown.',
 	help: "  --account EMAIL  the keys' account",
-	async run(args, context) {
-		const { values, positionals: words } = parseCommand(args, { account: { type: 'string' } });
-		positionals(words, []);
+	options: { account: { type: 'string' } },
+	async run({ values, open }) {
 		const email = required(values.account, '--account');
-
-		return withConfiguredApp(context, async (app) => {
-			const keys = await app.apiKeys.list((await accountOf(app, email)).id);
-			await print(keyLine(['ID', 'KEY', 'ROLE', 'MADE', 'LAST USED', 'STATE', 'NAME']));
-			for (const key of keys) {
-				await print(
-					keyLine([
-						String(key.id),
-						key.hint,
-						key.role,
-						isoTime(key.created_at),
-						isoTime(key.last_used_at) ?? 'never',
-						stateOf(key, app.clock.now()),
-						plain(key.name)
-					])
-				);
-			}
-			return 0;
-		});
+		const { accounts, apiKeys, clock } = await open();
+		const keys = await apiKeys.list((await accountOf(accounts, email)).id);
+		await print(keyLine('ID', 'KEY', 'ROLE', 'CREATED', 'LAST USED', 'STATE', 'NAME'));
+		for (const key of keys) {
+			const used = isoTime(key.last_used_at) ?? 'never';
+			const state = stateOf(key, clock.now());
+			await print(
+				keyLine(String(key.id), key.hint, key.role, isoTime(key.created_at), used, state, key.name)
+			);
+		}
 	}
-};
+});
 
-export const revokeKey: Command = {
+export const revokeKey = defineCommand({
 	name: 'keys revoke',
 	parameters: 'KEY_OR_ID',
-	summary: 'End a key, by its text or by its id (see keys list).',
-	help: 'A running server may take a revoked key for five more seconds.',
-	async run(args, context) {
-		const { positionals: words } = parseCommand(args, {});
-		const [keyOrId = ''] = positionals(words, ['KEY_OR_ID']);
+	summary: 'Revoke a key, by its text or by its id (see "keys list").',
+	help: 'A running server may accept a revoked key for five more seconds.',
+	options: {},
+	async run({ argument, open }) {
 		// The text is not repeated: it may be a key with a typing error.
-		if (!keyMode(keyOrId) && !/^\d+$/.test(keyOrId)) {
+		if (!keyMode(argument) && !/^\d+$/.test(argument)) {
 			throw new CommandError('This is neither a complete API key nor the id of one.');
 		}
-		const revoked = await withConfiguredApp(context, (app) => app.apiKeys.revoke(keyOrId));
+		const revoked = await (await open()).apiKeys.revoke(argument);
 		if (!revoked) throw new CommandError('There is no live key with this text or id.');
 		console.error('The key is revoked.');
-		return 0;
 	}
-};
-
-async function accountOf(app: App, email: string): Promise<Account> {
-	const account = await app.accounts.findByEmail(email);
-	if (!account) throw new CommandError(`There is no account ${email}; make it with "accounts create".`);
-	return account;
-}
+});
 
 function stateOf(key: { revoked_at: number | null; expires_at: number | null }, now: number): string {
 	if (key.revoked_at !== null) return 'revoked';
 	return key.expires_at !== null && key.expires_at <= now ? 'expired' : 'live';
 }
-
-const KEY_WIDTHS = [5, 14, 5, 24, 24, 7, 0];
-
-const keyLine = (cells: string[]) =>
-	cells.map((text, column) => text.padEnd(KEY_WIDTHS[column] ?? 0)).join('  ');

@@ -1,15 +1,12 @@
 import { configTable } from '#lib/server/config/config.ts';
-import { parseCommand, positionals, type Command } from '../support/command.ts';
+import { defineCommand } from '../support/command.ts';
 import { print } from '../support/output.ts';
 
-export const listSettings: Command = {
+export const listSettings = defineCommand({
 	name: 'settings list',
 	parameters: '',
 	summary: 'List all settings: environment variables, defaults and meanings.',
 	help: 'Works before the first start. A running Airtill shows the same at /docs/guides/configuration.',
-	async run(args) {
-		positionals(parseCommand(args, {}).positionals, []);
-		await print(configTable());
-		return 0;
-	}
-};
+	options: {},
+	run: () => print(configTable())
+});

@@ -1,14 +1,17 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import type { App } from '#lib/server/app.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import { openApp } from './services.ts';
 
 /** One command of the command line, as main.ts lists and runs it. */
 export interface Command {
 	/** The words that choose it: `routers import`. */
 	name: string;
-	/** What follows the name in its usage line. */
+	/** Arguments and options in its usage line. */
 	parameters: string;
 	/** One line for the list of commands. */
 	summary: string;
-	/** What `--help` adds to usage and summary. */
+	/** Printed by `--help` below usage and summary. */
 	help: string;
 	/** @returns the exit code. @throws UsageError, CommandError */
 	run(args: string[], context: Context): Promise<number>;
@@ -16,43 +19,69 @@ export interface Command {
 
 export interface Context {
 	env: Record<string, string | undefined>;
-	/** The folder in which the command was typed: relative file names begin there. */
+	/** The folder in which the command was typed; base of relative file names. */
 	folder: string;
 }
 
-/** The command was not typed as it must be; its usage is shown with the message. */
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>;
+
+interface Call<O extends Options> extends Context {
+	values: Parsed<O>['values'];
+	/** The first positional argument; '' if the command has none. */
+	argument: string;
+	/** Opens the services on the configured database, without their jobs. They are stopped after the command. */
+	open(): Promise<App>;
+}
+
+/** The command line is wrong; the usage is printed with the message. */
 export class UsageError extends Error {}
 
-/** `parseArgs`, strict, with its complaints as UsageError. */
-export function parseCommand<Options extends NonNullable<ParseArgsConfig['options']>>(
-	args: string[],
-	options: Options
-): ReturnType<typeof parseArgs<{ options: Options; allowPositionals: true; strict: true }>> {
+/** Defines a command. `run` returns the exit code; anything else is 0. */
+export function defineCommand<const O extends Options>({
+	options,
+	run,
+	...texts
+}: Omit<Command, 'run'> & { options: O; run(call: Call<O>): Promise<unknown> }): Command {
+	const names = texts.parameters.split(' ').filter((word, index) => index === 0 && /^\w/.test(word));
+	return {
+		...texts,
+		async run(args, context) {
+			const { values, positionals } = parse(args, options);
+			const missing = names[positionals.length];
+			if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+			const extra = positionals[names.length];
+			if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
+			let app: App | null = null;
+			const open = async () => (app = await openApp(loadConfig(context.env)));
+			try {
+				const code = await run({ ...context, values, argument: positionals[0] ?? '', open });
+				return typeof code === 'number' ? code : 0;
+			} finally {
+				await (app as App | null)?.stop();
+			}
+		}
+	};
+}
+
+/** Parses arguments strictly. @throws UsageError */
+function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
 	try {
-		return parseArgs({ args, options, allowPositionals: true, strict: true });
+		return parseArgs({ args, options, allowPositionals: true });
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
-		// What follows the first sentence is about positional arguments that begin with a dash.
+		// The rest of the message is about positional arguments that begin with a dash.
 		throw new UsageError(`${error.message.split(/\.\s|\n/)[0] ?? ''}.`);
 	}
 }
 
-/** The positional arguments, exactly those that `names` lists. */
-export function positionals(given: string[], names: readonly string[]): string[] {
-	const missing = names[given.length];
-	if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-	const extra = given[names.length];
-	if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
-	return given;
-}
-
-/** The value of an option that must be given. */
+/** Returns the value of a required option. @throws UsageError if it is missing or empty */
 export function required(value: string | undefined, option: string): string {
 	if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing.`);
 	return value.trim();
 }
 
-/** The value of an option that is one of a few words. */
+/** Returns the value of an option with a fixed set of words. @throws UsageError for others */
 export function oneOf<Word extends string>(value: string, words: readonly Word[], option: string): Word {
 	const word = words.find((known) => known === value);
 	if (word === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not "${value}".`);

@@ -1,10 +1,12 @@
 import { AccessInputError } from '#lib/server/access/access.ts';
+import { DecisionRefused } from '#lib/server/billing/reviews/decisions.ts';
+import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { GatewayInputError } from '#lib/server/gateways/settings/gateway-input.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 
-/** The command could not do its work, for a reason that the message explains. */
+/** The command failed; the message explains why. */
 export class CommandError extends Error {}
 
 const EXPECTED = [
@@ -12,16 +14,18 @@ const EXPECTED = [
 	CommandError,
 	ConfigError,
 	CsvFileError,
+	DecisionRefused,
 	GatewayInputError,
-	NewerDatabaseError
+	NewerDatabaseError,
+	StatementError
 ];
 
-/** Of Node's own error codes those that the world can cause; its others mean a bug in the call. */
+/** Node's own error codes that input can cause; the others mean a bug. */
 const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);
 
 /**
- * True for what can go wrong without a bug: refusals that are written for people, and errors of the system, the
- * network and the databases, which all carry a code.
+ * Returns true for errors that are not bugs: refusals written for people, and errors with a code from the system, the
+ * network or a database.
  */
 export function isExpected(error: unknown): error is Error {
 	if (!(error instanceof Error)) return false;
@@ -30,7 +34,7 @@ export function isExpected(error: unknown): error is Error {
 	return !error.code.startsWith('ERR_') || EXPECTED_NODE_CODES.has(error.code);
 }
 
-/** What to show of an expected error. A failed connection is several errors at once, and itself says nothing. */
+/** Returns the message of an expected error. A failed connection is an AggregateError without a message of its own. */
 export function messageOf(error: unknown): string {
 	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
 	return error instanceof Error ? error.message : String(error);

@@ -3,9 +3,7 @@ import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
-/** What has to be entered where, for one gateway, as the command line prints it. */
-
-/** Where devices reach this installation; `known` is false when it can only be guessed. */
+/** Returns the address at which devices reach this installation; `known` is false if it is a placeholder. */
 export const publicAddress = ({ origin, port }: Config): { origin: string; known: boolean } =>
 	origin === null
 		? { origin: `http://THIS-MACHINE${port === 80 ? '' : `:${port}`}`, known: false }
@@ -28,29 +26,29 @@ export function gatewayAddresses(
 		...(settings.accessPoints ? [`Access points   ${settings.accessPoints.join(', ')}`] : []),
 		`Portal address  ${portal}`,
 		`RFC 8908 API    ${api}`,
-		...(known ? [] : ['                Set ORIGIN, so that the address of this machine is known.']),
+		...(known ? [] : ['                Set ORIGIN to the address of this machine.']),
 		'',
 		...dhcpLines(api, kind)
 	];
 }
 
-/** RFC 8910: DHCP option 114 tells devices where the API is. */
+/** Prints DHCP option 114, the address of the API for devices (RFC 8910). */
 function dhcpLines(api: string, kind: GatewayKind): string[] {
 	if (kind !== 'mikrotik' && kind !== 'coova') {
 		return [
-			'DHCP option 114 is not to be set: the API knows a device by its address alone, which is not seen from here.',
-			'Devices find the portal by themselves, as their first request is answered with it.'
+			'DHCP option 114 is not to be set: the API identifies a device by its IP address, which Airtill cannot see here.',
+			'Devices find the portal anyway: the gateway redirects their first request.'
 		];
 	}
 	if (!api.startsWith('https:')) {
 		return [
-			'DHCP option 114 is not to be set: devices take it for https addresses only (RFC 8908). They find the',
-			'portal by themselves, as their first request is answered with it.'
+			'DHCP option 114 is not to be set: devices accept only https addresses (RFC 8908). They find the portal',
+			'anyway: the gateway redirects their first request.'
 		];
 	}
 	return [
-		'DHCP option 114 (RFC 8910), only where no NAT lies between the devices and this installation: the API knows a',
-		'device by its address. The host of this address must be reachable before paying:',
+		'DHCP option 114 (RFC 8910), only without NAT between the devices and Airtill: the API identifies a device by its',
+		'IP address. Devices must reach the host of this address before they pay:',
 		`  dnsmasq   dhcp-option=114,${api}`,
 		`  MikroTik  /ip dhcp-server option add name=captive-portal code=114 value="s'${api}'"`,
 		'            /ip dhcp-server network set [find] dhcp-option=captive-portal',
@@ -59,7 +57,7 @@ function dhcpLines(api: string, kind: GatewayKind): string[] {
 	];
 }
 
-/** Shown once, when they are made. */
+/** Prints new secrets. */
 export function secretLines(
 	{ kind, secret, credentials }: RegisteredGateway,
 	which: readonly ('secret' | 'radiusSecret' | 'token')[]
@@ -74,6 +72,6 @@ export function secretLines(
 	};
 	return which.flatMap((name) => {
 		const { title, value } = secrets[name];
-		return value === null ? [] : ['', `${title}, not shown by itself again:`, value];
+		return value === null ? [] : ['', `${title}, shown once; "gateways config" includes it:`, value];
 	});
 }

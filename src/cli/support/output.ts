@@ -1,7 +1,7 @@
-/** Whoever read our output has closed it (`| head`); nothing is wrong. */
+/** The reader of our output has closed it (`| head`); not an error. */
 export class OutputClosed extends Error {}
 
-/** Writes a line to standard output. @throws OutputClosed when nobody reads it any more */
+/** Writes a line to standard output. @throws OutputClosed if the reader has closed it */
 export function print(text: string): Promise<void> {
 	return new Promise((resolve, reject) => {
 		process.stdout.write(`${text}\n`, (error) => {
@@ -11,5 +11,11 @@ export function print(text: string): Promise<void> {
 	});
 }
 
-/** Text that cannot move the cursor or colour the terminal. */
+/** Removes control characters, which could move the cursor or colour the terminal. */
 export const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+
+/** Formats rows of a table whose columns have these widths. */
+export const tableLine =
+	(...widths: number[]) =>
+	(...cells: string[]): string =>
+		cells.map((text, column) => plain(text).padEnd(widths[column] ?? 0)).join('  ');

@@ -1,24 +1,13 @@
 import { createApp, type App } from '#lib/server/app.ts';
-import { loadConfig, type Config } from '#lib/server/config/config.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import type { Account, Accounts } from '#lib/server/developer/accounts/accounts.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createLog } from '#lib/server/platform/log.ts';
-import type { Context } from './command.ts';
+import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { CommandError, isExpected, messageOf } from './errors.ts';
 
-/** Runs `work` with the application's services on the configured database, without its jobs. */
-export async function withApp<Result>(config: Config, work: (app: App) => Promise<Result>): Promise<Result> {
-	const app = await openApp(config);
-	try {
-		return await work(app);
-	} finally {
-		await app.stop();
-	}
-}
-
-/** `withApp` for commands that need nothing else of the configuration. */
-export const withConfiguredApp = <Result>({ env }: Context, work: (app: App) => Promise<Result>) =>
-	withApp(loadConfig(env), work);
-
-async function openApp(config: Config): Promise<App> {
+/** Creates the application's services on the configured database, without its jobs. The caller stops them. */
+export async function openApp(config: Config): Promise<App> {
 	try {
 		return await createApp(config, { log: createLog('silent') });
 	} catch (error) {
@@ -29,10 +18,30 @@ async function openApp(config: Config): Promise<App> {
 	}
 }
 
-/** The database as it may be shown: without user and password. */
+/** Returns the database's address without user and password. */
 export function databaseName({ databaseUrl }: Config): string {
 	if (databaseUrl.startsWith('file:')) return databaseUrl;
 	if (!URL.canParse(databaseUrl)) return 'PostgreSQL';
 	const { protocol, host, pathname } = new URL(databaseUrl);
 	return `${protocol}//${host}${pathname}`;
+}
+
+/** Reads a router. Returns null if it does not exist. */
+export async function findRouter(app: App, id: number): Promise<RouterRow | null> {
+	const [row] = await pageOfRouters(app.database.db, id - 1, 1);
+	return row?.id === id ? row : null;
+}
+
+/** Finds a gateway by its name. @throws CommandError */
+export async function knownGateway(app: App, name: string): Promise<RegisteredGateway> {
+	const gateway = await app.gateways.byName(name);
+	if (!gateway) throw new CommandError(`There is no gateway "${name}"; see "gateways list".`);
+	return gateway;
+}
+
+/** Finds an account by its e-mail address. @throws CommandError */
+export async function accountOf(accounts: Accounts, email: string): Promise<Account> {
+	const account = await accounts.findByEmail(email);
+	if (!account) throw new CommandError(`There is no account ${email}; create it with "accounts create".`);
+	return account;
 }

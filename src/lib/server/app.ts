@@ -4,101 +4,56 @@ import {
 	createApiBuyers,
 	createPasses,
 	createProvisioning,
-	type Access,
-	type AccessKinds,
-	type ApiBuyers
+	type Access
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
 import { createApiKeys, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
-import { createBranding, type Branding } from './owner/branding/branding.ts';
+import { createBranding } from './owner/branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
-import { createBasemap, type Basemap } from './map/basemap.ts';
+import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { ConfigError, type Config } from './config/config.ts';
-import { openDatabase, type Database } from './db/database.ts';
+import { openDatabase } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways, type Gateways } from './gateways/gateways.ts';
 import { createReach } from './gateways/reach.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
-import { createIdempotency, type Idempotency } from './api/idempotency/idempotency.ts';
+import { createIdempotency } from './api/idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
-import { createEarnings, type Earnings } from './billing/earnings/earnings.ts';
-import { createCursors, type Cursors } from './api/http/cursor.ts';
+import { createEarnings } from './billing/earnings/earnings.ts';
+import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { createOperatorHttp } from './billing/operators/http.ts';
-import { createOperators, type Operators } from './billing/operators/registry.ts';
+import { createOperators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
-import { createMailer, type Mailer } from './platform/mail.ts';
-import { createPayments, type Payments } from './billing/payments/payments.ts';
+import { createMailer } from './platform/mail.ts';
+import { createPayments } from './billing/payments/payments.ts';
 import { createShare } from './portal/quota.ts';
-import { createPlaces, type Places } from './map/places.ts';
-import { createPurchases, type Purchases } from './portal/purchases/purchases.ts';
-import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits.ts';
-import { createRequestLog, type RequestLog } from './developer/request-log/request-log.ts';
-import { createReviews, type Reviews } from './billing/reviews/reviews.ts';
-import { createRouters, type Routers } from './routers/routers.ts';
+import { createPlaces } from './map/places.ts';
+import { createPurchases } from './portal/purchases/purchases.ts';
+import { createRateLimits } from './api/rate-limits/rate-limits.ts';
+import { createRequestLog } from './developer/request-log/request-log.ts';
+import { createReviews } from './billing/reviews/reviews.ts';
+import { createRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
-import { createSignIn, type SignIn } from './developer/sign-in/sign-in.ts';
-import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
-import { createTestPayments, type TestPayments } from './developer/test-payments/test-payments.ts';
-import { createUsage, type Usage } from './owner/usage/usage.ts';
+import { createSignIn } from './developer/sign-in/sign-in.ts';
+import { createSessions } from './billing/sessions/sessions.ts';
+import { createTestPayments } from './developer/test-payments/test-payments.ts';
+import { createUsage } from './owner/usage/usage.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
 import { mailNotices } from './developer/webhooks/notices.ts';
 import { createTransport } from './developer/webhooks/transport/transport.ts';
 import { createUpkeep, UPKEEP_JOB } from './developer/webhooks/upkeep.ts';
-import { createWebhooks, type Webhooks } from './developer/webhooks/webhooks.ts';
+import { createWebhooks } from './developer/webhooks/webhooks.ts';
 
-/** The composition root: every service, built once from the configuration. */
-export interface App {
-	config: Config;
-	clock: Clock;
-	log: Log;
-	database: Database;
-	operators: Operators;
-	accounts: Accounts;
-	apiKeys: ApiKeys;
-	routers: Routers;
-	branding: Branding;
-	sessions: Sessions;
-	payments: Payments;
-	reviews: Reviews;
-	purchases: Purchases;
-	gateways: Gateways;
-	captiveSessions: CaptiveSessions;
-	apiBuyers: ApiBuyers;
-	access: Access;
-	accessKinds: AccessKinds;
-	usage: Usage;
-	places: Places;
-	rateLimits: RateLimits;
-	requestLog: RequestLog;
-	idempotency: Idempotency;
-	earnings: Earnings;
-	webhooks: Webhooks;
-	basemap: Basemap;
-	cursors: Cursors;
-	mailer: Mailer;
-	/** Settles payments by hand; null in live mode. */
-	testPayments: TestPayments | null;
-	signIn: SignIn;
-	/** How the portal reaches the API; its key exists once `openPortal` has run. */
-	api: ApiAccess;
-	/** Makes sure of the portal's own key: for the process that serves pages, not for the command line. */
-	openPortal(): Promise<void>;
-	/** Starts the durable jobs; a process that only uses the services (the command line) does not. */
-	startJobs(): void;
-	/** Answers held requests now, so that the server can close its connections. */
-	releaseWaiters(): void;
-	/** Takes no new work, ends what runs, closes the database. */
-	stop(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof createApp>>;
 
 /** Of the portal's limit, for lists and the map. */
 const PART_FOR_LOOKING = 1 / 2;
@@ -106,12 +61,14 @@ const PART_FOR_LOOKING = 1 / 2;
 /** The account in whose name the portal buys. */
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}): Promise<App> {
+/** The composition root: builds every service once from the configuration. */
+export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}) {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
 	const secrets = createSecrets(config.secret);
 	const jobs = createJobs(database, clock, log);
+	const base = { config, clock, log, database, secrets, jobs };
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
 	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
@@ -127,40 +84,16 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const branding = createBranding(database, clock);
-	const routers = createRouters({ database, operators, branding, clock, config, secrets });
+	const routers = createRouters({ ...base, operators, branding });
 	const events = createEvents(clock, createFanOut(secrets, jobs).publish);
 	const gateways = createGateways(database, clock, secrets);
-	const passes = createPasses({ clock, secrets, routers });
-	const provisioning = createProvisioning({ clock, jobs, gateways, routers });
-	const sessions = createSessions({
-		database,
-		clock,
-		config,
-		jobs,
-		events,
-		routers,
-		operators,
-		passes,
-		provisioning
-	});
+	const passes = createPasses({ ...base, routers });
+	const provisioning = createProvisioning({ ...base, gateways, routers });
+	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
 	const audit = createAudit(clock);
 	const reviews = createReviews(database, clock, log);
-	const payments = createPayments({
-		database,
-		clock,
-		config,
-		secrets,
-		jobs,
-		events,
-		log,
-		sessions,
-		routers,
-		operators,
-		changes,
-		audit,
-		reviews
-	});
+	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, audit, reviews });
 	const reach = createReach(clock);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		database,
@@ -173,10 +106,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		}
 	});
 	const access: Access = createAccess({
-		database,
-		clock,
-		log,
-		jobs,
+		...base,
 		gateways,
 		captiveSessions,
 		sessions,
@@ -185,20 +115,11 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		routers,
 		reach
 	});
-	const apiBuyers = createApiBuyers({ database, clock, secrets, passes });
-	const silence = createGatewayHealth({ database, clock, log, gateways, access, reach });
-	const usage = createUsage({ database, clock, config, gateways });
+	const apiBuyers = createApiBuyers({ ...base, passes });
+	const silence = createGatewayHealth({ ...base, gateways, access, reach });
+	const usage = createUsage({ ...base, gateways });
 	const mailer = createMailer(config);
-	const signIn = createSignIn({
-		database,
-		clock,
-		config,
-		log,
-		secrets,
-		accounts,
-		mailer,
-		demoEmails: DEMO_EMAILS
-	});
+	const signIn = createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS });
 	const rateLimits = createRateLimits(database, clock, log);
 	const requestLog = createRequestLog(database, clock, log);
 	const webhookRules = {
@@ -226,9 +147,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		payments,
 		reviews,
 		purchases: createPurchases({
-			database,
-			clock,
-			secrets,
+			...base,
 			rateLimits,
 			maxCodes: config.maxCodes,
 			isApiBuyer: apiBuyers.isApiBuyer,
@@ -244,18 +163,22 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		rateLimits,
 		requestLog,
 		earnings: createEarnings(database, clock, config),
-		webhooks: createWebhooks({ database, clock, secrets, jobs, rules: webhookRules }),
+		webhooks: createWebhooks({ ...base, rules: webhookRules }),
 		basemap,
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets),
 		mailer,
+		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, payments, routers, sessions, operator: sandbox }),
 		signIn,
+		/** The portal's way to the API; its key exists once `openPortal` has run. */
 		api,
+		/** Creates the portal's own key: for the process that serves pages, not for the command line. */
 		async openPortal() {
 			if (config.remoteApi) await refuseGateways(gateways);
 			else api.key = await portalKey(accounts, apiKeys);
 		},
+		/** Starts the durable jobs; the command line does not. */
 		startJobs() {
 			const handlers: Record<string, JobHandler> = {
 				...payments.jobs,
@@ -263,12 +186,14 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 				...sessions.jobs,
 				...silence.jobs,
 				...usage.jobs,
-				[DELIVERY_JOB]: createDelivery({ database, clock, secrets, transport }),
-				[UPKEEP_JOB]: createUpkeep({ database, clock, log, notify })
+				[DELIVERY_JOB]: createDelivery({ ...base, transport }),
+				[UPKEEP_JOB]: createUpkeep({ ...base, notify })
 			};
 			jobs.start(handlers, failingEndpoints);
 		},
+		/** Answers held requests now, so that the server can close its connections. */
 		releaseWaiters: () => changes.stop(),
+		/** Finishes running work, then closes the database. */
 		async stop() {
 			changes.stop();
 			sandbox?.stop();

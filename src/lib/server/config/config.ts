@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, toMajor } from '#lib/domain/money.ts';
-import type { BasemapPlace } from '../map/place.ts';
 import type { IsListed } from '../billing/operators/addresses.ts';
 import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
-import type { ConfiguredOperator } from '../billing/operators/definition.ts';
 import { sandboxSecret } from '../platform/sandbox-secret.ts';
 import { readSetting, settingsTable, type Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
@@ -20,62 +18,10 @@ const OPENSTREETMAP = '© OpenStreetMap contributors';
 type Settings = typeof SETTINGS;
 type Values = { [K in keyof Settings]: z.output<Settings[K]['schema']> };
 
-export interface Config {
-	mode: 'sandbox' | 'live';
-	port: number;
-	host: string;
-	origin: string | null;
-	callbackUrl: string;
-	/** Mobile-money operators with their settings, beside the sandbox operator. */
-	operators: readonly ConfiguredOperator[];
-	/** By operator; one without a list may call from anywhere. */
-	callbackAddresses: ReadonlyMap<string, IsListed>;
-	/** For one request to an operator. */
-	operatorTimeoutMs: number;
-	databaseUrl: string;
-	databasePool: number;
-	dataDir: string;
-	secret: string;
-	demo: boolean;
-	logLevel: string;
-	/** null: mails are printed (sandbox) or not sent (live). */
-	smtp: { url: string; from: string } | null;
-	currency: string;
-	defaultRegion: string;
-	/** Networks of routers that say nothing else. */
-	paymentMethods: string[];
-	centre: { lat: number; lon: number };
-	/** null: coasts and borders. */
-	basemap: BasemapConfig | null;
-	reportTimezone: string;
-	/** null: the API of this process. */
-	remoteApi: { url: string; key: string } | null;
-	/** Requests per minute and key. */
-	rateLimits: Record<'default' | 'enterprise' | 'portal', number>;
-	maxFailedKeys: number;
-	/** Tries in a minute to open a purchase by its code. */
-	maxCodes: { network: number; total: number };
-	paymentTimeoutMs: number;
-	sessionPaymentMs: number;
-	latePaymentMs: number;
-	reconcileMs: number;
-	maxPaymentAttempts: number;
-	maxPayerPrompts: number;
-	/** Major units. */
-	maxPrice: number;
-	commissionBasisPoints: number;
-	/** Webhooks may go to plain http and to private addresses. */
-	webhookAllowInsecure: boolean;
-}
+export type Config = ReturnType<typeof loadConfig>;
 
 /** A file of our own, or somebody's tile server. */
-export type BasemapConfig = BasemapPlace & {
-	attribution: string;
-	maxZoom: number;
-	cacheBytes: number;
-	/** Plain http and private addresses. */
-	allowPrivate: boolean;
-};
+export type BasemapConfig = NonNullable<Config['basemap']>;
 
 /** A setting is wrong; the message has one line per problem and says what to do. */
 export class ConfigError extends Error {
@@ -92,7 +38,7 @@ export class ConfigError extends Error {
  * Reads the configuration.
  * @throws ConfigError that names every wrong variable
  */
-export function loadConfig(env: Record<string, string | undefined>): Config {
+export function loadConfig(env: Record<string, string | undefined>) {
 	const problems: string[] = [];
 	const values: Record<string, unknown> = {};
 	for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
@@ -142,8 +88,10 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		host: settings.HOST,
 		origin: settings.ORIGIN ?? null,
 		callbackUrl,
+		/** Mobile-money operators with their settings, besides the sandbox operator. */
 		operators: configured.operators,
-		callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map(),
+		/** By operator; one without a list may call from anywhere. */
+		callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map<string, IsListed>(),
 		operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
 		databaseUrl: settings.DATABASE_URL,
 		databasePool: settings.DATABASE_POOL,
@@ -151,14 +99,17 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
 		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
 		logLevel: settings.AIRTILL_LOG_LEVEL,
+		/** null: mails are printed (sandbox) or not sent (live). */
 		smtp:
 			settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
 				? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
 				: null,
 		currency: settings.CURRENCY,
+		/** Of routers that say nothing else. */
 		paymentMethods: settings.PAYMENT_METHODS,
 		defaultRegion: settings.DEFAULT_REGION,
 		centre: settings.MAP_CENTRE,
+		/** null: coasts and borders. */
 		basemap: place
 			? {
 					...place,
@@ -169,16 +120,19 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 				}
 			: null,
 		reportTimezone: settings.REPORT_TIMEZONE,
+		/** null: the API of this process. */
 		remoteApi:
 			settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
 				? { url: settings.AIRTILL_API_URL, key: settings.AIRTILL_API_KEY }
 				: null,
+		/** Requests per minute and key. */
 		rateLimits: {
 			default: settings.RATE_LIMIT_DEFAULT,
 			enterprise: settings.RATE_LIMIT_ENTERPRISE,
 			portal: settings.RATE_LIMIT_PORTAL
 		},
 		maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
+		/** Attempts per minute to open a purchase by its code. */
 		maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
 		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
 		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
@@ -186,6 +140,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
 		reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
 		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
 		maxPayerPrompts: settings.PAYER_PROMPTS,
+		/** In major units. */
 		maxPrice: settings.MAX_PRICE,
 		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
 		webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE === '1'

@@ -3,8 +3,7 @@ import type { z } from 'zod';
 /** An environment variable, as the configuration reference shows it. */
 export interface Setting {
 	schema: z.ZodType;
-	/** null: no default. */
-	default: string | null;
+	default?: string;
 	description: string;
 }
 
@@ -16,10 +15,10 @@ export function readSetting(
 ): { value: unknown } | { problem: string } {
 	// Compose files and service units leave a variable out by setting it to nothing.
 	const text = env[name] === '' ? undefined : env[name];
-	if (text === undefined && setting.default === null && !setting.schema.safeParse(undefined).success) {
+	if (text === undefined && setting.default === undefined && !setting.schema.safeParse(undefined).success) {
 		return { problem: `${name}: is required.` };
 	}
-	const result = setting.schema.safeParse(text ?? setting.default ?? undefined);
+	const result = setting.schema.safeParse(text ?? setting.default);
 	if (result.success) return { value: result.data };
 	return { problem: `${name}: ${result.error.issues[0]?.message ?? 'is not valid.'}` };
 }
@@ -28,7 +27,7 @@ export function readSetting(
 export function settingsTable(settings: Readonly<Record<string, Setting>>): string {
 	const rows = Object.entries(settings).map(
 		([name, setting]) =>
-			`| \`${name}\` | ${setting.default === null ? '' : `\`${setting.default}\``} | ${setting.description} |`
+			`| \`${name}\` | ${setting.default === undefined ? '' : `\`${setting.default}\``} | ${setting.description} |`
 	);
 	return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }

@@ -31,13 +31,14 @@ const timeZone = z.string().refine((name) => {
 	}
 }, 'Use an IANA time zone, e.g. "Africa/Kampala".');
 
+const flag = { schema: z.enum(['0', '1'], 'Use "1" or "0".'), default: '0' };
+
 /** All settings but those of operators. The configuration reference shows their descriptions. */
 export const SETTINGS = {
 	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
 	HOST: { schema: z.string().min(1), default: '0.0.0.0', description: 'Address the web server listens on.' },
 	ORIGIN: {
 		schema: httpUrl.optional(),
-		default: null,
 		description:
 			'Public address, for example `https://airtill.example`. Set it behind a TLS proxy; otherwise links use the Host header and plain http.'
 	},
@@ -72,7 +73,6 @@ export const SETTINGS = {
 				`Use at least ${MIN_SECRET_LENGTH} characters, e.g. from "openssl rand -base64 32".`
 			)
 			.optional(),
-		default: null,
 		description:
 			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode, and the same in every process. A sandbox creates one in `DATA_DIR`.'
 	},
@@ -83,13 +83,11 @@ export const SETTINGS = {
 	},
 	AIRTILL_API_URL: {
 		schema: httpUrl.optional(),
-		default: null,
 		description:
 			'Base address of a remote API (ends in `/v1`) that the portal buys through. Such a portal cannot serve gateways. Default: this process.'
 	},
 	AIRTILL_API_KEY: {
 		schema: z.string().min(1).optional(),
-		default: null,
 		description: 'API key for `AIRTILL_API_URL`.'
 	},
 	AIRTILL_LOG_LEVEL: {
@@ -101,7 +99,6 @@ export const SETTINGS = {
 		schema: z
 			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
 			.optional(),
-		default: null,
 		description:
 			'Mail server for sign-in links, for example `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints e-mails, and live mode sends none.'
 	},
@@ -110,7 +107,6 @@ export const SETTINGS = {
 			.string()
 			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an e-mail address, e.g. "Airtill <till@airtill.example>".')
 			.optional(),
-		default: null,
 		description:
 			'Sender of these e-mails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
 	},
@@ -151,7 +147,6 @@ export const SETTINGS = {
 				return read;
 			})
 			.optional(),
-		default: null,
 		description:
 			'Source of the map: the path of a `.pmtiles` file, or the address of a tile server, for example `https://tiles.example/{z}/{x}/{y}.png`. Airtill fetches the tiles. Default: coasts and borders.'
 	},
@@ -161,7 +156,6 @@ export const SETTINGS = {
 			.max(200, 'Use at most 200 characters.')
 			.regex(/^[^<>\p{Cc}]*\S[^<>\p{Cc}]*$/u, 'Use plain text without "<" and ">".')
 			.optional(),
-		default: null,
 		description:
 			'Copyright notice on the map. Required with a tile server; `© OpenStreetMap contributors` for a file.'
 	},
@@ -176,8 +170,7 @@ export const SETTINGS = {
 		description: 'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
 	},
 	BASEMAP_ALLOW_PRIVATE: {
-		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
-		default: '0',
+		...flag,
 		description: '`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
 	},
 	REPORT_TIMEZONE: {
@@ -187,7 +180,6 @@ export const SETTINGS = {
 	},
 	CALLBACK_URL: {
 		schema: httpUrl.optional(),
-		default: null,
 		description:
 			'Address for callbacks of mobile-money operators. Default: `ORIGIN`; in sandbox mode the loopback address.'
 	},
@@ -203,7 +195,6 @@ export const SETTINGS = {
 				return z.NEVER;
 			})
 			.optional(),
-		default: null,
 		description:
 			'Allowed source addresses of callbacks, for example `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. Airtill stores other callbacks and ignores them. Behind a proxy set `ADDRESS_HEADER` too. Optional, because callbacks are only hints, and operators change their addresses.'
 	},
@@ -287,8 +278,7 @@ export const SETTINGS = {
 		description: 'Your share of each payment in hundredths of a percent.'
 	},
 	WEBHOOK_ALLOW_INSECURE: {
-		schema: z.enum(['0', '1'], 'Use "1" or "0".'),
-		default: '0',
+		...flag,
 		description:
 			'`1`: allows webhooks to `http:` and private addresses, for development. Refused in live mode.'
 	}

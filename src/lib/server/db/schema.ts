@@ -1,30 +1,13 @@
-import type {
-	ConnectionsTable,
-	DeviceSlotsTable,
-	GrantsTable,
-	NetworkUsageTable,
-	PassesTable
-} from './schema/access.ts';
-import type { AccountsTable, ApiKeysTable } from './schema/accounts.ts';
-import type { IdempotentAnswersTable, RequestLogTable, KeyUsageTable } from './schema/api.ts';
-import type {
-	SessionsTable,
-	PaymentsTable,
-	RefundsTable,
-	OperatorMessagesTable,
-	ReviewsTable,
-	AuditLogTable
-} from './schema/billing.ts';
-import type { GatewaysTable, CaptiveSessionsTable } from './schema/gateways.ts';
-import type { PurchasesTable } from './schema/portal.ts';
-import type { EventsTable, JobsTable } from './schema/queue.ts';
-import type { RoutersTable, PriceChangesTable, BrandsTable } from './schema/routers.ts';
-import type { SandboxChargesTable, SandboxRefundsTable, SandboxInstructionsTable } from './schema/sandbox.ts';
-import type {
-	WebhookEndpointsTable,
-	WebhookDeliveriesTable,
-	WebhookAttemptsTable
-} from './schema/webhooks.ts';
+import type * as access from './schema/access.ts';
+import type * as accounts from './schema/accounts.ts';
+import type * as api from './schema/api.ts';
+import type * as billing from './schema/billing.ts';
+import type * as gateways from './schema/gateways.ts';
+import type * as portal from './schema/portal.ts';
+import type * as queue from './schema/queue.ts';
+import type * as routers from './schema/routers.ts';
+import type * as sandbox from './schema/sandbox.ts';
+import type * as webhooks from './schema/webhooks.ts';
 
 export type * from './schema/access.ts';
 export type * from './schema/accounts.ts';
@@ -43,34 +26,34 @@ export type * from './schema/webhooks.ts';
  * documents as JSON in text. The tables `sign_in_*` are better-auth's alone (sign-in/auth.ts) and not listed.
  */
 export interface Schema {
-	accounts: AccountsTable;
-	api_keys: ApiKeysTable;
-	routers: RoutersTable;
-	sessions: SessionsTable;
-	payments: PaymentsTable;
-	refunds: RefundsTable;
-	operator_messages: OperatorMessagesTable;
-	reviews: ReviewsTable;
-	audit_log: AuditLogTable;
-	events: EventsTable;
-	jobs: JobsTable;
-	price_changes: PriceChangesTable;
-	brands: BrandsTable;
-	purchases: PurchasesTable;
-	idempotent_answers: IdempotentAnswersTable;
-	request_log: RequestLogTable;
-	key_usage: KeyUsageTable;
-	webhook_endpoints: WebhookEndpointsTable;
-	webhook_deliveries: WebhookDeliveriesTable;
-	webhook_attempts: WebhookAttemptsTable;
-	gateways: GatewaysTable;
-	captive_sessions: CaptiveSessionsTable;
-	passes: PassesTable;
-	grants: GrantsTable;
-	device_slots: DeviceSlotsTable;
-	connections: ConnectionsTable;
-	network_usage: NetworkUsageTable;
-	sandbox_charges: SandboxChargesTable;
-	sandbox_refunds: SandboxRefundsTable;
-	sandbox_instructions: SandboxInstructionsTable;
+	accounts: accounts.AccountsTable;
+	api_keys: accounts.ApiKeysTable;
+	routers: routers.RoutersTable;
+	sessions: billing.SessionsTable;
+	payments: billing.PaymentsTable;
+	refunds: billing.RefundsTable;
+	operator_messages: billing.OperatorMessagesTable;
+	reviews: billing.ReviewsTable;
+	audit_log: billing.AuditLogTable;
+	events: queue.EventsTable;
+	jobs: queue.JobsTable;
+	price_changes: routers.PriceChangesTable;
+	brands: routers.BrandsTable;
+	purchases: portal.PurchasesTable;
+	idempotent_answers: api.IdempotentAnswersTable;
+	request_log: api.RequestLogTable;
+	key_usage: api.KeyUsageTable;
+	webhook_endpoints: webhooks.WebhookEndpointsTable;
+	webhook_deliveries: webhooks.WebhookDeliveriesTable;
+	webhook_attempts: webhooks.WebhookAttemptsTable;
+	gateways: gateways.GatewaysTable;
+	captive_sessions: gateways.CaptiveSessionsTable;
+	passes: access.PassesTable;
+	grants: access.GrantsTable;
+	device_slots: access.DeviceSlotsTable;
+	connections: access.ConnectionsTable;
+	network_usage: access.NetworkUsageTable;
+	sandbox_charges: sandbox.SandboxChargesTable;
+	sandbox_refunds: sandbox.SandboxRefundsTable;
+	sandbox_instructions: sandbox.SandboxInstructionsTable;
 }

@@ -1,15 +1,29 @@
-/** The accounts of a sandbox's demo data. */
-export interface DemoAccount {
-	email: string;
-	role: 'owner' | 'app' | 'admin';
-}
+import type { App } from '../app.ts';
+import { OWN_PREFIX } from '../developer/api-keys/api-keys.ts';
 
-export const DEMO_OWNER: DemoAccount = { email: 'owner@airtill.example', role: 'owner' };
+export const DEMO_OWNER_EMAIL = 'owner@airtill.example';
 
-export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
-	DEMO_OWNER,
+const DEMO_ACCOUNTS = [
+	{ email: DEMO_OWNER_EMAIL, role: 'owner' },
 	{ email: 'app@airtill.example', role: 'app' },
 	{ email: 'admin@airtill.example', role: 'admin' }
-];
+] as const;
 
 export const DEMO_EMAILS: readonly string[] = DEMO_ACCOUNTS.map(({ email }) => email);
+
+/** Creates the missing demo accounts. Returns their sign-ins, which derive from the sandbox's secret. */
+export async function demoAccounts(app: App) {
+	const signIns = [];
+	for (const { email, role } of DEMO_ACCOUNTS) {
+		const account =
+			(await app.accounts.findByEmail(email)) ??
+			(await app.accounts.create({ email, role, plan: 'default' })) ??
+			// Another process created it meanwhile.
+			(await app.accounts.findByEmail(email));
+		if (!account) continue;
+		const name = `${OWN_PREFIX}demo ${role}`;
+		const key = await app.apiKeys.ensureDerived({ accountId: account.id, name, role });
+		signIns.push({ id: account.id, email, role, key, password: app.signIn.demoPassword(email) });
+	}
+	return signIns;
+}

@@ -1,84 +1,53 @@
-import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
-import { OWN_PREFIX } from '../developer/api-keys/api-keys.ts';
-import { countRouters, insertRouter } from '../routers/routers.ts';
-import { DEMO_ACCOUNTS, DEMO_OWNER, type DemoAccount } from './accounts.ts';
-import { DEMO_ROUTERS } from './routers.ts';
+import { IMPORT_FIELDS, readRouters } from '../routers/import-rows.ts';
+import { importRouters } from '../routers/import.ts';
+import { countRouters, pageOfRouters } from '../routers/routers.ts';
+import { DEMO_OWNER_EMAIL, demoAccounts } from './accounts.ts';
+import demoRouters from './routers.csv?raw';
 
-/** A demo account with its sign-in data, printed when the sandbox starts. */
+type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 
-export interface DemoSignIn extends DemoAccount {
-	/** Test key, derived from the sandbox's secret, so that it is the same after each start. */
-	key: string;
-	/** Password of the developer area, derived in the same way. */
-	password: string;
-}
+/** The networks' own passwords, by external id. */
+const NETWORK_PASSWORDS = new Map([
+	['demo-16', 'Tailors & Friends'],
+	['demo-17', 'rubaga-guests']
+]);
 
 /** Adds demo accounts and routers to a sandbox without routers. Returns the demo sign-ins; empty without demo data. */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
-	const existing = await app.accounts.findByEmail(DEMO_OWNER.email);
-	if (!existing && (await countRouters(app.database.db)) > 0) return [];
+	const hasRouters = (await countRouters(app.database.db)) > 0;
+	if (hasRouters && !(await app.accounts.findByEmail(DEMO_OWNER_EMAIL))) return [];
 	const signIns = await demoAccounts(app);
-	await insertDemoRouters(app);
+	const owner = signIns.find(({ role }) => role === 'owner');
+	if (owner && !hasRouters) await addDemoRouters(app, owner.id);
 	return signIns;
 }
 
-/** Creates the missing demo accounts. */
-export async function demoAccounts(app: App): Promise<DemoSignIn[]> {
-	const signIns: DemoSignIn[] = [];
-	for (const { email, role } of DEMO_ACCOUNTS) {
-		const account =
-			(await app.accounts.findByEmail(email)) ??
-			(await app.accounts.create({ email, role, plan: 'default' })) ??
-			// Another process created it meanwhile.
-			(await app.accounts.findByEmail(email));
-		if (!account) continue;
-		const key = await app.apiKeys.ensureDerived({
-			accountId: account.id,
-			name: `${OWN_PREFIX}demo ${role}`,
-			role
-		});
-		signIns.push({ email, role, key, password: app.signIn.demoPassword(email) });
-	}
-	return signIns;
-}
-
-async function insertDemoRouters(app: App): Promise<void> {
-	const owner = await app.accounts.findByEmail(DEMO_OWNER.email);
-	if (!owner) return;
-	await app.database.transact(async (trx) => {
-		if ((await countRouters(trx)) > 0) return;
-		const now = app.clock.now();
-		for (const [index, router] of DEMO_ROUTERS.entries()) {
-			const id = await insertRouter(trx, {
-				owner_account_id: owner.id,
-				external_id: `demo-${index + 1}`,
-				name: router.name,
-				address: router.address,
-				ssid: router.ssid,
-				security: router.security ?? 'wpa',
-				lat: router.lat,
-				lon: router.lon,
-				price_minor: router.priceMinor,
-				currency: app.config.currency,
-				status: router.status ?? 'online',
-				payment_methods: JSON.stringify(router.methods ?? app.config.paymentMethods),
-				min_duration: MIN_DURATION,
-				max_duration: MAX_DURATION,
-				created_at: now,
-				updated_at: now
-			});
-			const { accessKind: kind, networkPassword = null } = router;
-			if (kind) await app.routers.setAccess(trx, id, { kind, networkPassword, maxDevices: 1 });
-		}
+/** Imports the demo routers. Two processes may do it at once. */
+async function addDemoRouters({ config, database, clock, accessKinds }: App, ownerAccountId: number) {
+	const { currency, paymentMethods } = config;
+	const { routers } = readRouters(Buffer.from(demoRouters), {
+		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
+		// Prices are in minor units of every currency.
+		currency: 'UGX',
+		maxPrice: Infinity,
+		priceMinor: null
 	});
+	await importRouters(database, clock, {
+		ownerAccountId,
+		routers: routers.map((router) => ({ ...router, stated: { ...router.stated, currency } })),
+		paymentMethods
+	});
+	for (const { id, external_id } of await pageOfRouters(database.db, 0, routers.length)) {
+		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
+		if (networkPassword) await accessKinds.set(id, { networkPassword });
+	}
 }
 
 /** Prints the addresses and demo sign-ins to standard output. */
-export function printWelcome(app: App, signIns: readonly DemoSignIn[]): void {
-	const { config } = app;
+export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {
 	const address = config.origin ?? `http://localhost:${config.port}`;
 	const lines = [`Airtill is ready: ${address}`];
 	if (config.mode === 'sandbox') {

@@ -11,7 +11,7 @@ import * as store from './store.ts';
 export type RouterRow = store.RouterRow;
 export { isUnresponsive, sells, type OwnedRouter } from './router-body.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
-export { count as countRouters, insert as insertRouter, page as pageOfRouters } from './store.ts';
+export { count as countRouters, page as pageOfRouters } from './store.ts';
 
 export interface Routers {
 	/** Routers near a position, nearest first, then by id. */

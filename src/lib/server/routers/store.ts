@@ -37,11 +37,6 @@ export async function changePrice(
 		.executeTakeFirstOrThrow();
 }
 
-export async function insert(queries: Queries, router: NewRouter): Promise<number> {
-	const row = await queries.insertInto('routers').values(router).returning('id').executeTakeFirstOrThrow();
-	return row.id;
-}
-
 export async function update(queries: Queries, id: number, change: Updateable<RoutersTable>): Promise<void> {
 	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
 }

@@ -38,10 +38,10 @@ export interface AccessKinds {
 
 /** Members that are left out keep their value. */
 export interface AccessChange {
-	kind?: string;
+	kind?: string | undefined;
 	/** null: deletes it. */
-	networkPassword?: string | null;
-	maxDevices?: number;
+	networkPassword?: string | null | undefined;
+	maxDevices?: number | undefined;
 }
 
 /** The access settings of a router. */

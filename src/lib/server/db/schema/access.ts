@@ -21,14 +21,14 @@ export interface PassesTable {
 	updated_at: number;
 }
 
-/** What one gateway is told about one device, or user, of a pass. */
+/** Access of one device, or user, of a pass at one gateway. */
 export interface GrantsTable {
 	id: Generated<number>;
 	pass_id: number;
 	gateway_id: number;
 	/** The captive session that brought the device, with what the gateway needs to sign it in. */
 	captive_session_id: number | null;
-	/** null where the gateway is told of a user, whatever the device. */
+	/** null if the gateway grants a user, on any device. */
 	mac: string | null;
 	/**
 	 * `granting`: the gateway does not know the desired end yet. `granted`: it has confirmed it. `revoking`: it must
@@ -61,12 +61,12 @@ export interface DeviceSlotsTable {
 	id: Generated<number>;
 	pass_id: number;
 	gateway_id: number;
-	/** `aa:bb:cc:dd:ee:ff`, as the gateway says. */
+	/** `aa:bb:cc:dd:ee:ff`, from the gateway. */
 	mac: string;
 	bound_at: number;
 	/** The gateway's last report that the device is there. */
 	reported_at: number;
-	/** Where the gateway sends no reports (BinAuth): the end up to which it lets the device in; else null. */
+	/** The end that a gateway without reports (BinAuth) enforces; null for others. */
 	expected_until: Generated<number | null>;
 	released_at: number | null;
 }

@@ -12,27 +12,27 @@ export interface GatewaysTable {
 	key_sealed: string;
 	/** JSON array of `host` or `host:port`. */
 	login_hosts: string;
-	/** What is shared with the gateway; null where there is nothing. */
+	/** null if the gateway shares none. */
 	secret_sealed: string | null;
 	/** GatewaySettings as JSON. */
 	settings: string;
 	/** GatewayCredentials as JSON, sealed; null for gateways from before there were any. */
 	credentials_sealed: Generated<string | null>;
-	/** When it was last heard of through a channel that it proves itself on; null before the first time. */
+	/** Its last authenticated message. */
 	seen_at: Generated<number | null>;
-	/** Since when it ought to have been heard of; null while it is. */
+	/** When its silence began; null while it responds. */
 	unresponsive_since: Generated<number | null>;
-	/** Its clock less ours, as last measured. */
+	/** Its clock minus ours, at the last measurement. */
 	clock_offset_ms: Generated<number | null>;
-	/** Why it could last not be told something, for people; null when it could. */
+	/** Why the last call failed, for people; null if it succeeded. */
 	trouble: Generated<string | null>;
-	/** When it was last looked whether it is silent. */
+	/** The last health check. */
 	checked_at: Generated<number | null>;
-	/** `seen_at` as that check found it. */
+	/** `seen_at` at that check. */
 	checked_seen_at: Generated<number | null>;
-	/** How many checks in a row found nothing newer, though something was expected. */
+	/** Consecutive checks without an expected message. */
 	missed_checks: Generated<number>;
-	/** Devices that it last said it has online; null where it does not say. */
+	/** Devices online by its last report; null if it sends none. */
 	online_count: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
@@ -41,17 +41,17 @@ export interface GatewaysTable {
 /** One device that a gateway sent. */
 export interface CaptiveSessionsTable {
 	id: Generated<number>;
-	/** SHA-256 of the id in the visit's address, hex. */
+	/** SHA-256 of the id in its address, hex. */
 	id_hash: string;
 	gateway_id: number;
-	/** As the browser said: a hint. */
+	/** From the browser, so only a hint. */
 	client_mac: string | null;
 	client_ip: string | null;
-	/** What was handed over (Entry as JSON), sealed: it says what the customer asked for. */
+	/** The gateway's parameters (Entry as JSON), sealed because they contain the address that the buyer requested. */
 	entry_sealed: string;
-	/** SHA-256 of the token of the purchase that was made, or opened, on this visit. */
+	/** SHA-256 of the token of the purchase that was created or opened in it. */
 	purchase_token_hash: string | null;
-	/** When that purchase was last opened on it: the newest one is the device to let online. */
+	/** When that purchase was last opened in it; the newest captive session has the device to connect. */
 	bound_at: number | null;
 	/** When the browser was last sent to the gateway to sign in. */
 	tried_at: number | null;

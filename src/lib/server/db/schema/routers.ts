@@ -25,7 +25,7 @@ export interface RoutersTable {
 	network_password_sealed: Generated<string | null>;
 	/** Devices of one pass that may be online at a time. */
 	max_devices: Generated<number>;
-	/** Since when none of its gateways has been heard of; null while they are, or where none is expected to be. */
+	/** When the silence of all its gateways began; null while one responds, or if none is expected to. */
 	unresponsive_since: Generated<number | null>;
 	created_at: number;
 	updated_at: number;

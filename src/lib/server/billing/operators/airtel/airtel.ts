@@ -25,28 +25,23 @@ export const airtel = defineOperator({
 	settings: {
 		AIRTEL_BASE_URL: {
 			schema: baseUrl,
-			default: null,
 			description:
 				'Address of the API of your market, e.g. `https://openapi.airtel.ug`; Airtel’s test system is `https://openapiuat.airtel.ug`.'
 		},
 		AIRTEL_COUNTRY: {
 			schema: countryCode.refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".'),
-			default: null,
 			description: 'ISO 3166 country of the merchant account, e.g. `UG`. Only its numbers can pay.'
 		},
 		AIRTEL_CURRENCY: {
 			schema: z.string().regex(/^[A-Z]{3}$/, 'Use an ISO 4217 code such as "UGX".'),
-			default: null,
 			description: 'ISO 4217 currency of the merchant account; the same as `CURRENCY`.'
 		},
 		AIRTEL_CLIENT_ID: {
 			schema: credential,
-			default: null,
 			description: 'Client id of the application in Airtel’s portal.'
 		},
 		AIRTEL_CLIENT_SECRET: {
 			schema: credential,
-			default: null,
 			description: 'Its client secret.'
 		},
 		AIRTEL_API_VERSION: {
@@ -83,18 +78,15 @@ export const airtel = defineOperator({
 		},
 		AIRTEL_MIN_AMOUNT: {
 			schema: amount,
-			default: null,
 			description:
 				'Smallest payment that Airtel takes, e.g. `100`. Without it Airtel itself refuses smaller ones.'
 		},
 		AIRTEL_MAX_AMOUNT: {
 			schema: amount,
-			default: null,
 			description: 'Largest payment that Airtel takes.'
 		},
 		AIRTEL_CALLBACK_KEY: {
 			schema: credential.optional(),
-			default: null,
 			description:
 				'Private key of callback authentication in Airtel’s portal. With it, callbacks without the right hash change nothing.'
 		},

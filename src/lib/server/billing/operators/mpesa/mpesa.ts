@@ -28,32 +28,26 @@ export const mpesa = defineOperator({
 	settings: {
 		MPESA_BASE_URL: {
 			schema: baseUrl,
-			default: null,
 			description: '`https://sandbox.safaricom.co.ke` or `https://api.safaricom.co.ke`.'
 		},
 		MPESA_CONSUMER_KEY: {
 			schema: credential,
-			default: null,
 			description: "The app's consumer key, from Daraja's portal."
 		},
 		MPESA_CONSUMER_SECRET: {
 			schema: credential,
-			default: null,
 			description: "The app's consumer secret."
 		},
 		MPESA_SHORTCODE: {
 			schema: shortcode,
-			default: null,
 			description: 'PayBill number, or the store (head office) number of a till.'
 		},
 		MPESA_PASSKEY: {
 			schema: credential,
-			default: null,
 			description: "The shortcode's passkey for M-Pesa Express."
 		},
 		MPESA_TILL: {
 			schema: shortcode.optional(),
-			default: null,
 			description: 'Till number. Set: payers buy goods at this till. Not set: they pay the PayBill number.'
 		},
 		MPESA_PULL: {
@@ -64,23 +58,19 @@ export const mpesa = defineOperator({
 		},
 		MPESA_INITIATOR: {
 			schema: credential.optional(),
-			default: null,
 			description: 'Name of the API operator that may reverse payments. Without it there are no refunds.'
 		},
 		MPESA_SECURITY_CREDENTIAL: {
 			schema: credential.regex(/^[A-Za-z0-9+/]+={0,2}$/, 'Use the Base64 text of the portal.').optional(),
-			default: null,
 			description: "The initiator's password, encrypted by Daraja's portal."
 		},
 		MPESA_INITIATOR_PASSWORD: {
 			schema: credential.optional(),
-			default: null,
 			description:
 				'Instead of `MPESA_SECURITY_CREDENTIAL`: the password itself, encrypted here with `MPESA_CERTIFICATE_FILE`.'
 		},
 		MPESA_CERTIFICATE_FILE: {
 			schema: certificate.optional(),
-			default: null,
 			description: "Path of M-Pesa's certificate for that, from Daraja's portal (PEM or DER)."
 		}
 	},

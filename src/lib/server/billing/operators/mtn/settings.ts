@@ -8,35 +8,29 @@ import { baseUrl, countryCode, credential, type Installation } from '../definiti
 export const SETTINGS = {
 	MTN_BASE_URL: {
 		schema: baseUrl,
-		default: null,
 		description:
 			'Address of the API: `https://sandbox.momodeveloper.mtn.com`, or that of your market, e.g. `https://proxy.momoapi.mtn.com`.'
 	},
 	MTN_TARGET_ENVIRONMENT: {
 		schema: z.string().regex(/^(sandbox|mtn[a-z]+)$/, 'Use "sandbox" or a market such as "mtnuganda".'),
-		default: null,
 		description: '`sandbox`, or your market: `mtnuganda`, `mtnghana`, `mtnrwanda` … (X-Target-Environment).'
 	},
 	MTN_API_USER: {
 		schema: z.uuid('Use the UUID of the API user.'),
-		default: null,
 		description: 'API user of Collections, a UUID.'
 	},
-	MTN_API_KEY: { schema: credential, default: null, description: "That API user's key." },
+	MTN_API_KEY: { schema: credential, description: "That API user's key." },
 	MTN_SUBSCRIPTION_KEY: {
 		schema: credential,
-		default: null,
 		description: 'Subscription key of the product Collections.'
 	},
 	MTN_CURRENCY: {
 		schema: z.enum(CURRENCIES).optional(),
-		default: null,
 		description:
 			'Currency on the wire. Default: `CURRENCY`; `EUR` in the sandbox, which takes no other and whose money is not real.'
 	},
 	MTN_COUNTRY: {
 		schema: countryCode.refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".').optional(),
-		default: null,
 		description: "Country of the payers. Default: the market's; the sandbox takes every number."
 	},
 	MTN_CALLBACK_HOST: {
@@ -45,7 +39,6 @@ export const SETTINGS = {
 			.regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i, 'Use a host name such as "airtill.example".')
 			.transform((host) => host.toLowerCase())
 			.optional(),
-		default: null,
 		description:
 			'Host that is registered with the API user (providerCallbackHost): a start with another host in `CALLBACK_URL` is refused, as MTN would refuse every payment.'
 	},
@@ -57,17 +50,14 @@ export const SETTINGS = {
 	},
 	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: {
 		schema: credential.optional(),
-		default: null,
 		description: 'Subscription key of the product Disbursements: refunds are possible when it is set.'
 	},
 	MTN_DISBURSEMENT_API_USER: {
 		schema: z.uuid('Use the UUID of the API user.').optional(),
-		default: null,
 		description: 'API user of Disbursements. Default: that of Collections.'
 	},
 	MTN_DISBURSEMENT_API_KEY: {
 		schema: credential.optional(),
-		default: null,
 		description: "That API user's key."
 	},
 	MTN_REFUND_VERSION: {

@@ -33,18 +33,15 @@ export const pawapay = defineOperator({
 	settings: {
 		PAWAPAY_BASE_URL: {
 			schema: baseUrl,
-			default: null,
 			description:
 				'Address of the Merchant API, without `/v2`: `https://api.sandbox.pawapay.io` or `https://api.pawapay.io`.'
 		},
 		PAWAPAY_API_TOKEN: {
 			schema: credential,
-			default: null,
 			description: 'API token from the dashboard (System configuration, API tokens).'
 		},
 		PAWAPAY_PROVIDERS: {
 			schema: providerList,
-			default: null,
 			description:
 				'The provider for each payment method, e.g. `mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA`. Method `mobile_money` takes the one that pawaPay predicts for the number.'
 		},
@@ -56,13 +53,11 @@ export const pawapay = defineOperator({
 		},
 		PAWAPAY_SIGNING_KEY: {
 			schema: privateKey.optional(),
-			default: null,
 			description:
 				'ECDSA P-256 private key (PEM, line breaks as `\\n`) that signs requests which move money. With PAWAPAY_SIGNING_KEY_ID.'
 		},
 		PAWAPAY_SIGNING_KEY_ID: {
 			schema: credential.optional(),
-			default: null,
 			description: 'Name under which its public key is in the dashboard.'
 		}
 	},

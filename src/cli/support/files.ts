@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import { CommandError } from './errors.ts';
+
+/** Reads a file that the command line names, relative to the folder in which it was typed. @throws CommandError */
+export async function readInput(folder: string, name: string): Promise<Buffer> {
+	try {
+		return await readFile(resolve(folder, name));
+	} catch (error) {
+		const { errno } = error as NodeJS.ErrnoException;
+		if (errno === undefined) throw error;
+		throw new CommandError(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
+	}
+}
+
+/**
+ * Reads a secret from a file: every user of a machine can see command lines. Spaces are part of it; the line break at
+ * its end is not.
+ * @returns undefined without a file
+ */
+export async function readSecret(folder: string, name: string | undefined): Promise<string | undefined> {
+	if (name === undefined) return undefined;
+	return (await readInput(folder, name)).toString('utf8').replace(/\r?\n$/, '');
+}

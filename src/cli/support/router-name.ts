@@ -1,8 +1,0 @@
-import type { App } from '#lib/server/app.ts';
-import { pageOfRouters } from '#lib/server/routers/routers.ts';
-
-/** The name of a router, or null if it does not exist. */
-export async function routerName(app: App, id: number): Promise<string | null> {
-	const [row] = await pageOfRouters(app.database.db, id - 1, 1);
-	return row?.id === id ? row.name : null;
-}
