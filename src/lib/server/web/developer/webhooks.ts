@@ -1,9 +1,8 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { EVENT_TEXTS } from '#lib/server/api/contract/events.ts';
 import { EVENT_NAMES } from '#lib/server/api/contract/schemas.ts';
-import type { Visitor } from '#lib/server/web/sign-in.ts';
-
-export type EventName = (typeof EVENT_NAMES)[number];
+import type { Visitor } from '../sign-in.ts';
+import { idOf } from './keys.ts';
 
 /** Events to choose from. The test event is sent to every endpoint. */
 export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => ({
@@ -12,10 +11,8 @@ export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test
 }));
 
 /** Returns the known event names of a form, without duplicates. */
-export const knownEvents = (names: readonly string[]): EventName[] =>
+export const knownEvents = (names: readonly string[]) =>
 	EVENT_CHOICES.map(({ name }) => name).filter((name) => names.includes(name));
-
-export const idOf = (text: string | undefined): number => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0);
 
 /** Returns the visitor's endpoint of this page. Throws 404 for any other. */
 export async function endpointOf({ locals, params }: RequestEvent<{ id: string }>, { account }: Visitor) {

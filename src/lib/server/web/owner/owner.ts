@@ -2,9 +2,9 @@ import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
-import { AppError } from '../platform/errors.ts';
-import type { OwnedRouter } from '../routers/routers.ts';
-import { visitor, type Visitor } from './sign-in.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { OwnedRouter } from '../../routers/routers.ts';
+import { visitor, type Visitor } from '../sign-in.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 export const OWNER_FIRST_PATH = '/owner';

@@ -1,26 +1,8 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { Visitor } from '#lib/server/web/sign-in.ts';
+import type { Visitor } from '../sign-in.ts';
 
-export type KeyState = 'live' | 'expired' | 'revoked' | 'other-mode';
-
-/** A key as pages show it, without its text. */
-export interface KeyEntry {
-	id: number;
-	name: string;
-	hint: string;
-	role: string;
-	scopes: string[];
-	state: KeyState;
-	createdAt: number;
-	expiresAt: number | null;
-	lastUsedAt: number | null;
-	revokedAt: number | null;
-	/** Airtill's own key (for example of the demo), which people cannot revoke. */
-	isOwn: boolean;
-}
-
-/** Lists the keys of the visitor's account, newest first. */
-export async function keysOf({ locals }: RequestEvent, { account }: Visitor): Promise<KeyEntry[]> {
+/** Lists the keys of the visitor's account as pages show them, newest first. */
+export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
 	const { apiKeys, clock } = locals.app;
 	const now = clock.now();
 	const keys = await apiKeys.list(account.id);
@@ -36,6 +18,7 @@ export async function keysOf({ locals }: RequestEvent, { account }: Visitor): Pr
 			expiresAt: key.expires_at,
 			lastUsedAt: key.last_used_at,
 			revokedAt: key.revoked_at,
+			/** Airtill's own key (for example of the demo), which people cannot revoke. */
 			isOwn: apiKeys.isOwn(key)
 		}))
 		.toReversed();
@@ -45,8 +28,12 @@ function stateOf(
 	key: { hint: string; revoked_at: number | null; expires_at: number | null },
 	mode: string,
 	now: number
-): KeyState {
+): 'live' | 'expired' | 'revoked' | 'other-mode' {
 	if (key.revoked_at !== null) return 'revoked';
 	if (key.expires_at !== null && key.expires_at <= now) return 'expired';
 	return key.hint.startsWith(`atl_${mode}_`) ? 'live' : 'other-mode';
 }
+
+/** Reads an id from an address; 0 if it is none. */
+export const idOf = (text: string | null | undefined): number =>
+	/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0;

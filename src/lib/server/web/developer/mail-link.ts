@@ -1,11 +1,7 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { isEmail } from '#lib/domain/email.ts';
-import { readFields } from '#lib/server/web/form.ts';
-import { waitToMail } from '#lib/server/web/sign-in.ts';
-import { tooOften } from './waiting.ts';
-
-/** Reason why links cannot be sent; null if they can. */
-export const mailProblem = ({ locals }: RequestEvent): string | null => locals.app.signIn.mailProblem;
+import { readFields } from '../form.ts';
+import { tooOften } from '../sign-in.ts';
 
 /** Sends a password link. The answer does not reveal whether the address is known. */
 export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean }) {
@@ -13,10 +9,11 @@ export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean 
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	if (!isEmail(email)) return fail(400, { email, problem: 'Enter a complete email address.' });
-	if (signIn.mailProblem !== null)
+	if (signIn.mailProblem !== null) {
 		return fail(503, { email, problem: 'This installation cannot send email.' });
-	const wait = await waitToMail(event, email);
-	if (wait !== null) return tooOften(event, wait, { email });
+	}
+	const refused = await tooOften(event, 'sign-in-mail', email, { email });
+	if (refused) return refused;
 	signIn.mailLink({ email, origin: event.locals.origin, isNew });
 	return { email, sent: true };
 }

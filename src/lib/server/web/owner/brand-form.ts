@@ -1,5 +1,5 @@
-import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
-import { accentOf, type Accent } from '#lib/branding/accent.ts';
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { accentOf } from '#lib/branding/accent.ts';
 import { logoBox } from '#lib/branding/brand.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
@@ -10,20 +10,10 @@ import {
 } from '#lib/server/owner/branding/branding.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
-/** Form data of the branding pages, of the account and of one router. */
-export interface BrandFormData {
-	name: string;
-	colour: string | null;
-	logo: { url: string; width: number; height: number } | null;
-	shown: Accent | null;
-	maxName: number;
-	maxKilobytes: number;
-	done: boolean;
-}
-
 const LOGO_NOW = { tall: 96, widest: 256 };
 
-export async function brandForm(event: RequestEvent, subject: BrandSubject): Promise<BrandFormData> {
+/** Reads what the form of an account's or a router's brand shows. */
+export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	const { name, accent, logo } = await event.locals.app.branding.read(subject);
 	return {
 		name: name ?? '',
@@ -36,19 +26,8 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject): Pro
 	};
 }
 
-export interface BrandEntry {
-	field: 'name' | 'logo' | 'colour';
-	problem: string;
-	name: string;
-	colour: string | null;
-}
-
 /** Saves the form and redirects to the page. */
-export async function saveBrand(
-	event: RequestEvent,
-	subject: BrandSubject,
-	byAccountId: number
-): Promise<ActionFailure<BrandEntry>> {
+export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAccountId: number) {
 	const { field, file } = await readFields(event.request);
 	const [name, colour] = [field('name'), field('which') === 'own' ? field('colour') : null];
 	const sent = await file('logo');
@@ -62,17 +41,17 @@ export async function saveBrand(
 	redirect(303, `${event.url.pathname}?done`);
 }
 
-function refusal({ reason, message }: BrandRefused): Pick<BrandEntry, 'field' | 'problem'> {
+function refusal({ reason, message }: BrandRefused) {
 	switch (reason) {
 		case 'name_unseen':
-			return { field: 'name', problem: m.owner_brand_name_unseen() };
+			return { field: 'name', problem: m.owner_brand_name_unseen() } as const;
 		case 'name_long':
-			return { field: 'name', problem: m.owner_brand_name_long({ count: String(MAX_BRAND_NAME) }) };
+			return { field: 'name', problem: m.owner_brand_name_long({ count: String(MAX_BRAND_NAME) }) } as const;
 		case 'colour_format':
-			return { field: 'colour', problem: m.owner_brand_colour_bad() };
+			return { field: 'colour', problem: m.owner_brand_colour_bad() } as const;
 		case 'colour_grey':
-			return { field: 'colour', problem: m.owner_brand_colour_grey() };
+			return { field: 'colour', problem: m.owner_brand_colour_grey() } as const;
 		case 'logo':
-			return { field: 'logo', problem: m.owner_brand_logo_refused({ reason: message }) };
+			return { field: 'logo', problem: m.owner_brand_logo_refused({ reason: message }) } as const;
 	}
 }

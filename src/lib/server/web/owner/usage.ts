@@ -1,12 +1,9 @@
 import { numberText, apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
-import { count, moment } from './words.ts';
-
-type MapValue<T> = T extends Map<number, infer Value> ? Value : never;
-type RouterUse = MapValue<Awaited<ReturnType<App['usage']['ofRouters']>>>;
-type SessionUse = MapValue<Awaited<ReturnType<App['usage']['ofSessions']>>>;
-type GatewayUse = RouterUse['gateways'][number];
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import type { RouterUse, SessionUse } from '#lib/server/owner/usage/usage.ts';
+import { moment, money } from '#lib/format/text.ts';
 
 /** Smaller clock differences have no visible effect. */
 const CLOCK_SHOWN_MS = 5_000;
@@ -20,29 +17,36 @@ export function dataText(bytes: number): string {
 	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
 }
 
+/** Describes routers with their prices and their use. */
+export async function routersOf({ usage, config }: App, routers: readonly OwnedRouter[]) {
+	const uses = await usage.ofRouters(routers.map(({ id }) => id));
+	return routers.map(({ id, name, price, currency, status, disabled }) => {
+		const use = uses.get(id);
+		return {
+			id,
+			name,
+			price: money(price, currency),
+			status,
+			disabled,
+			use: useLine(use),
+			silent: use?.unresponsiveSince == null ? null : silentText(use.unresponsiveSince, config.reportTimezone)
+		};
+	});
+}
+
 /** Describes a router's usage in one line; null if unknown. */
-export function useLine(use: RouterUse | undefined): string | null {
+function useLine(use: RouterUse | undefined): string | null {
 	if (!use || use.online === null) return null;
-	const online = count(use.online);
+	const online = numberText(use.online);
 	return use.data
 		? m.usage_line({ count: online, data: dataText(use.data.today) })
 		: m.usage_line_online({ count: online });
 }
 
-export const silentText = (use: RouterUse | undefined, timeZone: string): string | null =>
-	use?.unresponsiveSince == null ? null : m.usage_silent({ time: moment(use.unresponsiveSince, timeZone) });
+const silentText = (since: number, timeZone: string) => m.usage_silent({ time: moment(since, timeZone) });
 
-/** A gateway as the owner sees it. */
-export interface GatewayLine {
-	name: string;
-	title: string;
-	state: string;
-	mark: 'good' | 'notice' | null;
-	/** Last contact, and clock difference. */
-	notes: string[];
-}
-
-function gatewayLine(gateway: GatewayUse, timeZone: string): GatewayLine {
+/** Describes a gateway; its notes are the last contact and the clock difference. */
+function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 	const { name, title, state, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
 	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
 	const isOff = clockOffsetMs !== null && Math.abs(clockOffsetMs) >= CLOCK_SHOWN_MS;
@@ -52,10 +56,10 @@ function gatewayLine(gateway: GatewayUse, timeZone: string): GatewayLine {
 		state: {
 			heard: m.usage_heard(),
 			new: m.usage_new(),
-			silent: m.usage_silent({ time: moment(unresponsiveSince ?? 0, timeZone) }),
+			silent: silentText(unresponsiveSince ?? 0, timeZone),
 			unwatched: m.usage_unwatched()
 		}[state],
-		mark: state === 'heard' ? 'good' : state === 'unwatched' ? null : 'notice',
+		mark: state === 'heard' ? ('good' as const) : state === 'unwatched' ? null : ('notice' as const),
 		notes: [
 			...(seenAt === null ? [] : [m.usage_last_heard({ time: moment(seenAt, timeZone) })]),
 			...(isOff
@@ -65,25 +69,19 @@ function gatewayLine(gateway: GatewayUse, timeZone: string): GatewayLine {
 	};
 }
 
-export interface RouterUseText {
-	lines: [string, string][];
-	gateways: GatewayLine[];
-	/** Reason why it does not sell; null while it does. */
-	notSold: string | null;
-}
-
 /** Describes a router's usage and gateways; null without a gateway. */
-export function routerUse(use: RouterUse | undefined, timeZone: string): RouterUseText | null {
+export function routerUse(use: RouterUse | undefined, timeZone: string) {
 	if (!use || use.gateways.length === 0) return null;
 	const { online, data, gateways, unresponsiveSince } = use;
 	const known = (value: string | null) => value ?? m.usage_unknown();
 	return {
 		lines: [
-			[m.usage_devices(), known(online === null ? null : count(online))],
+			[m.usage_devices(), known(online === null ? null : numberText(online))],
 			[m.usage_today(), known(data && dataText(data.today))],
 			[m.usage_month(), known(data && dataText(data.month))]
-		],
+		] as const,
 		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone)),
+		/** Reason why it does not sell; null while it does. */
 		notSold:
 			unresponsiveSince === null ? null : m.usage_not_sold({ time: moment(unresponsiveSince, timeZone) })
 	};
@@ -92,7 +90,7 @@ export function routerUse(use: RouterUse | undefined, timeZone: string): RouterU
 /** Describes a session's usage: "connected · 120 MB used"; null if unknown. */
 export function sessionUse(use: SessionUse | undefined, isRunning: boolean): string | null {
 	if (!use) return null;
-	const connected = use.isConnected ? m.usage_connected() : m.usage_not_connected();
+	const connected = use.connected > 0 ? m.usage_connected() : m.usage_not_connected();
 	const data = m.usage_data_used({ data: dataText(use.bytes) });
 	return isRunning ? `${connected} · ${data}` : data;
 }

@@ -2,16 +2,6 @@ import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts'
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 
-/** Describes a router's access kind to its owner. */
-export interface AccessWords {
-	title: string;
-	text: string;
-	/** True if Airtill cannot enforce the end; the text is highlighted. */
-	open: boolean;
-	/** State of the shared Wi-Fi password; null if the access kind has none. */
-	network: string | null;
-}
-
 interface Shown {
 	access_kind: AccessKind;
 	security: 'wpa' | 'nopass';
@@ -19,11 +9,14 @@ interface Shown {
 	networkPasswordKnown: boolean;
 }
 
-export function accessWords(router: Shown): AccessWords {
+/** Describes a router's access kind to its owner. */
+export function accessWords(router: Shown) {
 	const { access_kind: kind, security } = router;
 	return {
 		...kindWords(kind, apart(router.ssid)),
+		/** True if Airtill cannot enforce the end; the text is highlighted. */
 		open: kind === 'shared_password',
+		/** State of the shared Wi-Fi password; null if the access kind has none. */
 		network: hasNetworkPassword(kind, security) ? networkText(router) : null
 	};
 }

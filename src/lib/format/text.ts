@@ -1,6 +1,5 @@
-import { formatDuration } from '#lib/domain/duration.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { apart, intlLocales, numberText } from '#lib/i18n/intl.ts';
+import { apart, intlLocales } from '#lib/i18n/intl.ts';
 import type { Period } from '#lib/format/calendar.ts';
 
 /** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
@@ -8,10 +7,6 @@ export function money(major: number, currency: string): string {
 	const text = formatMoney(Math.abs(major), currency);
 	return apart(major < 0 ? `−${text}` : text);
 }
-
-export const count = (value: number): string => numberText(value);
-
-export const duration = (text: string): string => formatDuration(text);
 
 /** Formats a time as "21 Nov, 16:40". */
 export const moment = (at: number, timeZone: string): string =>
@@ -33,11 +28,6 @@ export function periodName(period: Period, start: string, end: string): string {
 		return day(start, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 	}
 	if (period === 'monthly') return day(start, { month: 'long', year: 'numeric' });
-	const range = new Intl.DateTimeFormat(intlLocales(), {
-		timeZone: 'UTC',
-		day: 'numeric',
-		month: 'long',
-		year: 'numeric'
-	});
+	const range = new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', dateStyle: 'long' });
 	return range.formatRange(Date.parse(start), Date.parse(end));
 }
