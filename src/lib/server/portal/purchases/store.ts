@@ -135,7 +135,15 @@ export async function addPayment(
 	});
 }
 
-/** Deletes a purchase without payments. */
-export async function removeUnpaid(queries: Queries, id: number): Promise<void> {
-	await queries.deleteFrom('purchases').where('id', '=', id).where('payment_ids', '=', '[]').execute();
+/** Deletes a purchase without payments, unless another process has set its session since it was read. */
+export async function removeUnpaid(
+	queries: Queries,
+	{ id, session_id }: Pick<PurchaseRow, 'id' | 'session_id'>
+): Promise<void> {
+	await queries
+		.deleteFrom('purchases')
+		.where('id', '=', id)
+		.where('payment_ids', '=', '[]')
+		.where('session_id', session_id === null ? 'is' : '=', session_id)
+		.execute();
 }
