@@ -2,7 +2,7 @@ import type { Area } from '#lib/map/area.ts';
 import type { ApiClient } from '../portal/api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
-import { createShare } from '../portal/quota.ts';
+import { createQuota } from '../portal/quota.ts';
 
 /**
  * Routers for the map, read through the public API. The map may use only a part of the portal's rate limit, so that
@@ -32,7 +32,7 @@ const MAX_KEPT = 300;
 const PART = 1 / 4;
 
 export function createPlaces(config: Config, clock: Clock): Places {
-	const share = createShare(PART, config, clock);
+	const quota = createQuota(PART, config, clock);
 	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();
 
 	async function read(
@@ -40,7 +40,7 @@ export function createPlaces(config: Config, clock: Clock): Places {
 		area: Area,
 		cursor: string | null
 	): Promise<PlacesPage> {
-		share.take();
+		quota.take();
 		const { data, next_cursor: next } = await api.listRouters({
 			...area,
 			limit: PAGE_SIZE,
