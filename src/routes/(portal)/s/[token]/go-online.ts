@@ -32,7 +32,7 @@ interface GoOnlinePage {
 	page: string;
 	ssid: string;
 	signIn: SignIn;
-	isGuest?: boolean;
+	isApiBuyer?: boolean;
 }
 
 type Event = RequestEvent<{ token: string }>;
@@ -71,7 +71,7 @@ interface Login {
 }
 
 /** Returns the address of the gateway's sign-in, which returns to the page; or the page if there is no sign-in. */
-export async function wayOnline(
+export async function signInAddress(
 	{ locals }: Pick<RequestEvent, 'locals'>,
 	page: string,
 	{ token, routerId, user, password }: Login
@@ -87,12 +87,12 @@ export async function wayOnline(
 /**
  * Describes how a device with an active purchase goes online.
  * @param page path of the page; `/online` under it leads to the gateway
- * @param isGuest the buyer knows username and password already
+ * @param isApiBuyer the buyer knows username and password already
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
 	{ entry, how, tried, deviceState }: PurchaseDevice,
-	{ page, ssid, signIn: way, isGuest = false }: GoOnlinePage
+	{ page, ssid, signIn: way, isApiBuyer = false }: GoOnlinePage
 ): GoOnline {
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
@@ -126,7 +126,7 @@ export function goOnline(
 		const again = { text: m.splash_go_again(), quiet: true };
 		return { ...signIn, title: null, texts: [m.splash_go_tried()], link: again };
 	}
-	const stays = isGuest || asked.has('stay') || event.request.method === 'POST';
+	const stays = isApiBuyer || asked.has('stay') || event.request.method === 'POST';
 	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
 }
 
