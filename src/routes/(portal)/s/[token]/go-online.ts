@@ -40,11 +40,11 @@ type CaptiveSessions = Event['locals']['app']['captiveSessions'];
 type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
 /** Binds the purchase to the captive session in `?visit=`: the buyer found it by its code at a gateway. */
-export async function adoptVisit(event: Event): Promise<void> {
-	const visit = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
-	if (visit === null) return;
+export async function adoptCaptiveSession(event: Event): Promise<void> {
+	const captiveSession = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
+	if (captiveSession === null) return;
 	const { token } = event.params;
-	await event.locals.app.captiveSessions.bind(visit, token);
+	await event.locals.app.captiveSessions.bind(captiveSession, token);
 	redirect(303, link(`/s/${token}`));
 }
 
@@ -53,12 +53,12 @@ export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 
 /** Returns true if the gateway connects the device without a sign-in. */
-export const isLetIn = (visit: PurchaseDevice | null): boolean =>
-	visit?.how === 'waits' && visit.deviceState !== null;
+export const isLetIn = (device: PurchaseDevice | null): boolean =>
+	device?.how === 'waits' && device.deviceState !== null;
 
 /** Changes whenever the page has something new to show, including changes at the gateway. */
-export const watchText = (watch: string, visit: PurchaseDevice | null): string =>
-	`${watch} ${visit?.deviceState ?? ''}`.trim();
+export const watchText = (watch: string, device: PurchaseDevice | null): string =>
+	`${watch} ${device?.deviceState ?? ''}`.trim();
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
