@@ -2,6 +2,7 @@ import { redirect, type RequestEvent } from '@sveltejs/kit';
 import { gatewayProblem } from '#lib/checkout/gateway-problem.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
+import type { GoOnline } from '#lib/checkout/sign-in-instructions.ts';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import type { SignIn } from './sign-in-instructions.ts';
 
@@ -9,24 +10,6 @@ import type { SignIn } from './sign-in-instructions.ts';
 const AUTOMATIC_SECONDS = 12;
 /** After a move: the buyer has seen the password. */
 const MOVED_SECONDS = 2;
-
-/** The instructions to go online on this device. */
-export interface GoOnline {
-	tone: 'good' | 'plain' | 'bad';
-	title: string | null;
-	texts: string[];
-	/** Target of the link and of the automatic navigation. */
-	address: string;
-	link: { text: string; quiet: boolean } | null;
-	/** Seconds until the automatic navigation; null without one. */
-	automaticSeconds: number | null;
-	/** Address of the page without automatic navigation. */
-	stay: string | null;
-	/** The button that moves the pass to this device. */
-	move: string | null;
-	/** Seconds until a page without script reloads, while the gateway connects the device. */
-	refreshSeconds: number | null;
-}
 
 interface GoOnlinePage {
 	page: string;
