@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/lib/server/db/database.ts';
 import { ApiProblem, type ApiClient } from '../../src/lib/server/portal/api-client.ts';
 import { buy } from '../../src/lib/server/portal/purchases/ordering.ts';
@@ -15,17 +15,20 @@ const form = {
 };
 const codes = { columns: () => ({}), of: async () => '', open: async () => null } as never;
 
-const test = it.extend('database', async ({}, { onCleanup }) => {
-	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-ordering-'));
-	const database = await openDatabase(`file:${path.join(folder, 'airtill.db')}`, { poolSize: 1 });
-	onCleanup(async () => {
-		await database.close();
-		rmSync(folder, { recursive: true });
-	});
-	return database;
+let folder: string;
+let database: Awaited<ReturnType<typeof openDatabase>>;
+
+beforeEach(async () => {
+	folder = mkdtempSync(path.join(tmpdir(), 'airtill-ordering-'));
+	database = await openDatabase(`file:${path.join(folder, 'airtill.db')}`, { poolSize: 1 });
 });
 
-test('keeps a purchase whose payment was started and could not be stored', async ({ database }) => {
+afterEach(async () => {
+	await database.close();
+	rmSync(folder, { recursive: true });
+});
+
+it('keeps a purchase whose payment was started and could not be stored', async () => {
 	const context = { database, clock: { now: () => Date.now() }, codes, completing: new Map() };
 	const startPayment = vi.fn(async () => ({ id: 7 }));
 	const api = { createSession: async () => ({ id: 3 }), startPayment } as unknown as ApiClient;
@@ -43,9 +46,7 @@ test('keeps a purchase whose payment was started and could not be stored', async
 	expect(keys).toHaveLength(2);
 });
 
-test('a refused order deletes its purchase, unless another process has ordered its session', async ({
-	database
-}) => {
+it('a refused order deletes its purchase, unless another process has ordered its session', async () => {
 	const context = { database, clock: { now: () => Date.now() }, codes, completing: new Map() };
 	const refusal = new ApiProblem({ code: 'router_offline', detail: 'The router is offline.' }, 400);
 	const rows = () => database.db.selectFrom('purchases').select('session_id').execute();
