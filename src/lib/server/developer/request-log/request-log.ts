@@ -20,8 +20,8 @@ export interface RecentSearch {
 	/** Id of the last entry of the previous page. */
 	before: number | null;
 	limit: number;
-	statusClass?: 2 | 4 | 5;
-	keyId?: number;
+	statusClass?: 2 | 4 | 5 | null;
+	keyId?: number | null;
 }
 
 interface LogContext {

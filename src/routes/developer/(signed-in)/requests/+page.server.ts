@@ -19,8 +19,8 @@ export const load: PageServerLoad = async (event) => {
 		before,
 		// One extra row shows whether there is another page.
 		limit: PAGE_SIZE + 1,
-		...(statusClass === null ? {} : { statusClass }),
-		...(key === null ? {} : { keyId: key.id })
+		statusClass,
+		keyId: key?.id ?? null
 	});
 	const entries = found.slice(0, PAGE_SIZE);
 	const hints = new Map(keys.map(({ id, hint }) => [id, hint]));

@@ -25,7 +25,7 @@ export const load: PageServerLoad = async (event) => {
 		before,
 		// One extra row shows whether there is another page.
 		limit: PAGE_SIZE + 1,
-		...(status === null ? {} : { status })
+		status
 	});
 	const deliveries = found.slice(0, PAGE_SIZE);
 	const next = found.length > PAGE_SIZE ? (deliveries.at(-1)?.id ?? null) : null;
