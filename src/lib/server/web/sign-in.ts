@@ -154,7 +154,7 @@ export async function listPasskeys(event: RequestEvent) {
 	return passkeys.map(({ id, name, createdAt }) => ({
 		id,
 		name: name ?? 'Passkey',
-		madeAt: createdAt ? new Date(createdAt).getTime() : null
+		createdAt: createdAt ? new Date(createdAt).getTime() : null
 	}));
 }
 

@@ -1,6 +1,6 @@
-import { pageLinks } from '#lib/server/web/page-links.ts';
+import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
-import { idOf, keysOf } from '#lib/server/web/developer/keys.ts';
+import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
