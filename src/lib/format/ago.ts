@@ -1,4 +1,5 @@
 import { intlLocales } from '../i18n/intl.ts';
+import { moment } from './text.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -30,12 +31,4 @@ export const dayText = (at: number, timeZone: string): string =>
 
 /** Formats a moment with seconds: "12 Mar, 16:40:05". */
 export const secondText = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat(intlLocales(), {
-		timeZone,
-		day: 'numeric',
-		month: 'short',
-		hour: '2-digit',
-		minute: '2-digit',
-		second: '2-digit',
-		hourCycle: 'h23'
-	}).format(at);
+	moment(at, timeZone, { second: '2-digit' });
