@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Role } from '#lib/server/api/contract/routes.ts';
+import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 

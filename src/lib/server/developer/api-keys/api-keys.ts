@@ -1,5 +1,5 @@
 import { ROLES } from '../accounts/accounts.ts';
-import type { Role } from '#lib/server/api/contract/routes.ts';
+import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';

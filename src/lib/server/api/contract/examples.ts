@@ -1,4 +1,5 @@
-import type * as schemas from '../schemas.ts';
+import { EXAMPLE_CURSOR } from './schemas/fields.ts';
+import type * as schemas from './schemas.ts';
 
 /**
  * One story for all examples of the OpenAPI document: somebody buys two hours in a café in Kampala. Times,
@@ -29,6 +30,14 @@ export const router: schemas.RouterBody = {
 	created_at: '2026-03-02T08:00:00.000Z',
 	updated_at: '2026-11-20T10:00:00.000Z'
 };
+
+export const routerPage = (hasMore = false): schemas.RouterListBody => ({
+	data: [{ ...router, distance: 184 }],
+	has_more: hasMore,
+	next_cursor: hasMore ? EXAMPLE_CURSOR : null,
+	radius: 1000,
+	radius_unit: 'm'
+});
 
 export const order: schemas.SessionCreationBody = {
 	router_id: 42,
