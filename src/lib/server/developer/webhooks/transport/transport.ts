@@ -37,7 +37,7 @@ export type Transport = ReturnType<typeof createTransport>;
  */
 export function createTransport(
 	rules: UrlRules & { resolve?: Resolve; isAllowed?: (address: string) => boolean }
-): Transport {
+) {
 	const { allowInsecure, resolve = allowInsecure ? resolveLocally : resolvePublicly } = rules;
 	const isAllowed = rules.isAllowed ?? (allowInsecure ? () => true : isPublicAddress);
 	const lookup = guardedLookup(resolve, isAllowed);
