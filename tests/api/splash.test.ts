@@ -133,7 +133,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(page.html).not.toContain('<form');
 	});
 
-	it('a form from another site makes a visit and a redirect, at this one path only', async () => {
+	it('a form from another site makes a captive session and a redirect, at this one path only', async () => {
 		const { server } = fixture();
 		const post = (path: string, fields: Record<string, string>) =>
 			fetch(server.url + path, {
@@ -215,7 +215,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await person.raw(`/s/${visit}/online`)).headers.get('location')).toBe(`/s/${visit}`);
 	});
 
-	it('a purchase that is opened with another visit lets that device online', async () => {
+	it('a purchase that is opened in another captive session lets that device online', async () => {
 		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('first') }))));
 		await active(person, path);
 		const second = await person.get(entry(fas({ hid: sha256('second'), clientmac: '02:00:00:00:00:77' })));
