@@ -1,7 +1,8 @@
 /** Who may call: for every endpoint, the answers that do not depend on what it does (401, 403, 500). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/lib/server/developer/api-keys/key-format.ts';
-import { ROUTES, SCOPES, type Role } from '../../src/lib/server/api/contract/routes.ts';
+import { SCOPES, type Role } from '../../src/lib/server/api/contract/scopes.ts';
+import { ROUTES } from '../support/routes.ts';
 import { createApi, orderOf, type Payment, type Request, type Session } from '../support/api.ts';
 import { DATABASES, demoKey, recorded, useFixture } from '../support/fixture.ts';
 

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROUTES } from '../../src/lib/server/api/contract/routes.ts';
+import { ROUTES } from '../support/routes.ts';
 import { startAttack, type Attack } from '../fuzz/attack.ts';
 import { wildRequest } from '../fuzz/requests.ts';
 import { DATABASES, useFixture } from '../support/fixture.ts';

@@ -138,6 +138,28 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await webhooks.delivery(accountId, delivery?.id ?? 0))?.log).toHaveLength(2);
 	});
 
+	it.each([200, 500])(
+		'a replay that is requested while an attempt is in flight is sent after it, whatever the attempt returns (%i)',
+		async (status) => {
+			const { webhooks, receiver } = hooks();
+			receiver.reply(path, (_, index) =>
+				index === 0 ? { status, afterMs: 1_000, body: 'first' } : { status: 200, body: 'second' }
+			);
+			await api.createSession();
+			await arrived(receiver, path, 1);
+			const [inFlight] = await deliveries();
+			expect(inFlight).toMatchObject({ status: 'pending', attempts: 0 });
+			expect(await webhooks.replay(accountId, inFlight?.id ?? 0)).toBe(true);
+			const [first, second] = await arrived(receiver, path, 2);
+			// The schedule alone would wait for 5 s after a failure.
+			expect((second?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(4_000);
+			await delivered(1);
+			const detail = await webhooks.delivery(accountId, inFlight?.id ?? 0);
+			expect(detail).toMatchObject({ status: 'delivered', attempts: 2, nextAttemptAt: null });
+			expect(detail?.log.map(({ response }) => response)).toEqual(['first', 'second']);
+		}
+	);
+
 	it('replays all that failed since a time, and nothing else', async () => {
 		const { webhooks, receiver } = hooks();
 		const { sql, server } = fixture();

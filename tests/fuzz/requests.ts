@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ROUTES, type Route } from '../../src/lib/server/api/contract/routes.ts';
+import { ROUTES, type TestRoute } from '../support/routes.ts';
 import { FIELDS, nastyJson, nastyText, PARAMETERS, percentEncoded, placeholder } from './values.ts';
 
 /**
@@ -24,7 +24,7 @@ const keysOf = (schema: unknown): string[] =>
 const OPTIONAL: ReadonlySet<string> = new Set(['extends_session_id']);
 
 /** The body of a route: mostly its own fields with good values, some wrong, missing, strange or too many. */
-function bodyOf(route: Route): fc.Arbitrary<string | null> {
+function bodyOf(route: TestRoute): fc.Arbitrary<string | null> {
 	const names = keysOf(route.body);
 	const field = (name: string) => {
 		const good = FIELDS[name];
@@ -66,7 +66,7 @@ function bodyOf(route: Route): fc.Arbitrary<string | null> {
 /** Query parameters that are refused when they are missing. */
 const REQUIRED: ReadonlySet<string> = new Set(['lat', 'lon']);
 
-function queryOf(route: Route): fc.Arbitrary<string> {
+function queryOf(route: TestRoute): fc.Arbitrary<string> {
 	const parameter = (name: string) => {
 		const good = PARAMETERS[name];
 		if (!good) throw new Error(`tests/fuzz/requests.ts knows no values for the parameter ${name}`);
@@ -98,7 +98,7 @@ function queryOf(route: Route): fc.Arbitrary<string> {
 	});
 }
 
-function pathOf(route: Route): fc.Arbitrary<string> {
+function pathOf(route: TestRoute): fc.Arbitrary<string> {
 	if (!route.path.includes('{id}')) return fc.constant(`/v1${route.path}`);
 	const good = route.path.startsWith('/payments')
 		? placeholder('ownPayment', 'foreignPayment')
@@ -113,7 +113,7 @@ function pathOf(route: Route): fc.Arbitrary<string> {
 	return id.map((value) => `/v1${route.path.replace('{id}', value)}`);
 }
 
-const headers = (route: Route | null): fc.Arbitrary<Record<string, string>> =>
+const headers = (route: TestRoute | null): fc.Arbitrary<Record<string, string>> =>
 	fc
 		.record({
 			'content-type': fc.oneof(
@@ -153,7 +153,7 @@ const headers = (route: Route | null): fc.Arbitrary<Record<string, string>> =>
 			return present;
 		});
 
-const toRoute = (route: Route): fc.Arbitrary<WildRequest> =>
+const toRoute = (route: TestRoute): fc.Arbitrary<WildRequest> =>
 	fc
 		.record({ path: pathOf(route), query: queryOf(route), headers: headers(route), body: bodyOf(route) })
 		.map(({ path, query, ...rest }) => ({

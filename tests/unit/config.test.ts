@@ -93,8 +93,6 @@ const WRONG_OF_OPERATORS: Record<string, string[]> = {
 	MPESA_PULL: ['yes', '1'],
 	MPESA_INITIATOR: [' api'],
 	MPESA_SECURITY_CREDENTIAL: ['password!', ' Zm9v'],
-	MPESA_INITIATOR_PASSWORD: ['password '],
-	MPESA_CERTIFICATE_FILE: ['/nowhere/certificate.cer', '/'],
 	AIRTEL_BASE_URL: ['openapi.airtel.ug', 'ftp://x'],
 	AIRTEL_COUNTRY: ['ug', 'Uganda', 'ZZ'],
 	AIRTEL_CURRENCY: ['ugx', 'UG'],

@@ -5,20 +5,21 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config/config.ts';
-import { listRouters, type Route } from '../../src/lib/server/api/contract/routes.ts';
 import { createApi } from '../../src/lib/server/api/api.ts';
-import { endpoint } from '../../src/lib/server/api/endpoint.ts';
+import { endpoint, type Route } from '../../src/lib/server/api/endpoint.ts';
 import { readProxySettings } from '../../src/lib/server/api/http/client-address.ts';
+import { defineRoute } from '../../src/lib/server/api/route.ts';
+import { listRouters } from '../../src/lib/server/api/routes/routers.ts';
 
 const origin = 'http://airtill.example';
-const retired = {
+const retired = defineRoute({
 	...listRouters,
 	deprecation: {
 		since: '2027-01-01T00:00:00Z',
 		sunset: '2028-01-01T00:00:00Z',
 		successor: '/v2/routers'
 	}
-} as const satisfies Route;
+});
 
 let now = Date.parse('2027-06-01T12:00:00Z');
 let folder: string;

@@ -1,9 +1,11 @@
 /** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
-import { RESPONSE_EXAMPLES } from '../../src/lib/server/api/contract/document/examples.ts';
-import { problemExample } from '../../src/lib/server/api/contract/document/problem-examples.ts';
+import { ordered } from '../../src/lib/server/api/contract/examples.ts';
+import { problemExample } from '../../src/lib/server/api/document/problems.ts';
 import type { ProblemCode } from '../../src/lib/server/api/contract/problems.ts';
-import { createSession, getRouter, startPayment } from '../../src/lib/server/api/contract/routes.ts';
+import { startPayment } from '../../src/lib/server/api/routes/payments.ts';
+import { getRouter } from '../../src/lib/server/api/routes/routers.ts';
+import { createSession } from '../../src/lib/server/api/routes/sessions.ts';
 import { apiDocument, asJson, type Documented } from '../support/document.ts';
 
 const HEADERS = {
@@ -19,8 +21,6 @@ const HEADERS = {
 
 type Change = Readonly<Record<string, unknown>>;
 
-const ordered = asJson(RESPONSE_EXAMPLES['createSession']?.[201]?.['ordered']?.value);
-
 function created(body: Change = {}, headers: Readonly<Record<string, string>> = {}): Documented {
 	return {
 		operation: createSession,
@@ -35,7 +35,13 @@ function refused(
 	body: Change = {},
 	operation: Documented['operation'] = startPayment
 ): Documented {
-	const { value } = problemExample(code, startPayment);
+	const invalid = {
+		in: 'body',
+		pointer: '/amount',
+		code: 'required',
+		detail: 'This field is required.'
+	} as const;
+	const value = problemExample(code, { scope: startPayment.scope, invalid, isList: false });
 	const headers = new Headers({ ...HEADERS, 'content-type': 'application/problem+json' });
 	return { operation, status: 400, headers, body: { ...asJson(value), ...body } };
 }

@@ -12,7 +12,8 @@ import {
 	TELL_AFTER_MS
 } from '../../src/lib/server/developer/webhooks/upkeep.ts';
 import { MAX_URL_LENGTH } from '../../src/lib/server/developer/webhooks/transport/url-rules.ts';
-import { MAX_ENDPOINTS, OLD_SECRET_MS } from '../../src/lib/server/developer/webhooks/webhooks.ts';
+import { MAX_ENDPOINTS } from '../../src/lib/server/developer/webhooks/register.ts';
+import { OLD_SECRET_MS } from '../../src/lib/server/developer/webhooks/webhooks.ts';
 
 const textOf = (name: string) =>
 	readFileSync(fileURLToPath(new URL(`../../src/docs/${name}.md`, import.meta.url)), 'utf8').replace(

@@ -154,10 +154,8 @@ describe('a refund', () => {
 		});
 		expect(simulator.requests).toHaveLength(before);
 		const without = adapterWith({ MPESA_INITIATOR: '', MPESA_SECURITY_CREDENTIAL: '' });
-		expect(without.capabilities.refund).toBe('none');
 		expect(without.refund).toBeUndefined();
 		expect(without.readRefund).toBeUndefined();
-		expect(adapter.capabilities.refund).toBe('full');
 	});
 
 	it('without a receipt finds it in the list of settled payments, when allowed', async () => {
@@ -166,18 +164,5 @@ describe('a refund', () => {
 		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
 		expect(await send(noReceipt)).toMatchObject({ kind: 'accepted' });
 		expect(lastSent()).toMatchObject({ TransactionID: 'SKA0000001' });
-	});
-
-	it('can be made with the password and the certificate instead of the portal’s credential', async () => {
-		configure({
-			MPESA_SECURITY_CREDENTIAL: '',
-			MPESA_INITIATOR_PASSWORD: simulator.credentials['initiator_password'] ?? '',
-			MPESA_CERTIFICATE_FILE: simulator.credentials['certificate_file'] ?? ''
-		});
-		const { refund } = await owed();
-		const outcome = await send(refund);
-		expect(outcome.raw).not.toContain('simulated-initiator-password');
-		simulator.advance(1_000);
-		expect(await claimAt(refund.callbackUrl)).toMatchObject({ claimed: 'succeeded' });
 	});
 });

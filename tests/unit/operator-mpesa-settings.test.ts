@@ -1,7 +1,4 @@
 /** What M-Pesa takes, whether it is there, and its settings. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
 import { INSTALLATION, adapter, adapterWith, simulator, useMpesa } from '../support/mpesa.ts';
@@ -77,24 +74,11 @@ describe('the settings', () => {
 
 	it.each<[name: string, changes: Record<string, string>]>([
 		['MPESA_INITIATOR', { MPESA_INITIATOR: '' }],
-		['MPESA_SECURITY_CREDENTIAL', { MPESA_SECURITY_CREDENTIAL: '' }],
-		['MPESA_SECURITY_CREDENTIAL', { MPESA_INITIATOR_PASSWORD: 'too' }],
-		['MPESA_CERTIFICATE_FILE', { MPESA_SECURITY_CREDENTIAL: '', MPESA_INITIATOR_PASSWORD: 'x' }]
+		['MPESA_SECURITY_CREDENTIAL', { MPESA_SECURITY_CREDENTIAL: '' }]
 	])('of refunds name %s when only some are set: %j', (name, changes) => {
 		const problems = problemsOf(changes);
 		expect(problems).toHaveLength(1);
 		expect(problems[0]).toMatch(new RegExp(`^${name}: .*\\.$`));
-	});
-
-	it('of refunds require the password with a valid certificate', () => {
-		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-mpesa-'));
-		const file = path.join(folder, 'cert.cer');
-		writeFileSync(file, 'not a certificate');
-		const own = { MPESA_SECURITY_CREDENTIAL: '', MPESA_INITIATOR_PASSWORD: '' };
-		const good = simulator.credentials['certificate_file'] ?? '';
-		expect(problemsOf({ ...own, MPESA_CERTIFICATE_FILE: good })[0]).toMatch(/^MPESA_INITIATOR_PASSWORD: /);
-		expect(problemsOf({ ...own, MPESA_CERTIFICATE_FILE: file })[0]).toMatch(/^MPESA_CERTIFICATE_FILE: /);
-		rmSync(folder, { recursive: true });
 	});
 
 	it('require Kenyan shillings, and in live mode a public https address without words that M-Pesa forbids', () => {

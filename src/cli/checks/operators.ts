@@ -11,12 +11,12 @@ const LIMIT_MS = 10 * 1000;
 export async function* checkOperators(app: App): AsyncGenerator<Finding> {
 	const operators = app.operators.all();
 	yield* await Promise.all(operators.map(operatorFinding));
-	for (const { id, capabilities } of operators) {
-		if (capabilities.refund === 'none') {
+	for (const { id, capabilities, refund } of operators) {
+		if (!refund) {
 			const advice = 'set its credentials for refunds, or check "review list" daily and refund by hand';
 			yield warn('operator', `${id}: sends no money back`, advice);
 		}
-		if (!capabilities.callback.perRequestUrl) {
+		if (capabilities.usesPortalCallback) {
 			const url = app.payments.portalCallbackUrl(id);
 			yield ok('operator', `${id}: the callback address for its portal is ${url}`);
 		}

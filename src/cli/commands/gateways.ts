@@ -124,7 +124,7 @@ function sayRemoved(
 /** Describes the state of a gateway in a few words; `gateways test` has the details. */
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
-	const state = gatewayState(gateway, adapterOf(gateway.kind).controlMode(gateway));
+	const state = gatewayState(gateway);
 	if (state === 'silent') return `silent since ${isoTime(unresponsiveSince)}`;
 	if (trouble !== null) return 'trouble';
 	return { heard: 'ok', new: 'new', unwatched: 'not watched' }[state];

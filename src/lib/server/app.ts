@@ -85,7 +85,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents(clock, createFanOut(secrets, jobs).publish);
+	const events = createEvents(clock, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });

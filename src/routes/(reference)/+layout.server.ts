@@ -1,4 +1,4 @@
-import { documentFor } from '#lib/server/api/reference/document.ts';
+import { documentFor } from '#lib/server/api/document/document.ts';
 import { guideLinks } from '#lib/server/api/reference/guides.ts';
 import { slug } from '#lib/developer/openapi.ts';
 import type { LayoutServerLoad } from './$types';

@@ -6,27 +6,30 @@ import type { ProxySettings } from './http/client-address.ts';
 import type { ApiBindings, ApiEnv } from './env.ts';
 import { authenticate, prepare, rateLimit } from './middleware/index.ts';
 import { errorResponse, notFoundResponse, validationProblem } from './middleware/problems.ts';
-import { owner } from './routes/owner.ts';
-import { payments } from './routes/payments.ts';
-import { routers } from './routes/routers.ts';
-import { sessions } from './routes/sessions.ts';
-import { webhooks } from './routes/webhooks.ts';
+import { ENDPOINTS } from './routes/index.ts';
 
 export interface Api {
 	/** Answers any request under /v1. */
 	fetch(request: Request, bindings: ApiBindings): Response | Promise<Response>;
 }
 
-export const ENDPOINTS: readonly Endpoint[] = [...routers, ...sessions, ...payments, ...owner, ...webhooks];
-
 /** Creates the API, a Hono application. The order of its checks is described in middleware/index.ts. */
-export function createApi(app: App, proxy: ProxySettings, endpoints = ENDPOINTS): Api {
+export function createApi(app: App, proxy: ProxySettings, endpoints: readonly Endpoint[] = ENDPOINTS): Api {
 	const hono = new OpenAPIHono<ApiEnv>({ getPath: pathBelow, defaultHook: validationProblem });
 	hono.use(prepare(app, proxy), authenticate, rateLimit);
 	for (const endpoint of endpoints) endpoint.mount(hono);
-	hono.notFound(notFoundResponse);
+	hono.notFound((c) => notFoundResponse(c, methodsOf(hono, c.req.path)));
 	hono.onError(errorResponse);
 	return { fetch: (request, bindings) => hono.fetch(request, bindings) };
+}
+
+/** Methods of a path, with HEAD for GET. */
+function methodsOf({ routes }: OpenAPIHono<ApiEnv>, path: string): string[] {
+	const methods = routes.filter(
+		({ method, path: pattern }) =>
+			method !== 'ALL' && new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`).test(path)
+	);
+	return [...new Set(methods.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
 }
 
 /**

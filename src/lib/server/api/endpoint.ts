@@ -1,34 +1,38 @@
-import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import type { z } from 'zod';
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { App } from '#lib/server/app.ts';
 import type { RememberBody } from '#lib/server/billing/sessions/sessions.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import type { Route } from './contract/routes.ts';
 import type { ApiContext, ApiEnv } from './env.ts';
 import type { Answer } from './idempotency/idempotency.ts';
 import { idempotencyKeyOf } from './idempotency/key.ts';
 import { deprecated } from './middleware/deprecation.ts';
 import { access } from './middleware/index.ts';
 import { jsonBody } from './middleware/json-body.ts';
+import type { defineRoute } from './route.ts';
+
+export type Route = ReturnType<typeof defineRoute>;
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
-type Input<R extends Route, K extends keyof Route> = R extends Record<K, infer S> ? Parsed<S> : undefined;
+type Part<R extends Route, K extends 'params' | 'query'> = Parsed<R['request'][K]>;
+type SchemaOf<C> = C extends { content: { 'application/json': { schema: infer S } } } ? S : undefined;
+type Body<R extends Route> = Parsed<SchemaOf<R['request']['body']>>;
+type ResponseBody<R extends Route> = z.input<SchemaOf<R['responses'][keyof R['responses']]>>;
 
 /** The validated parts of a request. */
 export interface Call<R extends Route> {
 	app: App;
 	caller: Caller;
-	params: Input<R, 'params'>;
-	query: Input<R, 'query'>;
-	body: Input<R, 'body'>;
+	params: Part<R, 'params'>;
+	query: Part<R, 'query'>;
+	body: Body<R>;
 	context: ApiContext;
 	/** Stores the response in the transaction of its effect, for a request with an Idempotency-Key. */
-	remember?: RememberBody<z.input<R['response']>>;
+	remember?: RememberBody<ResponseBody<R>>;
 }
 
 export interface Result<R extends Route> {
-	body: z.input<R['response']>;
-	/** If it differs from the route's `status`. */
+	body: ResponseBody<R>;
+	/** 200 if the object existed already. */
 	status?: 200 | 201;
 	headers?: Record<string, string>;
 }
@@ -39,14 +43,19 @@ export interface Endpoint {
 	mount(hono: OpenAPIHono<ApiEnv>): void;
 }
 
-/** Binds a handler to a route of the contract; access, body and parameters are checked before it runs. */
+/** Binds a handler to a route; access, body and parameters are checked before it runs. */
 export const endpoint = <R extends Route>(
 	route: R,
 	handle: (call: Call<R>) => Promise<Result<R>>
 ): Endpoint => ({
 	route,
 	mount(hono) {
-		hono.openapi(definitionOf(route), async (c) => {
+		const middleware = [
+			...(route.deprecation ? [deprecated(route.deprecation)] : []),
+			access(route),
+			...(route.request.body ? [jsonBody] : [])
+		];
+		hono.openapi({ ...route.openapi, middleware }, async (c) => {
 			const valid = (target: string) => c.req.valid(target as never);
 			const call = {
 				app: c.var.app,
@@ -63,26 +72,6 @@ export const endpoint = <R extends Route>(
 		});
 	}
 });
-
-function definitionOf(route: Route): RouteConfig {
-	const { method, path, status, params, query, body, response } = route;
-	return createRoute({
-		method: method.toLowerCase() as Lowercase<typeof method>,
-		path,
-		middleware: [
-			...(route.deprecation ? [deprecated(route.deprecation)] : []),
-			access(route),
-			...(body ? [jsonBody] : [])
-		],
-		request: {
-			...(query ? { query: query as z.ZodObject } : {}),
-			...(params ? { params: params as z.ZodObject } : {}),
-			...(body ? { body: { content: { 'application/json': { schema: body } }, required: true } } : {})
-		},
-		responses: { [status]: { description: '', content: { 'application/json': { schema: response } } } }
-	});
-}
-
 /** Runs the handler for the first request with an Idempotency-Key; later ones get its response. */
 async function once<R extends Route>(
 	route: R,
@@ -93,7 +82,7 @@ async function once<R extends Route>(
 	const { context: c, caller, app } = call;
 	const request = {
 		accountId: caller.accountId,
-		method: route.method,
+		method: c.req.method,
 		path: route.path,
 		key,
 		body: await c.req.text()
@@ -109,15 +98,19 @@ async function once<R extends Route>(
 }
 
 /** A response as it is sent and as it is stored for its Idempotency-Key. */
-function answerOf(route: Route, body: unknown, status: 200 | 201 = route.status): Answer {
+function answerOf(route: Route, body: unknown, status: 200 | 201 = route.responses[201] ? 201 : 200): Answer {
 	const hasId = typeof body === 'object' && body !== null && 'id' in body;
 	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
 	return { status, location, body: JSON.stringify(body) };
 }
 
 const respond = (c: ApiContext, { status, location, body }: Answer, headers: Record<string, string> = {}) =>
-	c.body(body, status as 200 | 201, {
-		'content-type': 'application/json; charset=utf-8',
-		...(location === null ? {} : { location }),
-		...headers
+	new Response(body, {
+		status,
+		headers: {
+			...c.var.headers,
+			'content-type': 'application/json; charset=utf-8',
+			...(location === null ? {} : { location }),
+			...headers
+		}
 	});

@@ -1,16 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Queries, Tx } from '../db/database.ts';
-import * as store from './store.ts';
-
-/**
- * The log of decisions that moved money: actor, reason, state before and after. Entries are written in the
- * transaction of the change and are never changed or deleted.
- */
-export interface Audit {
-	record(trx: Tx, entry: AuditEntry): Promise<void>;
-	/** Lists the entries about a payment, oldest first. */
-	ofPayment(queries: Queries, paymentId: number): Promise<store.AuditRow[]>;
-}
 
 export interface AuditEntry {
 	/** `reconciler`, `refunds`, or the name that an administrator gave on the command line. */
@@ -25,17 +14,29 @@ export interface AuditEntry {
 	after: Readonly<Record<string, unknown>>;
 }
 
-export const createAudit = (clock: Clock): Audit => ({
-	record: (trx, entry) =>
-		store.insert(trx, {
-			at: clock.now(),
-			actor: entry.actor,
-			action: entry.action,
-			payment_id: entry.paymentId,
-			refund_id: entry.refundId ?? null,
-			reason: entry.reason,
-			before: JSON.stringify(entry.before),
-			after: JSON.stringify(entry.after)
-		}),
-	ofPayment: store.ofPayment
+export type Audit = ReturnType<typeof createAudit>;
+
+/**
+ * The log of decisions that moved money: actor, reason, state before and after. Entries are written in the
+ * transaction of the change and are never changed or deleted.
+ */
+export const createAudit = (clock: Clock) => ({
+	async record(trx: Tx, entry: AuditEntry): Promise<void> {
+		await trx
+			.insertInto('audit_log')
+			.values({
+				at: clock.now(),
+				actor: entry.actor,
+				action: entry.action,
+				payment_id: entry.paymentId,
+				refund_id: entry.refundId ?? null,
+				reason: entry.reason,
+				before: JSON.stringify(entry.before),
+				after: JSON.stringify(entry.after)
+			})
+			.execute();
+	},
+	/** Lists the entries about a payment, oldest first. */
+	ofPayment: (queries: Queries, paymentId: number) =>
+		queries.selectFrom('audit_log').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute()
 });

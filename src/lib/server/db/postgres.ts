@@ -9,7 +9,9 @@ import { createWriteHealth } from './write-health.ts';
 const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** How long a transaction that PostgreSQL refuses because of a conflict is retried. */
-const RETRY_MS = 10_000;
+const RETRY_MS = 20_000;
+/** Longer than a transaction takes under load, so that retries do not meet again. */
+const MAX_PAUSE_MS = 1_000;
 
 /** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const RETRIED = new Set(['40001', '40P01']);
@@ -99,9 +101,8 @@ async function retrying<T>(run: () => Promise<T>): Promise<T> {
 		try {
 			return await run();
 		} catch (error) {
-			const code = codeOf(error);
-			if (code === undefined || !RETRIED.has(code) || performance.now() > deadline) throw error;
-			await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
+			if (!RETRIED.has(codeOf(error) ?? '') || performance.now() > deadline) throw error;
+			await sleep(Math.random() * Math.min(MAX_PAUSE_MS, 5 * 2 ** attempt));
 		}
 	}
 }

@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { boxesAround, distanceMetres, type Box, type Position } from '#lib/domain/geo.ts';
 import type { NearRouter, NearSearch, Queries } from './database.ts';
+import type { RoutersTable } from './schema.ts';
 
 /**
  * Nearest routers on SQLite: the R*Tree holds all positions as 32-bit floats, so it gives approximate distances, and
@@ -21,13 +22,12 @@ async function positionsIn(queries: Queries, box: Box): Promise<(Position & { id
 	return rows;
 }
 
-const enabledRouters = (queries: Queries, ids: readonly number[]) =>
-	queries
-		.selectFrom('routers')
-		.selectAll()
-		.where('id', 'in', sql<number>`(select value from json_each(${JSON.stringify(ids)}))`)
-		.where('disabled_at', 'is', null)
-		.execute();
+async function enabledRouters(queries: Queries, ids: readonly number[]) {
+	const { rows } = await sql<Selectable<RoutersTable>>`
+		select routers.* from json_each(${JSON.stringify(ids)}) join routers on routers.id = value
+		where disabled_at is null`.execute(queries);
+	return rows;
+}
 
 /** See Database.nearestRouters. */
 export async function nearestRouters(

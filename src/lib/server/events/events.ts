@@ -22,36 +22,26 @@ export interface RecordedEvent extends NewEvent {
 }
 
 /** Events: one for each state change. */
-export interface Events {
-	/**
-	 * Records an event in the transaction of its state change, so that none is lost or invented, and publishes it to
-	 * webhooks.
-	 */
-	record(trx: Tx, event: NewEvent): Promise<void>;
-}
+export type Events = ReturnType<typeof createEvents>;
 
 /** @param publish runs in the transaction of the event */
-export function createEvents(
-	clock: Clock,
-	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
-): Events {
-	return {
-		async record(trx, event) {
-			const recorded = { ...event, id: eventId(), createdAt: clock.now() };
-			await trx
-				.insertInto('events')
-				.values({
-					id: recorded.id,
-					type: event.type,
-					account_id: event.accountId,
-					router_id: event.routerId,
-					session_id: event.sessionId,
-					payment_id: event.paymentId,
-					data: JSON.stringify(event.data),
-					created_at: recorded.createdAt
-				})
-				.execute();
-			await publish(trx, recorded);
-		}
-	};
-}
+export const createEvents = (clock: Clock, publish: (trx: Tx, event: RecordedEvent) => Promise<void>) => ({
+	/** Records an event in the transaction of its state change, so that none is lost or invented, and publishes it. */
+	async record(trx: Tx, event: NewEvent): Promise<void> {
+		const recorded = { ...event, id: eventId(), createdAt: clock.now() };
+		await trx
+			.insertInto('events')
+			.values({
+				id: recorded.id,
+				type: event.type,
+				account_id: event.accountId,
+				router_id: event.routerId,
+				session_id: event.sessionId,
+				payment_id: event.paymentId,
+				data: JSON.stringify(event.data),
+				created_at: recorded.createdAt
+			})
+			.execute();
+		await publish(trx, recorded);
+	}
+});

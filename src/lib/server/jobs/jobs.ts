@@ -17,26 +17,7 @@ import * as store from './store.ts';
  * Concurrency: jobs without a group share MAX_RUNNING places. Jobs of a group have places of their own, a few per
  * group (groups.ts), so that slow receivers of webhooks never hold up payments.
  */
-export interface Jobs {
-	/** Schedules a job in the caller's transaction. Call `nudge` after the commit. */
-	schedule(queries: Queries, kind: string, subjectId: number, runAt: number): Promise<void>;
-	/** Schedules jobs that share the concurrency limit of a group. */
-	scheduleInGroup(
-		queries: Queries,
-		kind: string,
-		groupId: number,
-		subjectIds: readonly number[],
-		runAt: number
-	): Promise<void>;
-	/** Makes a job due now (creating it if it is gone) and starts it. */
-	wake(kind: string, subjectId: number): Promise<void>;
-	/** Looks for due jobs now instead of at the next tick. */
-	nudge(): void;
-	/** @param slowGroups groups whose jobs run one at a time */
-	start(handlers: Record<string, JobHandler>, slowGroups: SlowGroups): void;
-	/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
-	stop(): Promise<void>;
-}
+export type Jobs = ReturnType<typeof createJobs>;
 
 /**
  * Does the work of a job.
@@ -55,7 +36,7 @@ const MAX_SLEEP_MS = 250;
 const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
 
-export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
+export function createJobs(database: Database, clock: Clock, log: Log) {
 	const owner = randomUUID();
 	const running = new Map<number, { task: Promise<void>; isGrouped: boolean }>();
 	const stopping = new AbortController();
@@ -128,17 +109,27 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 	}
 
 	return {
-		schedule: (queries, kind, subjectId, runAt) =>
+		/** Schedules a job in the caller's transaction. Call `nudge` after the commit. */
+		schedule: (queries: Queries, kind: string, subjectId: number, runAt: number) =>
 			store.schedule(queries, { kind, subjectIds: [subjectId], groupId: null, runAt, now: clock.now() }),
-		scheduleInGroup: (queries, kind, groupId, subjectIds, runAt) =>
-			store.schedule(queries, { kind, subjectIds, groupId, runAt, now: clock.now() }),
-		async wake(kind, subjectId) {
+		/** Schedules jobs that share the concurrency limit of a group. */
+		scheduleInGroup: (
+			queries: Queries,
+			kind: string,
+			groupId: number,
+			subjectIds: readonly number[],
+			runAt: number
+		) => store.schedule(queries, { kind, subjectIds, groupId, runAt, now: clock.now() }),
+		/** Makes a job due now (creating it if it is gone) and starts it. */
+		async wake(kind: string, subjectId: number): Promise<void> {
 			const now = clock.now();
 			await store.schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: now, now });
 			worker.nudge();
 		},
+		/** Looks for due jobs now instead of at the next tick. */
 		nudge: worker.nudge,
-		start(given, slow) {
+		/** @param slow groups whose jobs run one at a time */
+		start(given: Record<string, JobHandler>, slow: SlowGroups): void {
 			handlers = given;
 			slowGroups = slow;
 			heartbeat = setInterval(() => {
@@ -150,7 +141,8 @@ export function createJobs(database: Database, clock: Clock, log: Log): Jobs {
 			}, HEARTBEAT_MS);
 			worker.start();
 		},
-		async stop() {
+		/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
+		async stop(): Promise<void> {
 			await worker.stop();
 			stopping.abort();
 			await Promise.allSettled([...running.values()].map(({ task }) => task));

@@ -1,20 +1,12 @@
 /**
- * A loop that starts due work and sleeps until more may be due. `tick` starts what is due and returns how long to sleep
- * in ms; 0 looks again at once.
+ * Creates a loop that starts due work and sleeps until more may be due.
+ * @param tick starts what is due; returns how long to sleep in ms; 0 runs it again at once
+ * @param options.maxSleepMs pause after a tick that failed; `onError` gets its error
  */
-export interface Worker {
-	/** Ends the current pause. */
-	nudge(): void;
-	start(): void;
-	/** Ends the loop. Does not wait for work that ticks started. */
-	stop(): Promise<void>;
-}
-
-/** @param maxSleepMs pause after a tick that failed; `onError` gets its error */
 export function createWorker(
 	tick: () => Promise<number>,
 	{ maxSleepMs, onError }: { maxSleepMs: number; onError: (error: unknown) => void }
-): Worker {
+) {
 	let stopped = false;
 	let nudged = false;
 	let wakeSleeper: (() => void) | null = null;
@@ -51,11 +43,13 @@ export function createWorker(
 	}
 
 	return {
+		/** Ends the current pause. */
 		nudge,
-		start() {
+		start(): void {
 			loop = run();
 		},
-		async stop() {
+		/** Ends the loop. Does not wait for work that ticks started. */
+		async stop(): Promise<void> {
 			stopped = true;
 			nudge();
 			await loop;

@@ -1,4 +1,5 @@
-import { PROBLEMS, type ProblemCode, type ProblemItem } from '../api/contract/problems.ts';
+import { PROBLEMS, type ProblemCode } from '../api/contract/problems.ts';
+import type { ProblemItem } from '../api/contract/schemas.ts';
 
 /**
  * The error that services throw for a broken rule: a stable code, a sentence for the caller and optional extension

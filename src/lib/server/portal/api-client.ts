@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ProblemItem } from '../api/contract/problems.ts';
+import type { ProblemItem } from '../api/contract/schemas.ts';
 import type {
 	PaymentBody,
 	PaymentStartBody,

@@ -1,8 +1,10 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import * as m from '#lib/i18n/messages.js';
 import type { Account } from '../developer/accounts/accounts.ts';
 import { sha256 } from '../platform/secrets.ts';
 import type { Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
+import { readFields } from './form.ts';
 
 // better-auth's own rate limiter does not see calls from the server, so attempts are counted here.
 
@@ -16,10 +18,12 @@ export interface Visitor {
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
 
-/** Attempts per minute from one IP address (IPv6: /64) and for one e-mail address. */
-const MAX_TRIES = { address: 20, email: 6 };
-/** E-mails per minute: the recipient may not have asked for them. */
-const MAX_MAILS = { address: 6, email: 2 };
+/** Per minute, from one IP address (IPv6: /64) and for one e-mail address. */
+const LIMITS = {
+	'sign-in': { address: 20, email: 6 },
+	/** The recipient may not have asked for the e-mail. */
+	'sign-in-mail': { address: 6, email: 2 }
+};
 const MAX_PASSKEY_CALLS = 60;
 
 const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
@@ -57,26 +61,27 @@ export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 export const nextPath = (wanted: string | null): string =>
 	wanted !== null && /^\/developer(\/[\w-]+)+$/.test(wanted) ? wanted : FIRST_PATH;
 
+/** Handles a sign-in form: redirects to `pageOf(next)`, or shows the form again. */
+export async function answerSignIn(event: RequestEvent, pageOf: (next: string) => string) {
+	const { field } = await readFields(event.request);
+	const [email, password] = [field('email').trim(), field('password')];
+	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
+	const refused = await tooOften(event, 'sign-in', email, { email });
+	if (refused) return refused;
+	if (!(await signInByPassword(event, { email, password }))) {
+		return fail(400, { email, problem: m.owner_sign_in_wrong() });
+	}
+	redirect(303, pageOf(field('next')));
+}
+
 /** Signs in by e-mail and password. Returns false if one of them is wrong. */
 export async function signInByPassword(
 	event: RequestEvent,
 	typed: { email: string; password: string }
 ): Promise<boolean> {
-	const { signIn } = event.locals.app;
-	await signIn.ensureDemoUser(typed, event.locals.origin);
-	const auth = await authOf(event);
-	try {
-		const { headers } = await auth.api.signInEmail({
-			body: { email: typed.email.trim(), password: typed.password },
-			headers: event.request.headers,
-			returnHeaders: true
-		});
-		await setCookies(event, headers);
-		return true;
-	} catch (error) {
-		if (refusalOf(error) === null) throw error;
-		return false;
-	}
+	await event.locals.app.signIn.ensureDemoUser(typed, event.locals.origin);
+	const body = { email: typed.email.trim(), password: typed.password };
+	return accepted(event, ({ signInEmail }, headers) => signInEmail({ body, headers, returnHeaders: true }));
 }
 
 /** Sets the password through a link, ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
@@ -84,14 +89,9 @@ export async function setPasswordByLink(
 	event: RequestEvent,
 	link: { token: string; email: string; password: string }
 ): Promise<boolean> {
-	const auth = await authOf(event);
-	try {
-		await auth.api.resetPassword({ body: { token: link.token, newPassword: link.password } });
-	} catch (error) {
-		if (refusalOf(error) === null) throw error;
-		return false;
-	}
-	return signInByPassword(event, link);
+	const body = { token: link.token, newPassword: link.password };
+	const isSet = await accepted(event, ({ resetPassword }) => resetPassword({ body, returnHeaders: true }));
+	return isSet && signInByPassword(event, link);
 }
 
 /** Changes the password and ends the other sign-in sessions. Returns false if the current password is wrong. */
@@ -99,45 +99,27 @@ export async function changePassword(
 	event: RequestEvent,
 	passwords: { current: string; wanted: string }
 ): Promise<boolean> {
-	const auth = await authOf(event);
-	try {
-		const { headers } = await auth.api.changePassword({
-			body: {
-				currentPassword: passwords.current,
-				newPassword: passwords.wanted,
-				revokeOtherSessions: true
-			},
-			headers: event.request.headers,
-			returnHeaders: true
-		});
-		await setCookies(event, headers);
-		return true;
-	} catch (error) {
-		if (refusalOf(error) === null) throw error;
-		return false;
-	}
+	const body = {
+		currentPassword: passwords.current,
+		newPassword: passwords.wanted,
+		revokeOtherSessions: true
+	};
+	return accepted(event, ({ changePassword: change }, headers) =>
+		change({ body, headers, returnHeaders: true })
+	);
 }
 
-export async function signOut(event: RequestEvent): Promise<void> {
-	const auth = await authOf(event);
-	const { headers } = await auth.api.signOut({ headers: event.request.headers, returnHeaders: true });
-	await setCookies(event, headers);
-}
-
-export interface SessionEntry {
-	id: string;
-	userAgent: string;
-	startedAt: number;
-	lastActiveAt: number;
-}
+export const signOut = (event: RequestEvent): Promise<boolean> =>
+	accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
 
 /** Lists the sign-in sessions without their tokens, most recently used first. */
-export async function listSessions(event: RequestEvent, { userId }: Visitor): Promise<SessionEntry[]> {
+export async function listSessions(event: RequestEvent, { userId, sessionId }: Visitor) {
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
 	return sessions
 		.map((session) => ({
 			id: session.id,
+			isThis: session.id === sessionId,
 			userAgent: session.userAgent ?? '',
 			startedAt: session.createdAt.getTime(),
 			lastActiveAt: session.updatedAt.getTime()
@@ -159,13 +141,7 @@ export async function endSessions(
 	return ended.length;
 }
 
-export interface PasskeyEntry {
-	id: string;
-	name: string;
-	madeAt: number | null;
-}
-
-export async function listPasskeys(event: RequestEvent): Promise<PasskeyEntry[]> {
+export async function listPasskeys(event: RequestEvent) {
 	const passkeys = await (await authOf(event)).api.listPasskeys({ headers: event.request.headers });
 	return passkeys.map(({ id, name, createdAt }) => ({
 		id,
@@ -175,15 +151,10 @@ export async function listPasskeys(event: RequestEvent): Promise<PasskeyEntry[]>
 }
 
 /** Removes a passkey. Returns false if the visitor does not have it. */
-export async function removePasskey(event: RequestEvent, id: string): Promise<boolean> {
-	try {
-		await (await authOf(event)).api.deletePasskey({ body: { id }, headers: event.request.headers });
-		return true;
-	} catch (error) {
-		if (refusalOf(error) === null) throw error;
-		return false;
-	}
-}
+export const removePasskey = (event: RequestEvent, id: string): Promise<boolean> =>
+	accepted(event, ({ deletePasskey }, headers) =>
+		deletePasskey({ body: { id }, headers, returnHeaders: true })
+	);
 
 /** The only calls of better-auth that are reachable from outside. */
 const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
@@ -205,37 +176,39 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	return (await authOf(event)).handler(request);
 }
 
-/** Counts a sign-in attempt. Returns the seconds to wait, or null if it is allowed. */
-export const waitToTry = (event: RequestEvent, email: string): Promise<number | null> =>
-	waitFor(event, 'sign-in', email, MAX_TRIES);
-
-/** Counts an e-mail. Returns the seconds to wait, or null if it is allowed. */
-export const waitToMail = (event: RequestEvent, email: string): Promise<number | null> =>
-	waitFor(event, 'sign-in-mail', email, MAX_MAILS);
-
-async function waitFor(
+/** Counts an attempt. Returns the answer to a form that was sent too often, or null if it is allowed. */
+export async function tooOften<Entry extends object>(
 	event: RequestEvent,
-	what: string,
+	action: keyof typeof LIMITS,
 	email: string,
-	limits: { address: number; email: number }
-): Promise<number | null> {
-	const { rateLimits } = event.locals.app;
-	const subjects: [string, number][] = [
-		[`${what}:address:${networkOf(event)}`, limits.address],
-		[`${what}:email:${sha256(email.trim().toLowerCase())}`, limits.email]
-	];
-	for (const [subject, limit] of subjects) {
-		const { admitted, resetMs } = await rateLimits.take(subject, limit);
-		if (!admitted) return Math.max(1, Math.ceil(resetMs / 1000));
+	entry: Entry
+): Promise<ActionFailure<Entry & { problem: string }> | null> {
+	for (const [subject, limit] of [
+		[`${action}:address:${networkOf(event)}`, LIMITS[action].address],
+		[`${action}:email:${sha256(email.trim().toLowerCase())}`, LIMITS[action].email]
+	] as const) {
+		const { admitted, resetMs } = await event.locals.app.rateLimits.take(subject, limit);
+		if (admitted) continue;
+		const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
+		event.setHeaders({ 'retry-after': seconds });
+		return fail(429, { ...entry, problem: m.owner_sign_in_wait({ seconds }) });
 	}
 	return null;
 }
 
-/** Returns the message of a refusal by better-auth; null for any other error. */
-function refusalOf(error: unknown): string | null {
-	if (!(error instanceof Error) || !('statusCode' in error)) return null;
-	const { statusCode } = error;
-	return typeof statusCode === 'number' && statusCode < 500 ? error.message : null;
+/** Calls better-auth and copies its cookies to the response. Returns false if it refuses. */
+async function accepted(
+	event: RequestEvent,
+	call: (api: Auth['api'], headers: Headers) => Promise<{ headers: Headers }>
+): Promise<boolean> {
+	const { api } = await authOf(event);
+	try {
+		await setCookies(event, (await call(api, event.request.headers)).headers);
+		return true;
+	} catch (error) {
+		if (error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500) return false;
+		throw error;
+	}
 }
 
 /** Copies better-auth's cookies to SvelteKit's response. */

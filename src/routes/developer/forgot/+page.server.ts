@@ -1,6 +1,6 @@
-import { mailLink, mailProblem } from '../link.ts';
+import { mailLink } from '#lib/server/web/developer/mail-link.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-export const load: PageServerLoad = (event) => ({ mailProblem: mailProblem(event) });
+export const load: PageServerLoad = ({ locals }) => ({ mailProblem: locals.app.signIn.mailProblem });
 
 export const actions: Actions = { default: (event) => mailLink(event, { isNew: false }) };

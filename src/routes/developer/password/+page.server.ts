@@ -1,8 +1,7 @@
 import { fail, redirect } from '@sveltejs/kit';
 import { readFields } from '#lib/server/web/form.ts';
-import { FIRST_PATH, setPasswordByLink, waitToTry } from '#lib/server/web/sign-in.ts';
+import { FIRST_PATH, setPasswordByLink, tooOften } from '#lib/server/web/sign-in.ts';
 import { passwordProblem } from '#lib/developer/password-rule.ts';
-import { tooOften } from '../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** /developer/password?token=…: target of an e-mailed link. Mail scanners open links, so GET does not use it up. */
@@ -20,8 +19,8 @@ export const actions: Actions = {
 		const password = field('password');
 		const problem = passwordProblem(password);
 		if (problem !== null) return fail(400, { problem });
-		const wait = await waitToTry(event, email);
-		if (wait !== null) return tooOften(event, wait, {});
+		const refused = await tooOften(event, 'sign-in', email, {});
+		if (refused) return refused;
 		if (!(await setPasswordByLink(event, { token, email, password }))) return fail(400, { problem: '' });
 		redirect(303, FIRST_PATH);
 	}

@@ -1,4 +1,4 @@
-import { requireOwner } from '#lib/server/web/owner.ts';
+import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** Does not protect actions or loads: each of them calls requireOwner itself. */

@@ -1,9 +1,8 @@
-import { requireOwner } from '#lib/server/web/owner.ts';
+import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
-import { figuresOf, type Figures } from '../figures.ts';
-import { personOf } from '../people.ts';
-import { silentText, useLine } from '../usage.ts';
-import { money } from '../words.ts';
+import { figuresOf } from '#lib/server/web/owner/figures.ts';
+import { peopleOf } from '#lib/server/web/owner/people.ts';
+import { routersOf } from '#lib/server/web/owner/usage.ts';
 import type { PageServerLoad } from './$types';
 
 /** Rows of each list on the first page. */
@@ -12,19 +11,16 @@ const FEW = 5;
 /** /owner: earnings of today, this week and this month, current customers, and routers. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
-	const { earnings, sessions, routers, config, usage } = event.locals.app;
-	const today = earnings.today();
-	const now = { from: today, to: today };
+	const { app } = event.locals;
+	const today = app.earnings.today();
+	const sumOf = (period: 'daily' | 'weekly' | 'monthly') =>
+		app.earnings.summary(actor, { period, from: today, to: today });
 	const [daily, weekly, monthly, online, owned] = await Promise.all([
-		earnings.summary(actor, { period: 'daily', ...now }),
-		earnings.summary(actor, { period: 'weekly', ...now }),
-		earnings.summary(actor, { period: 'monthly', ...now }),
-		sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
-		routers.owned(actor.accountId, { afterId: 0, limit: FEW })
-	]);
-	const [uses, routerUses] = await Promise.all([
-		usage.ofSessions(online.data.map((user) => user.session_id)),
-		usage.ofRouters(owned.data.map(({ id }) => id))
+		sumOf('daily'),
+		sumOf('weekly'),
+		sumOf('monthly'),
+		app.sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
+		app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	const named = [
 		[daily, m.owner_today()],
@@ -32,20 +28,10 @@ export const load: PageServerLoad = async (event) => {
 		[monthly, m.owner_this_month()]
 	] as const;
 	return {
-		figures: named.flatMap(([body, name]): Figures[] =>
-			body.data.map((bucket) => figuresOf(body, bucket, name))
-		),
-		online: online.data.map((user) => personOf(user, config.reportTimezone, uses.get(user.session_id))),
+		figures: named.flatMap(([body, name]) => body.data.map((bucket) => figuresOf(body, bucket, name))),
+		online: await peopleOf(app, online.data),
 		counts: online.counts,
-		routers: owned.data.map(({ id, name, price, currency, status, disabled }) => ({
-			id,
-			name,
-			price: money(price, currency),
-			status,
-			disabled,
-			use: useLine(routerUses.get(id)),
-			silent: silentText(routerUses.get(id), config.reportTimezone)
-		})),
+		routers: await routersOf(app, owned.data),
 		moreRouters: owned.next !== null
 	};
 };

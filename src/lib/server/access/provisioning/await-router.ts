@@ -22,7 +22,7 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
 		const newest = await newestDevice(context, trx, pass);
 		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);
 		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
-		await sessions.startTime(trx, passId);
+		await sessions.startTime(trx, pass);
 		return null;
 	});
 	jobs.nudge();

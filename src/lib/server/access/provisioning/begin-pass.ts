@@ -6,7 +6,7 @@ import { AWAIT_ROUTER_MS } from './await-router.ts';
 import type { PlanContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import { requestGrant, type GrantSubject } from './request-grant.ts';
-import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
+import { grantsDevices, signsInItself, targetsAt } from './targets.ts';
 
 /**
  * Requests the grants of a pass that was just paid.
@@ -17,7 +17,8 @@ export async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): P
 	const { clock, jobs, routers } = context;
 	const now = clock.now();
 	const targets = await targetsAt(context, trx, pass.router_id);
-	const devices = (await devicesOf(trx, pass, now)).filter((one) => grantsDevices(targets, one.gateway_id));
+	const brought = await devicesOf(trx, pass, now);
+	const devices = brought.filter((one) => grantsDevices(targets, one.gateway_id));
 	const subjects: GrantSubject[] = [
 		...targets
 			.filter(({ subject }) => subject === 'user')
@@ -28,7 +29,7 @@ export async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): P
 	];
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
 	// Grants at other gateways than the device's own delay nobody.
-	if (subjects.length === 0 || signsInItself(await newestDevice(context, trx, pass), targets)) {
+	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
 		if (!isUnresponsive(await routers.known(trx, pass.router_id))) return null;
 		await jobs.schedule(trx, ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}

@@ -30,7 +30,7 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 		if (clock.now() < startsAt + ACTIVATION_TIMEOUT_MS) return startsAt + ACTIVATION_TIMEOUT_MS;
 		if (await isKnown(context, trx, { passId, routerId: session.router_id, startsAt, expiresAt }))
 			return null;
-		const isRefundable = (one: SessionRow) => payments.canGoBack(trx, paymentOf(one));
+		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
 		const later = (await startedSessionsOf(trx, passId)).filter((one) => (one.starts_at ?? 0) >= expiresAt);

@@ -1,72 +1,85 @@
-import { z } from 'zod';
-import { payment, session, timestamp, type EVENT_NAMES } from './schemas.ts';
+import { z } from '@hono/zod-openapi';
+import { constant, id, phone, timestamp } from './schemas/fields.ts';
+import { payment } from './schemas/payment.ts';
+import { session } from './schemas/session.ts';
+import type { EVENT_NAMES } from './schemas/webhook.ts';
 
 /**
- * What webhooks carry (wire format 5.2): one body for each event name. `data` is the API object at the time of the
- * event; the account that owns the router sees `phone_masked` where the creating account sees `phone`.
+ * The bodies of webhooks (wire format 5.2). `data` is the API object at the time of the event; the account that owns
+ * the router gets `phone_masked`, the creating account `phone`.
  */
 
 export type EventName = (typeof EVENT_NAMES)[number];
-/** Events that something makes happen; the other one is made on demand. */
+/** Events of sessions and payments; the other one is sent on demand. */
 export type EventType = Exclude<EventName, 'webhook.test'>;
 
 export const API_VERSION = '1.0';
 
-/** When each event happens. */
 export const EVENT_TEXTS: Readonly<Record<EventName, string>> = {
 	'payment.success':
-		'A payment succeeded. `data.applied` says whether it bought the time; one that did not goes back.',
-	'payment.failed': 'A payment failed, or the payer did not answer.',
-	'payment.refunded': 'The money of a payment was given back.',
-	'session.created': 'A session was ordered.',
-	'session.activated': 'The time of a session began to run.',
+		'A payment succeeded. `data.applied` says whether it bought the time; if not, it is refunded.',
+	'payment.failed': 'A payment failed, or the payer did not respond.',
+	'payment.refunded': 'A payment was refunded.',
+	'session.created': 'A session was created.',
+	'session.activated': 'The time of a session started.',
 	'session.expired':
-		'The time of a session ran out; exactly once for a session. Not for one that was ended early.',
+		'The time of a session ran out. Sent exactly once per session, and not for sessions that were ended early.',
 	'session.ended': 'A session was ended early.',
-	'session.cancelled': 'A session was cancelled before it began.',
+	'session.cancelled': 'A session was cancelled before it started.',
 	'webhook.test':
-		'Sent on demand from the developer settings, to one endpoint, whatever it was registered for.'
+		'Sent on demand from the developer settings to one endpoint, regardless of its registered events.'
 };
 
-/** One of both stands in an event. */
-const phoneOrMask = { phone: z.string().optional(), phone_masked: z.string().optional() };
+/** An event has one of them. */
+const phoneOrMask = (buyer: string) => ({
+	phone: phone(`${buyer} Only for the account that bought.`).optional(),
+	phone_masked: z
+		.string()
+		.optional()
+		.describe(
+			'Replaces `phone` for the account that owns the router but did not buy: the number without its middle digits.'
+		)
+});
 
-export const sessionEventData = session
+const sessionEventData = session
 	.omit({ password: true, phone: true })
-	.extend(phoneOrMask)
-	.meta({ id: 'SessionEventData' });
+	.extend(phoneOrMask('Number of the payer in E.164.'))
+	.openapi('SessionEventData', {
+		description: 'The session at the time of the event, without its password.'
+	});
 
-export const paymentEventData = payment
+const paymentEventData = payment
 	.omit({ phone: true })
-	.extend({ router_id: z.int(), ...phoneOrMask })
-	.meta({ id: 'PaymentEventData' });
+	.extend({
+		router_id: id('Id of the router of the session.'),
+		...phoneOrMask('Number that was asked to pay, in E.164.')
+	})
+	.openapi('PaymentEventData', { description: 'The payment at the time of the event.' });
 
-export const testEventData = z.object({ message: z.string() }).meta({ id: 'TestEventData' });
+const testEventData = z
+	.object({ message: z.string().describe('Says that this is a test.') })
+	.openapi('TestEventData', { description: 'A message; nothing has happened.' });
 
-/** What `webhook.test` says. */
 export const TEST_MESSAGE = 'This is a test event. Nothing has happened.';
 
-/** `payment.success` as the name of a schema: `PaymentSuccessEvent`. */
-const shapeName = (type: EventName) =>
-	`${type.replace(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}Event`;
+/** "payment.success" becomes "PaymentSuccess". */
+export const pascalCase = (name: string) =>
+	name.replace(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
-const body = <Name extends EventName, Data extends z.ZodType>(type: Name, data: Data) =>
+const body = <Data extends z.ZodType>(type: EventName, data: Data) =>
 	z
 		.object({
 			id: z
 				.string()
 				.regex(/^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
-				.meta({ description: 'Id of the event, as in `webhook-id`.' }),
-			type: z.literal(type).meta({ description: 'Name of the event.' }),
-			timestamp: timestamp.meta({ description: 'When it happened.' }),
-			api_version: z
-				.literal(API_VERSION)
-				.meta({ description: 'Version of the API whose objects these are.' }),
+				.describe('Id of the event, as in `webhook-id`.'),
+			type: constant(type, 'Name of the event.'),
+			timestamp: timestamp.describe('Time of the event.'),
+			api_version: constant(API_VERSION, 'Version of the API that `data` follows.'),
 			data
 		})
-		.meta({ id: shapeName(type), description: EVENT_TEXTS[type] });
+		.openapi(`${pascalCase(type)}Event`, { description: EVENT_TEXTS[type] });
 
-/** The body of each event, by its name. */
 export const webhookEvents = {
 	'payment.success': body('payment.success', paymentEventData),
 	'session.expired': body('session.expired', sessionEventData),

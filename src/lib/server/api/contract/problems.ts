@@ -1,64 +1,262 @@
 /**
- * Catalogue of the API's errors: one entry per stable code with its status and constant title (RFC 9457).
- * The code is the contract; `detail` is for people and may change. One place turns codes into statuses.
+ * The API's errors by code (RFC 9457). A code is stable; `detail` is for people and may change. The codes here are all
+ * that exist, in the order in which the documentation lists them.
  */
+
+interface Problem {
+	status: number;
+	/** Always the same for a code. */
+	title: string;
+	/** If it is not the page /problems/{code}. */
+	type?: string;
+	meaning: string;
+	/** What a client does about it. */
+	advice: string;
+	/** An example of `detail`. */
+	detail: string;
+}
+
+const withStatus = <Code extends string>(status: number, problems: Record<Code, Omit<Problem, 'status'>>) =>
+	Object.fromEntries(
+		Object.entries<Omit<Problem, 'status'>>(problems).map(([code, problem]) => [code, { status, ...problem }])
+	) as Record<Code, Problem>;
+
 export const PROBLEMS = {
-	invalid_json: { status: 400, title: 'Request body is not valid JSON' },
-	unsupported_media_type: { status: 400, title: 'Content type must be application/json' },
-	body_too_large: { status: 400, title: 'Request body is too large' },
-	validation_failed: { status: 400, title: 'Request validation failed' },
-	invalid_cursor: { status: 400, title: 'Cursor is not valid for this list' },
-	invalid_phone: { status: 400, title: 'Phone is not a mobile number' },
-	router_unavailable: { status: 400, title: 'Router is offline' },
-	duration_not_allowed: { status: 400, title: 'Duration is outside what the router sells' },
-	payment_method_not_supported: { status: 400, title: 'Payment method is not accepted by the router' },
-	session_not_active: { status: 400, title: 'Session cannot be ended in its state' },
-	session_not_extendable: { status: 400, title: 'Session cannot be extended' },
-	amount_mismatch: { status: 400, title: 'Amount differs from the price of the session' },
-	payment_in_progress: { status: 400, title: 'A payment for the session is already in progress' },
-	session_already_paid: { status: 400, title: 'Session is already paid' },
-	session_not_payable: { status: 400, title: 'Session cannot be paid in its state' },
-	payment_attempts_exceeded: { status: 400, title: 'Too many payment attempts for the session' },
-	payer_prompt_limit: { status: 400, title: 'Too many payment prompts to the number' },
-	webhook_url_not_allowed: { status: 400, title: 'Webhook URL is not allowed' },
-	webhook_limit_reached: { status: 400, title: 'Account has too many webhooks' },
-	idempotency_key_reused: { status: 400, title: 'Idempotency key was used with another request' },
-	idempotency_key_in_use: { status: 400, title: 'Idempotency key is in use' },
-	missing_api_key: { status: 401, title: 'API key is missing' },
-	invalid_api_key: { status: 401, title: 'API key is not valid' },
-	account_suspended: { status: 403, title: 'Account is suspended' },
-	insufficient_scope: { status: 403, title: 'API key lacks a scope' },
-	owner_role_required: { status: 403, title: 'Only router owners may do this' },
-	not_router_owner: { status: 403, title: 'The router belongs to another account' },
-	route_not_found: { status: 404, title: 'No such route' },
-	router_not_found: { status: 404, title: 'Router not found' },
-	session_not_found: { status: 404, title: 'Session not found' },
-	payment_not_found: { status: 404, title: 'Payment not found' },
-	rate_limit_exceeded: {
-		status: 429,
-		title: 'Rate limit exceeded',
-		// Registered for this: https://www.iana.org/assignments/http-problem-types
-		type: 'https://iana.org/assignments/http-problem-types#quota-exceeded'
-	},
-	internal_error: { status: 500, title: 'Internal server error' }
-} as const satisfies Record<string, { status: number; title: string; type?: string }>;
+	...withStatus(400, {
+		invalid_json: {
+			title: 'Request body is not valid JSON',
+			meaning: 'The body is not JSON in UTF-8. (JSON that is not an object is `validation_failed`.)',
+			advice:
+				'Send one JSON object, written by a library. A stray comma or another encoding causes this error.',
+			detail: 'The body is not valid JSON in UTF-8.'
+		},
+		unsupported_media_type: {
+			title: 'Content type must be application/json',
+			meaning:
+				'The body lacks the header `Content-Type: application/json`, or it is compressed (`Content-Encoding`).',
+			advice:
+				'Send the header. With curl: `-H "Content-Type: application/json"`, because `-d` alone announces a form. Send the body uncompressed.',
+			detail: 'Send JSON with the header "Content-Type: application/json".'
+		},
+		body_too_large: {
+			title: 'Request body is too large',
+			meaning: 'The body has more than 16 KiB.',
+			advice: 'Send only documented fields; none of them needs that much.',
+			detail: 'Send at most 16384 bytes.'
+		},
+		validation_failed: {
+			title: 'Request validation failed',
+			meaning: 'One or more values are missing, unknown, out of range, or have the wrong type or form.',
+			advice:
+				'Read `errors`: `in` and `pointer` name the value, `code` gives the reason, `detail` the fix. Correct all of them, then send the request again.',
+			detail: '1 field is invalid.'
+		},
+		invalid_cursor: {
+			title: 'Cursor is not valid for this list',
+			meaning: 'The cursor was changed, or belongs to a list with other filters.',
+			advice: 'Send `next_cursor` unchanged, with the same filters. Otherwise start again without a cursor.',
+			detail: 'Use next_cursor of the previous page, with the same filters.'
+		},
+		invalid_phone: {
+			title: 'Phone is not a mobile number',
+			meaning: 'The phone number is not a mobile number of its country’s numbering plan.',
+			advice:
+				'Ask for the number again. Send it in E.164 (`+256772123456`), or as it is dialled in the country of the installation.',
+			detail: 'Use a mobile number with its country code, e.g. "+256772123456".'
+		},
+		router_unavailable: {
+			title: 'Router is offline',
+			meaning: 'The router is offline. Nothing was created or charged.',
+			advice: 'Offer another router nearby, or try again when `status` of the router is `online`.',
+			detail: 'The router is offline and cannot be sold now.'
+		},
+		duration_not_allowed: {
+			title: 'Duration is outside what the router sells',
+			meaning: 'The duration is shorter or longer than this router sells.',
+			advice:
+				'Choose a duration from `min_duration` to `max_duration`; the response and the router have both.',
+			detail: 'This router sells from 15 minutes to 30 days.'
+		},
+		payment_method_not_supported: {
+			title: 'Payment method is not accepted by the router',
+			meaning: 'The router does not accept this payment method.',
+			advice: 'Use one of `payment_methods`; `mobile_money` finds the method from the number.',
+			detail: 'The router accepts mobile_money, mtn_momo, airtel_money.'
+		},
+		session_not_active: {
+			title: 'Session cannot be ended in its state',
+			meaning: 'The session is already over or about to start, so it cannot be ended.',
+			advice:
+				'Check `session_status`. If it is `ended` or `cancelled`, an earlier request succeeded and nothing is left to do.',
+			detail: 'The session is expired; there is nothing to end.'
+		},
+		session_not_extendable: {
+			title: 'Session cannot be extended',
+			meaning:
+				'The session in `extends_session_id` is not `active`, or it is on another router. Nothing was created or charged.',
+			advice:
+				'Check `session_status`. If the time is over, order without `extends_session_id`: that creates a new pass with its own password.',
+			detail: 'The session is expired; order time without extends_session_id.'
+		},
+		amount_mismatch: {
+			title: 'Amount differs from the price of the session',
+			meaning: 'The amount is not the price of the session. Nobody was asked to pay.',
+			advice:
+				'Send the `amount` of the session unchanged, here also as `expected_amount`. Do not compute it.',
+			detail: 'The session costs UGX 1000.'
+		},
+		payment_in_progress: {
+			title: 'A payment for the session is already in progress',
+			meaning: 'A payment of the session is waiting for the payer. Nobody was asked a second time.',
+			advice: 'Poll the payment in `payment_id` until it leaves `pending`; start a new one only after that.',
+			detail: 'A payment for this session is pending. Wait until it ends.'
+		},
+		session_already_paid: {
+			title: 'Session is already paid',
+			meaning: 'The session is paid. No further payment is due.',
+			advice: 'Read the session: it has the password.',
+			detail: 'The session is already paid.'
+		},
+		session_not_payable: {
+			title: 'Session cannot be paid in its state',
+			meaning: 'The session is cancelled, ended or expired, and can no longer be paid.',
+			advice: 'Create a new session and pay for that one.',
+			detail: 'The session is expired. Create a new one.'
+		},
+		payment_attempts_exceeded: {
+			title: 'Too many payment attempts for the session',
+			meaning: 'Too many payments were started for this session.',
+			advice: 'Ask the payer to check number and balance, then create a new session.',
+			detail: 'Create a new session to try again.'
+		},
+		payer_prompt_limit: {
+			title: 'Too many payment prompts to the number',
+			meaning: 'This number got too many payment prompts in the last 15 minutes, from any client.',
+			advice: 'Wait 15 minutes, or pay from another number.',
+			detail: 'This number got 5 payment requests in the last 15 minutes. Try again later.'
+		},
+		webhook_url_not_allowed: {
+			title: 'Webhook URL is not allowed',
+			meaning: 'Events are not sent to addresses like this one. `detail` names the broken rule.',
+			advice:
+				'Use `https`, a public host name, port 443 or 1024 and above, and neither a username nor a fragment.',
+			detail: 'Use an https address with a DNS name.'
+		},
+		webhook_limit_reached: {
+			title: 'Account has too many webhooks',
+			meaning: 'The account has reached its number of webhook endpoints.',
+			advice: 'Delete one in the developer settings, or register one address for more events.',
+			detail: 'An account has at most 16 webhook endpoints.'
+		},
+		idempotency_key_reused: {
+			title: 'Idempotency key was used with another request',
+			meaning:
+				'The `Idempotency-Key` belongs to an earlier request with another body. This request had no effect.',
+			advice: 'Create a new key for each new order or payment; reuse a key only to repeat the same request.',
+			detail: 'This key was used with a different body. Use a new key.'
+		},
+		idempotency_key_in_use: {
+			title: 'Idempotency key is in use',
+			meaning: 'The first request with this `Idempotency-Key` is still being processed.',
+			advice: 'Send the same request again after `Retry-After` seconds to get the response of the first one.',
+			detail: 'The first request with this key is still being processed.'
+		}
+	}),
+	...withStatus(401, {
+		missing_api_key: {
+			title: 'API key is missing',
+			meaning: 'The request has no API key in the `Authorization` header.',
+			advice:
+				'Send `Authorization: Bearer <API_KEY>`. Keys in the address or in the body are never read. Paths that do not exist need a key too.',
+			detail: 'Send the header "Authorization: Bearer <API_KEY>".'
+		},
+		invalid_api_key: {
+			title: 'API key is not valid',
+			meaning:
+				'The API key is mistyped, unknown, revoked or expired, or it is a test key on a live installation.',
+			advice:
+				'Compare the key with the one you saved. If it is lost or old, create a new one in the developer settings.',
+			detail: 'The API key is not known, or no longer valid.'
+		}
+	}),
+	...withStatus(403, {
+		account_suspended: {
+			title: 'Account is suspended',
+			meaning: 'The account of this API key is suspended; none of its keys works.',
+			advice: 'Do not retry. Contact the administrator of this installation.',
+			detail: 'The account of this API key is suspended.'
+		},
+		insufficient_scope: {
+			title: 'API key lacks a scope',
+			meaning: 'The API key is limited to scopes, and the scope of this endpoint is not among them.',
+			advice:
+				'Use a key with the scope in `required_scope`, or one without scopes, which may do all of its role.',
+			detail: 'The API key lacks the scope.'
+		},
+		owner_role_required: {
+			title: 'Only router owners may do this',
+			meaning: 'The endpoint is for router owners, and the key or its account has only the role `app`.',
+			advice: 'Use a key of role `owner` of an account that owns routers.',
+			detail: 'Use an API key with the role owner.'
+		},
+		not_router_owner: {
+			title: 'The router belongs to another account',
+			meaning: 'The router belongs to another account, which alone may set its price.',
+			advice: 'Check the id.',
+			detail: 'The router belongs to another account.'
+		}
+	}),
+	...withStatus(404, {
+		route_not_found: {
+			title: 'No such route',
+			meaning: 'There is no such path under `/v1`, or the path does not support this method.',
+			advice:
+				'Compare path and method with the [list of endpoints](/docs/endpoints). If the response has the header `Allow`, the path exists and supports those methods.',
+			detail: 'There is no PATCH /v1/routers.'
+		},
+		router_not_found: {
+			title: 'Router not found',
+			meaning: 'No router has this id, or it is no longer for sale.',
+			advice: 'Use ids from the list of routers, and do not store them for long.',
+			detail: 'There is no router with this id.'
+		},
+		session_not_found: {
+			title: 'Session not found',
+			meaning: 'No session has this id, or it belongs to another account.',
+			advice:
+				'Use a key of the account that created the session. Owners find sessions on their routers in `/v1/owner/users`.',
+			detail: 'There is no session with this id.'
+		},
+		payment_not_found: {
+			title: 'Payment not found',
+			meaning: 'No payment has this id, or it belongs to another account.',
+			advice:
+				'Use a key of the account that started the payment, and the id of the payment, not of the session.',
+			detail: 'There is no payment with this id.'
+		}
+	}),
+	...withStatus(429, {
+		rate_limit_exceeded: {
+			title: 'Rate limit exceeded',
+			// Registered: https://www.iana.org/assignments/http-problem-types
+			type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+			meaning: 'The key has used its requests of the last 60 seconds. This request was not counted.',
+			advice:
+				'Wait `Retry-After` seconds. While a payment is pending, use `wait` or a webhook instead of frequent polling.',
+			detail: '100 requests per minute are allowed for this API key. Retry in 23 s.'
+		}
+	}),
+	...withStatus(500, {
+		internal_error: {
+			title: 'Internal server error',
+			meaning: 'The server failed. The error is logged with its `request_id`.',
+			advice:
+				'Try again after a moment, with the same `Idempotency-Key` if you sent one. If the error persists, send the `request_id` to the administrator of this installation.',
+			detail: 'The server failed to process the request. Try again later.'
+		}
+	})
+};
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-export const ITEM_CODES = [
-	'required',
-	'invalid_type',
-	'invalid_format',
-	'out_of_range',
-	'unknown_field',
-	'unknown_value',
-	'duplicate'
-] as const;
-
-/** One field that is wrong: where it stands, and why. `pointer` is an RFC 6901 pointer, or `/name`. */
-export interface ProblemItem {
-	in: 'body' | 'query' | 'path' | 'header';
-	pointer: string;
-	code: (typeof ITEM_CODES)[number];
-	detail: string;
-}
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];

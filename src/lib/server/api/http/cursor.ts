@@ -3,15 +3,7 @@ import { z } from 'zod';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets, hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 
-/**
- * Opaque positions in lists: base64url of the last row's sort values (the value that orders the list, and the id) with a
- * signature over them and the filters. A changed cursor, or one used with other filters, is refused.
- */
-export interface Cursors {
-	encode(sortValues: SortValues, filters: readonly unknown[]): string;
-	/** @throws AppError `invalid_cursor` */
-	decode(cursor: string, filters: readonly unknown[]): [number, number];
-}
+export type Cursors = ReturnType<typeof createCursors>;
 
 export type SortValues = readonly [number, number];
 
@@ -20,7 +12,11 @@ const shape = z.strictObject({ v: z.literal(1), k: z.tuple([z.number(), z.number
 const MAX_LENGTH = 512;
 const KEY_BYTES = 32;
 
-export function createCursors(secrets: Secrets): Cursors {
+/**
+ * Opaque positions in lists: base64url of the last row's sort values (the value that orders the list, and the id) with a
+ * signature over them and the filters. A changed cursor, or one used with other filters, is refused.
+ */
+export function createCursors(secrets: Secrets) {
 	const key = createSecretKey(secrets.derive('cursor', KEY_BYTES));
 	const sign = (sortValues: SortValues, filters: readonly unknown[]) =>
 		hmac(key, JSON.stringify([sortValues, filters])).slice(0, 22);
@@ -35,11 +31,12 @@ export function createCursors(secrets: Secrets): Cursors {
 	}
 
 	return {
-		encode: (sortValues, filters) =>
+		encode: (sortValues: SortValues, filters: readonly unknown[]) =>
 			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: sign(sortValues, filters) })).toString(
 				'base64url'
 			),
-		decode(cursor, filters) {
+		/** @throws AppError `invalid_cursor` */
+		decode(cursor: string, filters: readonly unknown[]): [number, number] {
 			const content = read(cursor);
 			if (!content || !equalSecrets(content.f, sign(content.k, filters))) {
 				throw new AppError('invalid_cursor', 'Use next_cursor of the previous page, with the same filters.');

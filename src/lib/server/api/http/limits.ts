@@ -1,4 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
+import ipaddr from 'ipaddr.js';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -82,17 +83,11 @@ export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string
  * usually holds.
  */
 export function network(address: string): string {
-	const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-	if (!plain.includes(':')) return plain;
-	const withPort = /^((?:\d{1,3}\.){3}\d{1,3}):\d+$/.exec(plain);
-	if (withPort?.[1]) return withPort[1];
-	const [left = '', right] = plain.split('::');
-	const head = left === '' ? [] : left.split(':');
-	const tail = right === undefined || right === '' ? [] : right.split(':');
-	const zeros = right === undefined ? [] : Array.from({ length: 8 - head.length - tail.length }, () => '0');
-	const groups = [...head, ...zeros, ...tail]
-		.slice(0, 4)
-		.map((group) => Number.parseInt(group, 16).toString(16));
+	const plain = address.replace(/%.*$/, '').replace(/((?:\d{1,3}\.){3}\d{1,3}):\d+$/, '$1');
+	if (!ipaddr.isValid(plain)) return plain;
+	const parsed = ipaddr.process(plain);
+	if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+	const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
 	return `${groups.join(':')}::/64`;
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ITEM_CODES, type ProblemItem } from '../contract/problems.ts';
+import { ITEM_CODES, type ProblemItem } from '../contract/schemas.ts';
 
 /** RFC 6901: `~` and `/` inside a name are escaped. */
 const pointer = (path: readonly PropertyKey[]) =>
@@ -40,8 +40,8 @@ export function itemsOf(place: ProblemItem['in'], issue: z.core.$ZodIssue, sent:
 			if (typeof value !== 'string') return at('invalid_type', 'Use a string.');
 			return at('unknown_value', `Use one of ${issue.values.map(String).join(', ')}.`);
 		case 'custom': {
-			const code = ITEM_CODES.find((known) => known === issue.params?.item) ?? 'invalid_format';
-			return at(code, issue.message);
+			const item = String(issue.params?.item);
+			return at(item in ITEM_CODES ? (item as ProblemItem['code']) : 'invalid_format', issue.message);
 		}
 		default:
 			return at('invalid_format', issue.message);

@@ -4,24 +4,6 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
-/**
- * Repeated requests with one effect (draft-ietf-httpapi-idempotency-key-header).
- *
- * The response to a request with a key is stored in the transaction of its effect, so neither exists without the other.
- * Only successes are stored: a refused request had no effect and is evaluated again.
- */
-export interface Idempotency {
-	/**
-	 * Runs `work` for the first request with a key and returns the stored response for later ones.
-	 * @param work calls `remember` inside the transaction of its effect
-	 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
-	 */
-	once(
-		request: IdempotentRequest,
-		work: (remember: Remember) => Promise<Answer>
-	): Promise<Answer & { replayed: boolean }>;
-}
-
 export interface IdempotentRequest {
 	accountId: number;
 	method: string;
@@ -45,7 +27,13 @@ const KEEP_MS = 24 * 60 * 60 * 1000;
 /** How often expired keys are deleted. */
 const CLEAN_EVERY_MS = 10 * 60 * 1000;
 
-export function createIdempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
+/**
+ * Repeated requests with one effect (draft-ietf-httpapi-idempotency-key-header).
+ *
+ * The response to a request with a key is stored in the transaction of its effect, so neither exists without the other.
+ * Only successes are stored: a refused request had no effect and is evaluated again.
+ */
+export function createIdempotency(database: Database, clock: Clock, secrets: Secrets) {
 	/** Requests that this process is working on. */
 	const running = new Set<string>();
 	let cleanedAt = -Infinity;
@@ -70,7 +58,15 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 		`idempotent:${scope.account_id}:${scope.method}:${scope.path}:${scope.key}`;
 
 	return {
-		async once(request, work) {
+		/**
+		 * Runs `work` for the first request with a key and returns the stored response for later ones.
+		 * @param work calls `remember` inside the transaction of its effect
+		 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
+		 */
+		async once(
+			request: IdempotentRequest,
+			work: (remember: Remember) => Promise<Answer>
+		): Promise<Answer & { replayed: boolean }> {
 			const scope = {
 				account_id: request.accountId,
 				method: request.method,

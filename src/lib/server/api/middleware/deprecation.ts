@@ -1,7 +1,6 @@
 import { createMiddleware } from 'hono/factory';
-import type { Deprecation } from '../contract/routes.ts';
+import type { Deprecation } from '../route.ts';
 import { originFor, type ApiEnv } from '../env.ts';
-import { notFoundResponse } from './problems.ts';
 
 /**
  * Announces the end of a route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links to the reason and the
@@ -9,7 +8,7 @@ import { notFoundResponse } from './problems.ts';
  */
 export const deprecated = ({ since, sunset, successor }: Deprecation) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
-		if (c.var.app.clock.now() >= Date.parse(sunset)) return notFoundResponse(c);
+		if (c.var.app.clock.now() >= Date.parse(sunset)) return c.notFound();
 		await next();
 		c.header('deprecation', `@${Math.floor(Date.parse(since) / 1000)}`);
 		c.header('sunset', new Date(sunset).toUTCString());

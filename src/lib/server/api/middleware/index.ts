@@ -4,10 +4,10 @@ import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { SECURITY_HEADERS } from '#lib/server/web/security-headers.ts';
-import type { Route } from '../contract/routes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { limitAddress, limitCaller } from '../http/limits.ts';
+import type { RouteDefinition } from '../route.ts';
 
 /**
  * The checks of every request, in the order that decides which error wins:
@@ -20,7 +20,7 @@ import { limitAddress, limitCaller } from '../http/limits.ts';
  * 6. the object: 404 or 403, then the rules of the service: 400 (the handler)
  */
 
-const COMMON_HEADERS = Object.entries({ ...SECURITY_HEADERS, 'cache-control': 'no-store' });
+const COMMON_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'no-store' };
 
 /** Prepares the context and the headers of every response, and notes the call in its account's request log. */
 export const prepare = (app: App, proxy: ProxySettings) =>
@@ -30,8 +30,7 @@ export const prepare = (app: App, proxy: ProxySettings) =>
 		c.set('app', app);
 		c.set('proxy', proxy);
 		c.set('requestId', id);
-		for (const [name, value] of COMMON_HEADERS) c.header(name, value);
-		c.header('x-request-id', id);
+		c.set('headers', { ...COMMON_HEADERS, 'x-request-id': id });
 		await next();
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
@@ -60,13 +59,12 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 
 /** Counts the request for its key. */
 export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
-	const headers = await limitCaller(c.var.app, c.var.caller);
-	for (const [name, value] of Object.entries(headers)) c.header(name, value);
+	Object.assign(c.var.headers, await limitCaller(c.var.app, c.var.caller));
 	await next();
 });
 
 /** Requires an active account with the role and scope of a route. */
-export const access = ({ role, scope }: Route) =>
+export const access = ({ role, scope }: Pick<RouteDefinition, 'role' | 'scope'>) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const { caller } = c.var;
 		if (caller.suspended)

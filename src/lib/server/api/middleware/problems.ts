@@ -1,9 +1,7 @@
 import type { Hook } from '@hono/zod-openapi';
 import { HTTPException } from 'hono/http-exception';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { PROBLEMS } from '../contract/problems.ts';
-import { methodsFor } from '../contract/routes.ts';
 import { originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
 import { RateLimited } from '../http/limits.ts';
 import { itemsOf } from '../http/validation.ts';
@@ -42,7 +40,7 @@ export function errorResponse(error: Error, c: ApiContext): Response {
 }
 
 /** Responds to a path or method that the contract does not have; `Allow` lists the methods of the path. */
-export function notFoundResponse(c: ApiContext): Response {
+export function notFoundResponse(c: ApiContext, allow: readonly string[]): Response {
 	const path = requestedPath(c);
 	if (isMalformed(path)) {
 		const detail = 'The path has malformed percent-encoding.';
@@ -51,13 +49,12 @@ export function notFoundResponse(c: ApiContext): Response {
 			c
 		);
 	}
-	const allow = methodsFor(c.req.path);
-	if (allow.length > 0) c.header('allow', allow.join(', '));
+	if (allow.length > 0) c.var.headers['allow'] = allow.join(', ');
 	return problemResponse(new AppError('route_not_found', `There is no ${c.req.method} ${path}.`), c);
 }
 
 function problemResponse(error: AppError, c: ApiContext): Response {
-	const { status, title, type }: { status: number; title: string; type?: string } = PROBLEMS[error.code];
+	const { status, title, type } = PROBLEMS[error.code];
 	const body = {
 		type: type ?? `${originFor(c)}/problems/${error.code}`,
 		title,
@@ -68,7 +65,7 @@ function problemResponse(error: AppError, c: ApiContext): Response {
 		...(error.items ? { errors: error.items } : {}),
 		...error.extensions
 	};
-	return c.body(JSON.stringify(body), status as ContentfulStatusCode, headersOf(error));
+	return new Response(JSON.stringify(body), { status, headers: { ...c.var.headers, ...headersOf(error) } });
 }
 
 function headersOf(error: AppError): Record<string, string> {

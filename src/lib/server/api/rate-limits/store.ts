@@ -1,20 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
 
-/** A `Decision` of window.ts. */
-export interface Taken {
-	admitted: boolean;
-	remaining: number;
-	resetMs: number;
-}
-
 /** Counts a request in the window that all processes share (PostgreSQL only). */
-export async function takeShared(
-	database: Database,
-	subject: string,
-	limit: number,
-	windowMs: number
-): Promise<Taken> {
+export async function takeShared(database: Database, subject: string, limit: number, windowMs: number) {
 	const { rows } = await sql<{ admitted: boolean; remaining: number; reset_ms: number }>`
 		select admitted, remaining, reset_ms
 		from take_rate(${subject}, ${limit}, make_interval(secs => ${windowMs / 1000}))`.execute(database.db);

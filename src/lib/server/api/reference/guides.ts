@@ -1,5 +1,5 @@
 import type { Config } from '#lib/server/config/config.ts';
-import { documentFor } from './document.ts';
+import { documentFor } from '../document/document.ts';
 import { PARTS } from './parts.ts';
 
 /**
@@ -44,8 +44,9 @@ export interface Guide {
 	text: string;
 }
 
+/** @param path "operators" or "api/webhooks" */
 function read(path: string): Guide | null {
-	const text = FILES[path];
+	const text = FILES[`/src/docs/${path}.md`];
 	if (text === undefined) return null;
 	const [heading = '', description = ''] = text.split('\n\n');
 	return { title: heading.replace(/^# /, ''), description: description.replaceAll('\n', ' '), text };
@@ -59,8 +60,8 @@ function linkTo(href: string, path: string): GuideLink {
 
 /** Lists the guides in reading order. */
 export const guideLinks = (): { guides: GuideLink[]; topics: GuideLink[] } => ({
-	guides: GUIDES.map((name) => linkTo(`/docs/guides/${name}`, `/src/docs/${name}.md`)),
-	topics: TOPICS.map((name) => linkTo(`/docs/${name}`, `/src/docs/api/${name}.md`))
+	guides: GUIDES.map((name) => linkTo(`/docs/guides/${name}`, name)),
+	topics: TOPICS.map((name) => linkTo(`/docs/${name}`, `api/${name}`))
 });
 
 /** "operators.md#callbacks" becomes "/docs/guides/operators#callbacks". */
@@ -69,22 +70,16 @@ const withServedLinks = (text: string) =>
 		TOPICS.includes(name) ? `](/docs/${name}${anchor})` : `](/docs/guides/${name}${anchor})`
 	);
 
-function served(guide: Guide, origin: string, config: Config): Guide {
+/**
+ * @param path "operators" or "api/webhooks"
+ * @returns the guide with the values of this installation, or null if there is none of this name
+ */
+export function readGuide(path: string, origin: string, config: Config): Guide | null {
+	const guide = read(path);
+	if (!guide) return null;
 	const document = documentFor(origin);
 	const text = withServedLinks(guide.text)
 		.replaceAll(EXAMPLE_ORIGIN, origin)
 		.replace(/<!-- ([\w-]+) -->/g, (comment, name: string) => PARTS[name]?.({ config, document }) ?? comment);
 	return { ...guide, text };
-}
-
-/** @returns the guide with the values of this installation, or null if there is none of this name */
-export function readGuide(name: string, origin: string, config: Config): Guide | null {
-	const guide = read(`/src/docs/${name}.md`);
-	return guide && served(guide, origin, config);
-}
-
-/** @returns the same for a guide to the API */
-export function readTopic(name: string, origin: string, config: Config): Guide | null {
-	const guide = read(`/src/docs/api/${name}.md`);
-	return guide && served(guide, origin, config);
 }

@@ -8,13 +8,14 @@ import {
 	type Response
 } from '#lib/developer/openapi.ts';
 import { propertiesOf, type Property } from '#lib/developer/schema.ts';
+import { PROBLEM_CODES, PROBLEMS } from '../contract/problems.ts';
+import { problemName } from '../document/problems.ts';
 
-/** An error of the API, as the OpenAPI document describes it. */
 export interface Problem {
 	code: string;
 	status: number;
 	title: string;
-	/** Markdown: the meaning, and what a client does about it. */
+	/** Markdown: the meaning and the advice. */
 	description: string;
 	/** Members that not every error has. */
 	members: Property[];
@@ -23,34 +24,23 @@ export interface Problem {
 const COMMON = ['type', 'title', 'status', 'detail', 'code', 'request_id'];
 
 /** Lists the errors by status. */
-export function problemsOf(document: ApiDocument): Problem[] {
-	return Object.values(document.components.schemas)
-		.flatMap((schema) => {
-			const properties = propertiesOf(document, schema);
-			const constant = (name: string) => properties.find((one) => one.name === name)?.schema.const;
-			if (typeof constant('code') !== 'string') return [];
-			return {
-				code: String(constant('code')),
-				status: Number(constant('status')),
-				title: String(constant('title')),
-				description: schema.description ?? '',
-				members: properties.filter(({ name }) => !COMMON.includes(name))
-			};
-		})
-		.sort((one, other) => one.status - other.status);
-}
+export const problemsOf = (document: ApiDocument): Problem[] =>
+	PROBLEM_CODES.map((code) => {
+		const schema = document.components.schemas[problemName(code)] ?? {};
+		const members = propertiesOf(document, schema).filter(({ name }) => !COMMON.includes(name));
+		const { status, title } = PROBLEMS[code];
+		return { code, status, title, description: schema.description ?? '', members };
+	});
 
 /** Lists the endpoints that respond with an error, each with its example as JSON. */
-export function occurrencesOf(
+export const occurrencesOf = (
 	document: ApiDocument,
 	code: string
-): { endpoint: Endpoint; example: string }[] {
-	return endpointsOf(document).flatMap((endpoint) => {
-		const examples = Object.values(endpoint.operation.responses).flatMap((response) => {
-			const media = firstMedia(resolve<Response>(document, response).content);
-			const example = media?.examples?.[code];
-			return example ? [toJson(example.value)] : [];
-		});
-		return examples[0] === undefined ? [] : [{ endpoint, example: examples[0] }];
+): { endpoint: Endpoint; example: string }[] =>
+	endpointsOf(document).flatMap((endpoint) => {
+		for (const response of Object.values(endpoint.operation.responses)) {
+			const example = firstMedia(resolve<Response>(document, response).content)?.examples?.[code];
+			if (example) return [{ endpoint, example: toJson(example.value) }];
+		}
+		return [];
 	});
-}

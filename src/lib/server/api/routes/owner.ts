@@ -1,13 +1,92 @@
-import { getEarnings, listOwnerUsers, setRouterPrice } from '../contract/routes.ts';
+import * as example from '../contract/examples.ts';
+import { idParams } from '../contract/schemas/fields.ts';
+import {
+	earnings,
+	earningsQuery,
+	ownerUserList,
+	ownerUsersQuery,
+	priceUpdate,
+	router
+} from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { listBody, nextLink } from '../http/list.ts';
+import { defineRoute, json, jsonBodyOf } from '../route.ts';
+
+export const getEarnings = defineRoute({
+	method: 'get',
+	path: '/owner/earnings',
+	operationId: 'getEarnings',
+	tags: ['Router owner'],
+	summary: "Sum up the earnings of the caller's routers",
+	description:
+		"Sums up the earnings of the caller's routers by day, ISO week (from Monday) or month, in the time zone of the installation. A sale counts on the day of its payment, a refund on its own day. Without `from` and `to`: the last 30 days, 12 weeks or 12 months up to today. At most 366 buckets.",
+	role: 'owner',
+	scope: 'owner:read',
+	errors: ['owner_role_required'],
+	request: { query: earningsQuery },
+	responses: {
+		200: json(earnings, 'All buckets of the period, including empty ones.', {
+			weekly: { summary: 'Two weeks', value: example.earnings }
+		})
+	}
+});
+
+export const listOwnerUsers = defineRoute({
+	method: 'get',
+	path: '/owner/users',
+	operationId: 'listOwnerUsers',
+	tags: ['Router owner'],
+	summary: "List active and expired sessions on the caller's routers",
+	description:
+		"Lists the sessions on the caller's routers that are active or over, latest start first. Numbers are masked, passwords never shown.",
+	role: 'owner',
+	scope: 'owner:read',
+	errors: ['owner_role_required', 'invalid_cursor'],
+	request: { query: ownerUsersQuery },
+	responses: {
+		200: json(ownerUserList, 'The sessions of this page, and the number of each group.', {
+			active: {
+				summary: 'One active session',
+				value: {
+					data: [example.ownerUser],
+					has_more: false,
+					next_cursor: null,
+					counts: { active: 1, expired: 0 }
+				}
+			}
+		})
+	}
+});
+
+export const setRouterPrice = defineRoute({
+	method: 'put',
+	path: '/owner/routers/{id}/price',
+	operationId: 'setRouterPrice',
+	tags: ['Router owner'],
+	summary: "Set a router's hourly price for new sessions",
+	description:
+		'Sets the price of one hour. It applies at once and only to new sessions; every change is stored with its time and author.',
+	role: 'owner',
+	scope: 'owner:write',
+	errors: ['owner_role_required', 'not_router_owner', 'router_not_found'],
+	request: {
+		params: idParams('Id of the router.', 42),
+		body: jsonBodyOf(priceUpdate, { summary: '600 an hour', value: { price: 600 } })
+	},
+	responses: {
+		200: json(router, 'The router with its new price.', {
+			changed: {
+				summary: 'The new price',
+				value: { ...example.router, price: 600, updated_at: '2026-11-21T12:00:00.000Z' }
+			}
+		})
+	}
+});
 
 export const owner = [
-	/** GET /v1/owner/earnings: what the caller's routers earned, by day, week or month. */
 	endpoint(getEarnings, async ({ app, caller, query }) => ({
 		body: await app.earnings.summary(caller, query)
 	})),
-	/** GET /v1/owner/users: active and expired sessions on the caller's routers, newest first. */
 	endpoint(listOwnerUsers, async ({ app, caller, query, context }) => {
 		const { status, limit, cursor } = query;
 		const filters = ['owner/users', caller.accountId, status ?? null];
@@ -16,7 +95,6 @@ export const owner = [
 		const page = listBody(app.cursors, found, filters);
 		return { body: { ...page, counts: found.counts }, headers: nextLink(context.req.url, page.next_cursor) };
 	}),
-	/** PUT /v1/owner/routers/{id}/price: the hourly price of new sessions, from now on. */
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
 		body: await app.routers.setPrice(caller, params.id, body.price)
 	}))

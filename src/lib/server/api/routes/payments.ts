@@ -1,15 +1,73 @@
-import { getPaymentStatus, startPayment } from '../contract/routes.ts';
+import * as example from '../contract/examples.ts';
+import { idParams } from '../contract/schemas/fields.ts';
+import { payment, paymentStart, paymentStatusQuery } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { defineRoute, json, jsonBodyOf } from '../route.ts';
+
+export const startPayment = defineRoute({
+	method: 'post',
+	path: '/payments/mobile-money',
+	operationId: 'startMobileMoneyPayment',
+	tags: ['Payments'],
+	summary: 'Start a mobile-money payment for a session',
+	description:
+		"Asks the payer for the amount of a session; the prompt appears on the phone. The response is always a `pending` payment; its status shows the operator's decision later. A session has one pending payment at a time. Send an `Idempotency-Key`.",
+	role: 'app',
+	scope: 'payments:write',
+	errors: [
+		'session_not_found',
+		'amount_mismatch',
+		'payment_in_progress',
+		'session_already_paid',
+		'session_not_payable',
+		'router_unavailable',
+		'invalid_phone',
+		'payment_attempts_exceeded',
+		'payer_prompt_limit'
+	],
+	idempotent: true,
+	location: '/v1/payments/{id}/status',
+	request: {
+		body: jsonBodyOf(paymentStart, {
+			summary: 'The amount of the session',
+			value: { amount: 1000, phone: '+256772123456', session_id: 9001 }
+		})
+	},
+	responses: {
+		201: json(payment, 'The payment, pending.', {
+			pending: { summary: 'The payer is asked', value: example.pending }
+		})
+	}
+});
+
+export const getPaymentStatus = defineRoute({
+	method: 'get',
+	path: '/payments/{id}/status',
+	operationId: 'getPaymentStatus',
+	tags: ['Payments'],
+	summary: 'Read the status of a payment, at once or as soon as it changes',
+	description:
+		'Reads the current payment. Poll at most every three seconds, or let `wait` hold the response until the payment leaves `pending`.',
+	role: 'app',
+	scope: 'payments:read',
+	errors: ['payment_not_found'],
+	request: { params: idParams('Id of the payment.', 7001), query: paymentStatusQuery },
+	responses: {
+		200: json(payment, 'The payment.', {
+			success: { summary: 'Paid; the session is active', value: example.paid },
+			pending: { summary: 'The payer has not answered', value: example.pending },
+			failed: { summary: 'The payer lacks the money', value: example.failed },
+			refunded: { summary: 'Paid too late and refunded', value: example.refunded }
+		})
+	}
+});
 
 export const payments = [
-	/** POST /v1/payments/mobile-money: asks the payer to pay for a session. */
 	endpoint(startPayment, async ({ app, caller, body, remember }) => ({
 		body: await app.payments.start(caller, body, remember)
 	})),
-	/** GET /v1/payments/{id}/status: at once, or with `wait` as soon as the status leaves `pending`. */
-	endpoint(getPaymentStatus, async (call) => {
-		const { app, caller, params, query } = call;
-		const wait = query.wait > 0 ? { seconds: query.wait, signal: call.context.req.raw.signal } : undefined;
+	endpoint(getPaymentStatus, async ({ app, caller, params, query, context }) => {
+		const wait = query.wait > 0 ? { seconds: query.wait, signal: context.req.raw.signal } : undefined;
 		return { body: await app.payments.read(caller, params.id, wait) };
 	})
 ];

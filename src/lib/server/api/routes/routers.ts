@@ -1,9 +1,50 @@
-import { getRouter, listRouters } from '../contract/routes.ts';
+import { router as example, routerPage } from '../contract/examples.ts';
+import { idParams } from '../contract/schemas/fields.ts';
+import { router, routerList, routerListQuery } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { listBody, nextLink } from '../http/list.ts';
+import { defineRoute, json } from '../route.ts';
+
+export const listRouters = defineRoute({
+	method: 'get',
+	path: '/routers',
+	operationId: 'listRouters',
+	tags: ['Routers'],
+	summary: 'List the routers near a location',
+	description:
+		'Lists the routers within `radius` metres of a location (great-circle distance), nearest first. Offline routers are included, disabled ones are not. Values out of range are refused, never clamped.',
+	role: 'app',
+	scope: 'routers:read',
+	errors: ['invalid_cursor'],
+	request: { query: routerListQuery },
+	responses: {
+		200: json(routerList, 'The routers of this page; an empty list if there are none.', {
+			last_page: { summary: 'One router, and no further page', value: routerPage() },
+			first_page: { summary: 'A page with `limit=1`, and another after it', value: routerPage(true) },
+			nothing: { summary: 'No router within the radius', value: { ...routerPage(), data: [] } }
+		})
+	}
+});
+
+export const getRouter = defineRoute({
+	method: 'get',
+	path: '/routers/{id}',
+	operationId: 'getRouter',
+	tags: ['Routers'],
+	summary: 'Read one router',
+	description: 'Reads one router. A disabled router is not found, except by the account that owns it.',
+	role: 'app',
+	scope: 'routers:read',
+	errors: ['router_not_found'],
+	request: { params: idParams('Id of the router.', 42) },
+	responses: {
+		200: json(router, 'The router; `distance` is null.', {
+			router: { summary: 'A router that sells time', value: example }
+		})
+	}
+});
 
 export const routers = [
-	/** GET /v1/routers: routers near a position, nearest first. */
 	endpoint(listRouters, async ({ app, query, context }) => {
 		const { lat, lon, radius, limit, cursor } = query;
 		const filters = ['routers', lat, lon, radius];
@@ -15,7 +56,6 @@ export const routers = [
 			headers: nextLink(context.req.url, page.next_cursor)
 		};
 	}),
-	/** GET /v1/routers/{id} */
 	endpoint(getRouter, async ({ app, caller, params }) => ({
 		body: await app.routers.read(caller, params.id)
 	}))

@@ -1,16 +1,88 @@
-import { createSession, endSession, getSession } from '../contract/routes.ts';
+import * as example from '../contract/examples.ts';
+import { idParams } from '../contract/schemas/fields.ts';
+import { session, sessionCreation, sessionEndQuery } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { defineRoute, json, jsonBodyOf } from '../route.ts';
+
+export const createSession = defineRoute({
+	method: 'post',
+	path: '/sessions',
+	operationId: 'createSession',
+	tags: ['Sessions'],
+	summary: 'Order access time on a router; charges nothing',
+	description:
+		'Orders time on a router at its current price. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). With `extends_session_id` the time is added to an active pass. Nothing of its remaining time is lost, and two such orders add up. Send an `Idempotency-Key`, so that a repeated request creates one session.',
+	role: 'app',
+	scope: 'sessions:write',
+	errors: [
+		'router_not_found',
+		'session_not_found',
+		'router_unavailable',
+		'session_not_extendable',
+		'duration_not_allowed',
+		'payment_method_not_supported',
+		'invalid_phone'
+	],
+	idempotent: true,
+	location: '/v1/sessions/{id}',
+	request: {
+		body: jsonBodyOf(sessionCreation, { summary: 'Two hours, paid with MTN MoMo', value: example.order })
+	},
+	responses: {
+		201: json(session, 'The session, waiting for its payment.', {
+			ordered: { summary: 'Ordered, not paid', value: example.ordered }
+		})
+	}
+});
+
+export const getSession = defineRoute({
+	method: 'get',
+	path: '/sessions/{id}',
+	operationId: 'getSession',
+	tags: ['Sessions'],
+	summary: 'Read a session and, while it is active, its Wi-Fi password',
+	description:
+		'Reads the current session. While it is `active`, the account that created it gets the Wi-Fi password here. Sessions of other accounts are not found.',
+	role: 'app',
+	scope: 'sessions:read',
+	errors: ['session_not_found'],
+	request: { params: idParams('Id of the session.', 9001) },
+	responses: {
+		200: json(session, 'The session.', {
+			active: { summary: 'The time is running', value: example.active },
+			pending_payment: { summary: 'Not paid yet', value: example.ordered },
+			expired: { summary: 'The time ran out', value: example.expiredSession }
+		})
+	}
+});
+
+export const endSession = defineRoute({
+	method: 'delete',
+	path: '/sessions/{id}',
+	operationId: 'endSession',
+	tags: ['Sessions'],
+	summary: 'End an active session, or cancel one that is not paid',
+	description:
+		'Ends an `active` session: its password stops working, nothing is refunded, and added time of the same pass ends too. Cancels a session in `pending_payment`. In any other state the request is refused and names the state, so that a client that repeats the request sees that the first one succeeded. A body is ignored.',
+	role: 'app',
+	scope: 'sessions:write',
+	errors: ['session_not_found', 'session_not_active'],
+	request: { params: idParams('Id of the session.', 9001), query: sessionEndQuery },
+	responses: {
+		200: json(session, 'The session, ended or cancelled.', {
+			ended: { summary: 'An active session was ended', value: example.ended },
+			cancelled: { summary: 'An unpaid session was cancelled', value: example.cancelled }
+		})
+	}
+});
 
 export const sessions = [
-	/** POST /v1/sessions: orders time; charges nothing. */
 	endpoint(createSession, async ({ app, caller, body, remember }) => ({
 		body: await app.sessions.create(caller, body, remember)
 	})),
-	/** GET /v1/sessions/{id}: the session, with its password while it is active. */
 	endpoint(getSession, async ({ app, caller, params }) => ({
 		body: await app.sessions.read(caller, params.id)
 	})),
-	/** DELETE /v1/sessions/{id}: ends an active session, cancels an unpaid one. A body is ignored. */
 	endpoint(endSession, async ({ app, caller, params, query }) => ({
 		body: await app.sessions.end(caller, params.id, query.if_status)
 	}))

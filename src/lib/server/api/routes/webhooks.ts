@@ -1,8 +1,40 @@
-import { registerWebhook } from '../contract/routes.ts';
+import { endpoint as example } from '../contract/examples.ts';
+import { webhookEndpoint, webhookRegistration } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { defineRoute, json, jsonBodyOf } from '../route.ts';
+
+export const registerWebhook = defineRoute({
+	method: 'post',
+	path: '/webhooks/register',
+	operationId: 'registerWebhook',
+	tags: ['Webhooks'],
+	summary: 'Register a webhook URL for the listed events',
+	description:
+		'Registers an address that receives events, signed after Standard Webhooks. The address is not contacted now. The 201 response shows the secret of the endpoint once. Registering the same address again replaces its events, enables it again, and responds with 200 and without the secret.',
+	role: 'app',
+	scope: 'webhooks:write',
+	errors: ['webhook_url_not_allowed', 'webhook_limit_reached'],
+	idempotent: true,
+	request: {
+		body: jsonBodyOf(webhookRegistration, {
+			summary: 'Both events of the specification',
+			value: { url: example.url, events: example.events }
+		})
+	},
+	responses: {
+		200: json(webhookEndpoint, 'The address was registered before; `secret` is null.', {
+			again: {
+				summary: 'The same address again',
+				value: { ...example, secret: null, updated_at: '2026-11-21T12:00:00.000Z' }
+			}
+		}),
+		201: json(webhookEndpoint, 'The new endpoint with its secret, shown this once.', {
+			registered: { summary: 'A new endpoint', value: example }
+		})
+	}
+});
 
 export const webhooks = [
-	/** POST /v1/webhooks/register: 201 with the secret, or 200 for a URL that was registered before. */
 	endpoint(registerWebhook, async ({ app, caller, body, context, remember }) => {
 		const { host } = new URL(context.req.url);
 		const registered = await app.webhooks.register(caller, body, host, remember);

@@ -32,7 +32,7 @@ export async function receiveCallback(context: PaymentsContext, callback: Callba
 	const isListed = context.config.callbackAddresses.get(adapter.id);
 	const parsed = await adapter.parseCallback(callback);
 	const hint = isListed?.(callback.address) === false ? { ...parsed, authentic: 'invalid' as const } : parsed;
-	const answer = adapter.capabilities.callback.answer ?? RECEIVED;
+	const answer = adapter.capabilities.callbackAnswer ?? RECEIVED;
 	const reference = callback.reference ?? hint.reference;
 	if (reference === null) {
 		context.log.warn({ operator: adapter.id }, 'callback names no payment');
@@ -81,7 +81,7 @@ async function completeReceipt(
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
 	if (!payment || !PAID.some((status) => status === payment.status)) return;
-	if (providerReference !== null) await store.noteReceipt(database.db, payment.id, providerReference);
+	if (providerReference !== null) await store.addReceipt(database.db, payment.id, providerReference);
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null || amountMinor === settled) return;
 	const detail = `a callback says ${amountMinor}, settled as ${settled} (minor units)`;

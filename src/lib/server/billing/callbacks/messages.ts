@@ -52,8 +52,8 @@ export async function keepWhenNew(
 	outcome: string,
 	raw: string | null
 ): Promise<void> {
-	const last = await store.lastOutcome(context.database.db, payment.id, kind);
-	if (last !== outcome) await keepMessage(context, payment, kind, outcome, raw);
+	const last = await store.lastMessage(context.database.db, payment.id, kind);
+	if (last?.outcome !== outcome) await keepMessage(context, payment, kind, outcome, raw);
 }
 
 /** Stores a callback as evidence. Failures and callbacks beyond the limit are only logged: their work is done. */

@@ -9,27 +9,6 @@ import { validationFailed } from '#lib/server/platform/errors.ts';
 import { buckets, dateAt, MAX_BUCKETS, type Bucket, type Period } from '#lib/format/calendar.ts';
 import * as store from './store.ts';
 
-/** Earnings of owners. Amounts are summed in minor units and returned in major units. */
-export interface Earnings {
-	/** @throws AppError `validation_failed` if the span is empty or too long */
-	summary(
-		caller: Pick<Caller, 'accountId'>,
-		query: { period: Period; from?: string | undefined; to?: string | undefined }
-	): Promise<EarningsBody>;
-	/**
-	 * Lists the payments and refunds behind a figure: those of one day, week or month, newest first.
-	 * @param of the period, and a day in it (YYYY-MM-DD)
-	 * @throws AppError `validation_failed` if the period does not exist
-	 */
-	lines(
-		caller: Pick<Caller, 'accountId'>,
-		of: { period: Period; day: string },
-		page: { after: LinePlace | null; limit: number }
-	): Promise<LinePage>;
-	/** Today in the time zone of reports: YYYY-MM-DD. */
-	today(): string;
-}
-
 export type LinePlace = store.LinePlace;
 
 /** A payment that bought time, or its refund. Amounts are in major units; those of refunds are negative. */
@@ -47,81 +26,87 @@ export interface EarningsLine {
 	net: number;
 }
 
-export interface LinePage {
-	data: EarningsLine[];
-	next: LinePlace | null;
-	currency: string;
-	/** First and last day of the period. */
-	start: string;
-	end: string;
-}
+/** Earnings of owners. Amounts are summed in minor units and returned in major units. */
+export type Earnings = ReturnType<typeof createEarnings>;
 
-export function createEarnings(database: Database, clock: Clock, config: Config): Earnings {
+export function createEarnings(database: Database, clock: Clock, config: Config) {
 	const { currency, reportTimezone: timezone } = config;
-	const figures = ({ sessions, gross, refunds, fees }: store.Sums) => ({
-		sessions,
-		gross: toMajor(gross, currency),
-		refunds: toMajor(refunds, currency),
-		fees: toMajor(fees, currency),
-		net: toMajor(gross - refunds - fees, currency)
-	});
+	const today = () => dateAt(clock.now(), timezone);
 
-	/** @throws AppError `validation_failed` */
+	/** @throws AppError `validation_failed` if the span is empty or too long */
 	function spanOf(period: Period, from: string | null, to: string | null): [Bucket, ...Bucket[]] {
-		const [first, ...more] = buckets(period, { from, to }, dateAt(clock.now(), timezone), timezone) ?? [];
+		const [first, ...more] = buckets(period, { from, to }, today(), timezone) ?? [];
 		if (first) return [first, ...more];
-		throw validationFailed([
-			{
-				in: 'query',
-				pointer: '/from',
-				code: 'out_of_range',
-				detail: `Use a day that is not after "to", at most ${MAX_BUCKETS} periods before it.`
-			}
-		]);
+		const detail = `Use a day that is not after "to", at most ${MAX_BUCKETS} periods before it.`;
+		throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
 	}
 
 	return {
-		today: () => dateAt(clock.now(), timezone),
-		async lines({ accountId }, { period, day }, { after, limit }) {
-			const [{ start, end, from, until }] = spanOf(period, day, day);
+		/** Today in the time zone of reports: YYYY-MM-DD. */
+		today,
+		/**
+		 * Lists the payments and refunds behind a figure: those of one day, week or month, newest first.
+		 * @param of the period, and a day in it (YYYY-MM-DD)
+		 * @throws AppError `validation_failed` if the period does not exist
+		 */
+		async lines(
+			{ accountId }: Pick<Caller, 'accountId'>,
+			of: { period: Period; day: string },
+			{ after, limit }: { after: LinePlace | null; limit: number }
+		) {
+			const [{ start, end, from, until }] = spanOf(of.period, of.day, of.day);
 			const owner = { accountId, currency };
 			const found = await store.lines(database.db, owner, { from, until }, { after, limit: limit + 1 });
 			const page = found.slice(0, limit);
 			const last = page.at(-1);
-			return {
-				data: page.map((line) => lineOf(line, currency)),
-				next: found.length > limit && last ? [last.at, last.payment_id, last.sessions] : null,
-				currency,
-				start,
-				end
-			};
+			const next: LinePlace | null =
+				found.length > limit && last ? [last.at, last.payment_id, last.sessions] : null;
+			return { data: page.map((line) => lineOf(line, currency)), next, currency, start, end };
 		},
-		async summary(caller, { period, from = null, to = null }) {
+		/** @throws AppError `validation_failed` if the span is empty or too long */
+		async summary(
+			{ accountId }: Pick<Caller, 'accountId'>,
+			query: { period: Period; from?: string | undefined; to?: string | undefined }
+		): Promise<EarningsBody> {
+			const { period, from = null, to = null } = query;
 			const span = spanOf(period, from, to);
 			const [first] = span;
 			const last = span.at(-1) ?? first;
-			const owner = { accountId: caller.accountId, currency };
-			const quarters = await store.sumsByQuarterHour(database.db, owner, {
-				from: first.from,
-				until: last.until
-			});
-			const sums = sumsOf(span, quarters);
-			const total = none();
-			for (const sum of sums) add(total, sum);
+			const owner = { accountId, currency };
+			const bounds = { from: first.from, until: last.until };
+			const quarters = await store.sumsByQuarterHour(database.db, owner, bounds);
+			// Both ascend.
+			let next = 0;
+			const quartersUntil = (until: number) => {
+				const begin = next;
+				while ((quarters[next]?.at ?? Infinity) < until) next += 1;
+				return quarters.slice(begin, next);
+			};
 			return {
-				period,
-				currency,
-				timezone,
-				from: first.start,
-				to: last.end,
-				total: figures(total),
-				data: span.map(({ start, end }, index) => ({
+				...{ period, currency, timezone, from: first.start, to: last.end },
+				total: figures(quarters, currency),
+				data: span.map(({ start, end, until }) => ({
 					start,
 					end,
-					...figures(sums[index] ?? none())
+					...figures(quartersUntil(until), currency)
 				}))
 			};
 		}
+	};
+}
+
+export type LinePage = Awaited<ReturnType<Earnings['lines']>>;
+
+/** Adds up quarters of an hour. */
+function figures(quarters: readonly store.Sums[], currency: string) {
+	const sum = (name: keyof store.Sums) => quarters.reduce((total, one) => total + one[name], 0);
+	const [gross, refunds, fees] = [sum('gross'), sum('refunds'), sum('fees')];
+	return {
+		sessions: sum('sessions'),
+		gross: toMajor(gross, currency),
+		refunds: toMajor(refunds, currency),
+		fees: toMajor(fees, currency),
+		net: toMajor(gross - refunds - fees, currency)
 	};
 }
 
@@ -139,26 +124,4 @@ function lineOf(line: store.Booked, currency: string): EarningsLine {
 		fee: toMajor(line.fees, currency),
 		net: toMajor(amount - line.fees, currency)
 	};
-}
-
-const none = (): store.Sums => ({ sessions: 0, gross: 0, refunds: 0, fees: 0 });
-
-function add(total: store.Sums, more: store.Sums): void {
-	total.sessions += more.sessions;
-	total.gross += more.gross;
-	total.refunds += more.refunds;
-	total.fees += more.fees;
-}
-
-/** Sums quarters of an hour into buckets. Both ascend. */
-function sumsOf(span: readonly Bucket[], quarters: readonly (store.Sums & { at: number })[]): store.Sums[] {
-	let next = 0;
-	return span.map(({ until }) => {
-		const sums = none();
-		for (let quarter = quarters[next]; quarter && quarter.at < until; quarter = quarters[next]) {
-			add(sums, quarter);
-			next += 1;
-		}
-		return sums;
-	});
 }

@@ -51,7 +51,8 @@ export interface ConfiguredOperator {
 	create(dependencies: OperatorDependencies): OperatorAdapter;
 }
 
-type ValuesOf<Settings extends Record<string, Setting>> = {
+/** The parsed values of settings. */
+export type ValuesOf<Settings extends Record<string, Setting>> = {
 	[Name in keyof Settings]: z.output<Settings[Name]['schema']>;
 };
 

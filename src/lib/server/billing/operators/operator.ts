@@ -9,7 +9,7 @@ export interface OperatorAdapter {
 	/** True if the form of a number (E.164) allows it to be one of its payers. */
 	takesNumber(phone: string): boolean;
 	/** Reasons, in sentences, why the operator cannot take such a payment, without network calls; empty if it can. */
-	validate(request: Pick<PaymentRequest, 'amountMinor' | 'currency' | 'payerPhone'>): string[];
+	validate(terms: PaymentTerms): string[];
 	/** Requests a payment. Sends exactly one POST (besides the token's) and never retries it. */
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
 	/** Reads the state of a payment. Safe to repeat. */
@@ -18,7 +18,7 @@ export interface OperatorAdapter {
 	 * Parses a callback permissively. A callback only triggers the status read; it never moves money. Never throws.
 	 */
 	parseCallback(raw: RawCallback): Promise<CallbackHint>;
-	/** Refunds a settled payment. Present if capabilities.refund is not `none`. */
+	/** Refunds a settled payment. Missing if the operator cannot. */
 	refund?(request: RefundRequest): Promise<SubmitOutcome>;
 	readRefund?(refund: RefundReference): Promise<StatusOutcome>;
 	/** Checks whether the operator answers; moves no money. */
@@ -26,22 +26,10 @@ export interface OperatorAdapter {
 }
 
 export interface OperatorCapabilities {
-	/** Format of the reference that the operator accepts for a request. */
-	clientReference: 'uuid' | 'string' | 'none';
-	statusByOurReference: boolean;
-	statusReturnsAmount: boolean;
-	callback: {
-		methods: readonly ('POST' | 'PUT')[];
-		authenticity: 'none' | 'hmac' | 'signature';
-		/** False if the address is entered in the operator's portal and the body names the payment. */
-		perRequestUrl: boolean;
-		/** The response body that the operator expects; null if any 200 is accepted. */
-		answer: Readonly<Record<string, unknown>> | null;
-	};
-	refund: 'none' | 'full' | 'partial';
-	payerCheck: boolean;
-	/** Seconds that the payer has to approve. */
-	approvalWindowSeconds: number;
+	/** The callback address is entered in the operator's portal, and the body names the payment. */
+	usesPortalCallback?: boolean;
+	/** The response body that the operator expects; without it any 200 is accepted. */
+	callbackAnswer?: Readonly<Record<string, unknown>>;
 	/** Seconds after the submit before the first status read. */
 	minStatusDelaySeconds: number;
 	/** Seconds by which an operator may lag behind its own acceptance; `not_found` is final only after it. Default: 120. */
@@ -50,13 +38,16 @@ export interface OperatorCapabilities {
 	resubmitSameReferenceSafe: boolean;
 }
 
-export interface PaymentRequest {
-	/** UUID v4, created once per payment and stored before the call. */
-	reference: string;
+export interface PaymentTerms {
 	amountMinor: number;
 	currency: string;
 	/** E.164 */
 	payerPhone: string;
+}
+
+export interface PaymentRequest extends PaymentTerms {
+	/** UUID v4, created once per payment and stored before the call. */
+	reference: string;
 	/** As the buyer chose it, e.g. `mtn_momo`, for operators with several networks; `mobile_money` leaves the choice open. */
 	paymentMethod: string;
 	description: string;
@@ -77,8 +68,7 @@ export interface AttemptReference {
 	claim: CallbackClaim | null;
 }
 
-export interface CallbackClaim {
-	claimed: 'succeeded' | 'failed';
+interface CallbackFacts {
 	/** The operator's reference in the callback. */
 	operatorReference: string | null;
 	providerReference: string | null;
@@ -86,30 +76,23 @@ export interface CallbackClaim {
 	currency: string | null;
 }
 
-export interface RefundReference {
-	/** UUID v4 of the refund itself. */
-	reference: string;
-	operatorReference: string | null;
-	submittedAt: number | null;
-	/** The amount to refund. */
-	amountMinor: number;
-	currency: string;
-	/** Claim of an authentic callback. */
-	claim: CallbackClaim | null;
+export interface CallbackClaim extends CallbackFacts {
+	claimed: 'succeeded' | 'failed';
+}
+
+/** `reference` is the UUID v4 of the refund itself; the amount is the one to refund. */
+export interface RefundReference extends AttemptReference {
 	/** The request's callback address, for operators that answer a status read by a callback. */
-	callbackUrl?: string;
+	callbackUrl: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
-export interface RefundRequest {
+export interface RefundRequest extends PaymentTerms {
 	/** UUID v4 of the refund itself. */
 	reference: string;
 	payment: RefundReference['payment'];
 	/** Unguessable, one per refund. */
 	callbackUrl: string;
-	amountMinor: number;
-	currency: string;
-	payerPhone: string;
 }
 
 export type FailureReason =
@@ -172,16 +155,12 @@ export interface RawCallback {
 	body: string;
 }
 
-export interface CallbackHint {
+export interface CallbackHint extends CallbackFacts {
 	claimed: 'succeeded' | 'failed' | 'pending' | 'unknown';
 	/** `absent`: the operator does not authenticate callbacks. `invalid`: the callback is only kept as evidence. */
 	authentic: 'verified' | 'absent' | 'invalid';
 	/** Our reference, if the body names it. */
 	reference: string | null;
-	operatorReference: string | null;
-	providerReference: string | null;
-	amountMinor: number | null;
-	currency: string | null;
 }
 
 /** Column names of an operator's list of settled payments (CSV), most common first. */

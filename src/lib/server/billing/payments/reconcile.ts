@@ -41,7 +41,7 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	const outcome = await ask(context, payment);
 	await keepWhenNew(context, payment, 'status', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
-		await store.setNotFoundCount(database.db, id, 0);
+		await store.update(database.db, id, { not_found_count: 0 });
 	}
 
 	if (outcome.kind === 'succeeded') {
@@ -94,7 +94,7 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
 async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
 	const { database, clock, operators } = context;
 	const count = payment.not_found_count + 1;
-	await store.setNotFoundCount(database.db, payment.id, count);
+	await store.update(database.db, payment.id, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
 	if (!current || !isOpen(current) || current.submit_state !== 'uncertain') return;
 	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;

@@ -70,8 +70,7 @@ export async function settleSuccess(
 ): Promise<boolean> {
 	const settled = await context.database.transact(async (trx) => {
 		const now = context.clock.now();
-		const before = await store.find(trx, id);
-		if (!before) throw new Error(`Payment ${id} is gone`);
+		const before = await store.known(trx, id);
 		const changed = await store.change(
 			trx,
 			{ id, status: UNPAID },
@@ -207,7 +206,7 @@ export async function settleFailure(
 		{ id, status: ['expired'] },
 		{ failure_code: code, failure_message: failureMessage(code) }
 	);
-	return expired !== null;
+	return expired !== undefined;
 }
 
 /** Expires a payment without an answer in time. The operator is still asked. */
@@ -247,7 +246,7 @@ async function settleUnpaid(
 				after: { status, failure_code: code }
 			});
 		}
-		return payment !== null;
+		return payment !== undefined;
 	});
 	if (settled) announce(context, id);
 	return settled;

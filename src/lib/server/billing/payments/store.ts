@@ -6,46 +6,37 @@ export type PaymentRow = Selectable<PaymentsTable>;
 export type PaymentStatus = PaymentRow['status'];
 export type RefundRow = Selectable<RefundsTable>;
 
-export async function insert(queries: Queries, payment: Insertable<PaymentsTable>): Promise<PaymentRow> {
-	return queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
+export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
+	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
+
+export const find = async (queries: Queries, id: number) =>
+	Number.isSafeInteger(id)
+		? queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst()
+		: undefined;
+
+/** Reads a payment that exists. @throws Error */
+export async function known(queries: Queries, id: number): Promise<PaymentRow> {
+	const payment = await find(queries, id);
+	if (!payment) throw new Error(`Payment ${id} is gone`);
+	return payment;
 }
 
-export async function find(queries: Queries, id: number): Promise<PaymentRow | null> {
-	if (!Number.isSafeInteger(id)) return null;
-	const row = await queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+const ofOperator = (queries: Queries, operator: string) =>
+	queries.selectFrom('payments').selectAll().where('operator', '=', operator);
 
-export async function findByReference(
-	queries: Queries,
-	operator: string,
-	reference: string
-): Promise<PaymentRow | null> {
-	const row = await queries
-		.selectFrom('payments')
-		.selectAll()
-		.where('reference', '=', reference)
-		.where('operator', '=', operator)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const findByReference = (queries: Queries, operator: string, reference: string) =>
+	ofOperator(queries, operator).where('reference', '=', reference).executeTakeFirst();
 
-export async function ofSession(queries: Queries, sessionId: number): Promise<PaymentRow[]> {
-	return queries
-		.selectFrom('payments')
-		.selectAll()
-		.where('session_id', '=', sessionId)
-		.orderBy('id')
-		.execute();
-}
+export const ofSession = (queries: Queries, sessionId: number) =>
+	queries.selectFrom('payments').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
 
 /** Lists the newest payments of an account, of one status or of all. */
-export async function newestOfAccount(
+export const newestOfAccount = (
 	queries: Queries,
 	accountId: number,
 	search: { status: PaymentStatus | null; limit: number }
-): Promise<PaymentRow[]> {
-	return queries
+) =>
+	queries
 		.selectFrom('payments')
 		.selectAll()
 		.where('account_id', '=', accountId)
@@ -53,36 +44,30 @@ export async function newestOfAccount(
 		.orderBy('id', 'desc')
 		.limit(search.limit)
 		.execute();
-}
 
 export async function countPromptsSince(queries: Queries, phone: string, since: number): Promise<number> {
-	const row = await queries
+	const { count } = await queries
 		.selectFrom('payments')
 		.select((builder) => builder.fn.countAll<number>().as('count'))
 		.where('phone', '=', phone)
 		.where('created_at', '>', since)
 		.executeTakeFirstOrThrow();
-	return row.count;
+	return count;
 }
 
-/**
- * Changes a payment if its status is one of those given.
- * @returns the changed row, or null if another change was faster
- */
-export async function change(
+/** Changes a payment if its status is one of those given. Returns undefined if another change was faster. */
+export const change = (
 	queries: Queries,
 	from: { id: number; status: readonly PaymentStatus[] },
 	to: Updateable<PaymentsTable>
-): Promise<PaymentRow | null> {
-	const row = await queries
+) =>
+	queries
 		.updateTable('payments')
 		.set(to)
 		.where('id', '=', from.id)
 		.where('status', 'in', from.status)
 		.returningAll()
 		.executeTakeFirst();
-	return row ?? null;
-}
 
 /**
  * Changes the state of the request to the operator, whatever the payment's status.
@@ -102,8 +87,13 @@ export async function changeSubmit(
 	return result.numUpdatedRows > 0n;
 }
 
-export async function setNotFoundCount(queries: Queries, id: number, count: number): Promise<void> {
-	await queries.updateTable('payments').set({ not_found_count: count }).where('id', '=', id).execute();
+/** Changes fields that no state depends on. */
+export async function update(
+	queries: Queries,
+	id: number,
+	to: Pick<Updateable<PaymentsTable>, 'not_found_count' | 'statement_at'>
+): Promise<void> {
+	await queries.updateTable('payments').set(to).where('id', '=', id).execute();
 }
 
 /**
@@ -131,7 +121,7 @@ export async function setClaim(
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
 /** Adds the operator's transaction id if there is none. */
-export async function noteReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
+export async function addReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
 	await queries
 		.updateTable('payments')
 		.set({ provider_reference: transaction })
@@ -140,101 +130,47 @@ export async function noteReceipt(queries: Queries, id: number, transaction: str
 		.execute();
 }
 
-/** Finds a payment by the operator's reference or the beginning of ours; null unless exactly one matches. */
+/** Finds a payment by the operator's reference or the beginning of ours; undefined unless exactly one matches. */
 export async function findLikeStatement(
 	queries: Queries,
 	operator: string,
 	row: { operatorReference: string; start: string | null }
-): Promise<PaymentRow | null> {
-	const rows = await queries
-		.selectFrom('payments')
-		.selectAll()
-		.where('operator', '=', operator)
+): Promise<PaymentRow | undefined> {
+	const rows = await ofOperator(queries, operator)
 		.where((where) =>
-			row.start === null
-				? where('operator_reference', '=', row.operatorReference)
-				: where.or([
-						where('operator_reference', '=', row.operatorReference),
-						where('reference', 'like', `${row.start}%`)
-					])
+			where.or([
+				where('operator_reference', '=', row.operatorReference),
+				...(row.start === null ? [] : [where('reference', 'like', `${row.start}%`)])
+			])
 		)
 		.limit(2)
 		.execute();
-	return rows.length === 1 ? (rows[0] ?? null) : null;
+	return rows.length === 1 ? rows[0] : undefined;
 }
 
-export async function findByTransaction(
-	queries: Queries,
-	operator: string,
-	transaction: string
-): Promise<PaymentRow[]> {
-	return queries
-		.selectFrom('payments')
-		.selectAll()
-		.where('operator', '=', operator)
-		.where('provider_reference', '=', transaction)
-		.execute();
-}
+export const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
+	ofOperator(queries, operator).where('provider_reference', '=', transaction).executeTakeFirst();
 
 /** Payments of an operator in a span that no statement contained. */
-export async function notInStatement(
-	queries: Queries,
-	operator: string,
-	paid: { from: number; to: number }
-): Promise<PaymentRow[]> {
-	return queries
-		.selectFrom('payments')
-		.selectAll()
-		.where('operator', '=', operator)
+export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
+	ofOperator(queries, operator)
 		.where('paid_at', '>=', paid.from)
 		.where('paid_at', '<', paid.to)
 		.where('statement_at', 'is', null)
 		.orderBy('id')
 		.execute();
-}
 
-export async function noteStatement(queries: Queries, id: number, at: number): Promise<void> {
-	await queries.updateTable('payments').set({ statement_at: at }).where('id', '=', id).execute();
-}
+export const findRefundByReference = (queries: Queries, reference: string) =>
+	queries.selectFrom('refunds').selectAll().where('reference', '=', reference).executeTakeFirst();
 
-export async function findRefundByReference(queries: Queries, reference: string): Promise<RefundRow | null> {
-	const row = await queries
-		.selectFrom('refunds')
-		.selectAll()
-		.where('reference', '=', reference)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const refundsOf = (queries: Queries, paymentId: number) =>
+	queries.selectFrom('refunds').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute();
 
-export async function refundsOf(queries: Queries, paymentId: number): Promise<RefundRow[]> {
-	return queries
-		.selectFrom('refunds')
-		.selectAll()
-		.where('payment_id', '=', paymentId)
-		.orderBy('id')
-		.execute();
-}
+export const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
+	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
 
-export async function messagesOf(
-	queries: Queries,
-	paymentId: number
-): Promise<Selectable<OperatorMessagesTable>[]> {
-	return queries
-		.selectFrom('operator_messages')
-		.selectAll()
-		.where('payment_id', '=', paymentId)
-		.orderBy('id')
-		.execute();
-}
-
-export async function insertRefund(queries: Queries, refund: Insertable<RefundsTable>): Promise<RefundRow> {
-	return queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
-}
-
-export async function findRefund(queries: Queries, id: number): Promise<RefundRow | null> {
-	const row = await queries.selectFrom('refunds').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const findRefund = (queries: Queries, id: number) =>
+	queries.selectFrom('refunds').selectAll().where('id', '=', id).executeTakeFirst();
 
 export async function changeRefund(
 	queries: Queries,
@@ -252,10 +188,15 @@ export async function changeRefund(
 	return result.numUpdatedRows > 0n;
 }
 
-export async function insertMessage(
-	queries: Queries,
-	message: Insertable<OperatorMessagesTable>
-): Promise<void> {
+export const messagesOf = (queries: Queries, paymentId: number) =>
+	queries
+		.selectFrom('operator_messages')
+		.selectAll()
+		.where('payment_id', '=', paymentId)
+		.orderBy('id')
+		.execute();
+
+export async function insertMessage(queries: Queries, message: Insertable<OperatorMessagesTable>) {
 	await queries.insertInto('operator_messages').values(message).execute();
 }
 
@@ -265,22 +206,18 @@ export async function insertMessageBelow(
 	message: Insertable<OperatorMessagesTable>,
 	most: number
 ): Promise<void> {
-	const row = await queries
+	const { count } = await queries
 		.selectFrom('operator_messages')
 		.select((builder) => builder.fn.countAll<number>().as('count'))
 		.where('payment_id', '=', message.payment_id)
 		.where('kind', '=', message.kind)
 		.executeTakeFirstOrThrow();
-	if (row.count < most) await insertMessage(queries, message);
+	if (count < most) await insertMessage(queries, message);
 }
 
 /** The newest message of a kind. */
-export async function lastOutcome(
-	queries: Queries,
-	paymentId: number,
-	kind: OperatorMessagesTable['kind']
-): Promise<string | null> {
-	const row = await queries
+export const lastMessage = (queries: Queries, paymentId: number, kind: OperatorMessagesTable['kind']) =>
+	queries
 		.selectFrom('operator_messages')
 		.select('outcome')
 		.where('payment_id', '=', paymentId)
@@ -288,5 +225,3 @@ export async function lastOutcome(
 		.orderBy('id', 'desc')
 		.limit(1)
 		.executeTakeFirst();
-	return row?.outcome ?? null;
-}

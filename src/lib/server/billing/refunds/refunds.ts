@@ -36,8 +36,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
-	const payment = await store.find(database.db, refund.payment_id);
-	if (!payment) throw new Error(`Payment ${refund.payment_id} is gone`);
+	const payment = await store.known(database.db, refund.payment_id);
 	const adapter = operators.all().find(({ id }) => id === payment.operator);
 	if (!adapter) return unreachable(context, payment);
 	const subject = { refund, payment, adapter };

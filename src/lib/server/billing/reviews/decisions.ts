@@ -91,8 +91,7 @@ async function carryOut(
 	{ decision, transaction }: DecisionOrder,
 	{ close, isRefundLost, ...by }: Decider
 ): Promise<void> {
-	const payment = await store.find(context.database.db, paymentId);
-	if (!payment) throw new Error(`Payment ${paymentId} is gone`);
+	const payment = await store.known(context.database.db, paymentId);
 	switch (decision) {
 		case 'paid': {
 			const outcome = {

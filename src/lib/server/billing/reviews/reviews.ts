@@ -29,26 +29,9 @@ export type ReviewReason =
 	| 'statement_missing'
 	| 'statement_amount';
 
-export interface Reviews {
-	/** Opens a review of a payment unless the same one is open; with `once`, unless it was ever opened. */
-	open(
-		queries: Queries,
-		about: { paymentId: number; reason: ReviewReason; detail?: string; once?: boolean }
-	): Promise<void>;
-	/** Opens a review of a transaction that matches no payment. */
-	openOther(
-		queries: Queries,
-		about: { subject: string; reason: ReviewReason; detail: string }
-	): Promise<void>;
-	find(id: number): Promise<Review | null>;
-	/** Oldest first. */
-	list(which: 'open' | 'resolved'): Promise<Review[]>;
-	countOpen(): Promise<{ count: number; oldest: number | null }>;
-	/** Resolves a review. @returns false if it was resolved before */
-	close(trx: Tx, id: number, answer: { by: string; decision: string; note: string }): Promise<boolean>;
-}
+export type Reviews = ReturnType<typeof createReviews>;
 
-export function createReviews(database: Database, clock: Clock, log: Log): Reviews {
+export function createReviews(database: Database, clock: Clock, log: Log) {
 	async function insert(
 		queries: Queries,
 		review: { payment_id: number | null; subject: string; reason: ReviewReason; detail: string | null }
@@ -57,16 +40,25 @@ export function createReviews(database: Database, clock: Clock, log: Log): Revie
 		log.warn({ subject: review.subject, reason: review.reason }, 'review opened: a person must decide');
 	}
 	return {
-		async open(queries, { paymentId, reason, detail, once = false }) {
+		/** Opens a review of a payment unless the same one is open; with `once`, unless it was ever opened. */
+		async open(
+			queries: Queries,
+			about: { paymentId: number; reason: ReviewReason; detail?: string; once?: boolean }
+		): Promise<void> {
+			const { paymentId, reason, detail = null, once = false } = about;
 			const subject = `payment ${paymentId}`;
-			if (once && (await store.wasAsked(queries, subject, reason))) return;
-			await insert(queries, { payment_id: paymentId, subject, reason, detail: detail ?? null });
+			if (once && (await store.findAbout(queries, subject, reason))) return;
+			await insert(queries, { payment_id: paymentId, subject, reason, detail });
 		},
-		openOther: (queries, about) => insert(queries, { payment_id: null, ...about }),
-		find: (id) => store.find(database.db, id),
-		list: (which) => store.list(database.db, which === 'open'),
+		/** Opens a review of a transaction that matches no payment. */
+		openOther: (queries: Queries, about: { subject: string; reason: ReviewReason; detail: string }) =>
+			insert(queries, { payment_id: null, ...about }),
+		find: (id: number) => store.find(database.db, id),
+		/** Oldest first. */
+		list: (which: 'open' | 'resolved') => store.list(database.db, which === 'open'),
 		countOpen: () => store.countOpen(database.db),
-		close: (trx, id, { by, decision, note }) =>
+		/** Resolves a review. @returns false if it was resolved before */
+		close: (trx: Tx, id: number, { by, decision, note }: { by: string; decision: string; note: string }) =>
 			store.close(trx, id, { resolved_at: clock.now(), resolved_by: by, decision, note })
 	};
 }

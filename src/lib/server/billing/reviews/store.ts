@@ -16,34 +16,31 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 	return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-export async function wasAsked(queries: Queries, subject: string, reason: string): Promise<boolean> {
-	const row = await queries
+/** Finds a review that was ever opened. */
+export const findAbout = (queries: Queries, subject: string, reason: string) =>
+	queries
 		.selectFrom('reviews')
 		.select('id')
 		.where('subject', '=', subject)
 		.where('reason', '=', reason)
 		.limit(1)
 		.executeTakeFirst();
-	return row !== undefined;
-}
 
-export async function find(queries: Queries, id: number): Promise<ReviewRow | null> {
-	if (!Number.isSafeInteger(id)) return null;
-	const row = await queries.selectFrom('reviews').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const find = async (queries: Queries, id: number) =>
+	Number.isSafeInteger(id)
+		? queries.selectFrom('reviews').selectAll().where('id', '=', id).executeTakeFirst()
+		: undefined;
 
-export async function list(queries: Queries, open: boolean): Promise<ReviewRow[]> {
-	return queries
+export const list = (queries: Queries, open: boolean) =>
+	queries
 		.selectFrom('reviews')
 		.selectAll()
 		.where('resolved_at', open ? 'is' : 'is not', null)
 		.orderBy('id')
 		.execute();
-}
 
-export async function countOpen(queries: Queries): Promise<{ count: number; oldest: number | null }> {
-	return queries
+export const countOpen = (queries: Queries) =>
+	queries
 		.selectFrom('reviews')
 		.select((builder) => [
 			builder.fn.countAll<number>().as('count'),
@@ -51,7 +48,6 @@ export async function countOpen(queries: Queries): Promise<{ count: number; olde
 		])
 		.where('resolved_at', 'is', null)
 		.executeTakeFirstOrThrow();
-}
 
 /** @returns false if it was resolved before */
 export async function close(

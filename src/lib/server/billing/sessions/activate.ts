@@ -64,7 +64,7 @@ async function useTime(context: SessionsContext, trx: Tx, paid: SessionRow): Pro
 	if (pass.activating_until !== null) return provisioning.changed(trx, pass.id);
 	const until = open ? null : await provisioning.begin(trx, pass);
 	if (until !== null) return passes.awaitGateway(trx, pass.id, until);
-	await startTime(context, trx, pass.id);
+	await startTime(context, trx, pass);
 }
 
 /** The pass that a session was ordered for, while it runs or waits for a gateway. */

@@ -66,8 +66,8 @@ async function extendedSession(
 	trx: Tx,
 	caller: Caller,
 	{ extends_session_id: id, router_id: routerId }: SessionCreationBody
-): Promise<store.SessionRow | null> {
-	if (id === undefined) return null;
+): Promise<store.SessionRow | undefined> {
+	if (id === undefined) return undefined;
 	const row = await store.find(trx, id);
 	if (!row || row.account_id !== caller.accountId) throw sessionNotFound();
 	const isOver = row.status === 'active' && row.expires_at !== null && row.expires_at <= clock.now();

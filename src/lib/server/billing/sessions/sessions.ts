@@ -1,22 +1,23 @@
+import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
-import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import { activate, type NotApplied } from './activate.ts';
+import { activate } from './activate.ts';
 import { sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
 import { endSession } from './end-session.ts';
-import { listForOwner, readSession, type OwnerPage, type OwnerQuery } from './read-session.ts';
+import { listForOwner, readSession, type OwnerQuery } from './read-session.ts';
 import { startTime } from './start-time.ts';
 import * as store from './store.ts';
 import { cancelWaiting, takeBack } from './take-back.ts';
 import { known, settle, settleDue } from './transition.ts';
 
-export type SessionRow = store.SessionRow;
 export type { NotApplied } from './activate.ts';
 export type { SessionProvisioning } from './context.ts';
 export type { RememberBody } from './create-session.ts';
 export type { OwnerPage, OwnerQuery, SessionGroup } from './read-session.ts';
+export type { SessionRow } from './store.ts';
 export { mobileNumber } from './order.ts';
 export { sessionNotFound } from './read-session.ts';
 
@@ -36,50 +37,35 @@ export { sessionNotFound } from './read-session.ts';
  * Guarantees: a change applies only if the row is still in the state it starts from, and its event shares the
  * transaction. Sessions of one pass follow each other without a gap.
  */
-export interface Sessions {
-	create(
-		caller: Caller,
-		order: SessionCreationBody,
-		remember?: RememberBody<SessionBody>
-	): Promise<SessionBody>;
-	read(caller: Caller, id: number): Promise<SessionBody>;
-	end(caller: Caller, id: number, onlyStatus?: SessionRow['status']): Promise<SessionBody>;
-	listForOwner(caller: Pick<Caller, 'accountId'>, query: OwnerQuery): Promise<OwnerPage>;
-	/** The row of a session that exists. @throws Error */
-	known(queries: Queries, id: number): Promise<SessionRow>;
-	/** The caller's own session with due changes made; null when there is none or it is another account's. */
-	ownCurrent(trx: Tx, caller: Caller, id: number): Promise<SessionRow | null>;
-	/** Stores the newest payment that was started for an unpaid session. */
-	notePayment(trx: Tx, id: number, paymentId: number): Promise<void>;
-	activate(trx: Tx, id: number, paymentId: number): Promise<NotApplied | null>;
-	startTime(trx: Tx, passId: number): Promise<boolean>;
-	cancelWaiting(trx: Tx, passId: number): Promise<SessionRow[]>;
-	takeBack(trx: Tx, id: number): Promise<boolean>;
-	/** Handlers of the durable jobs. */
-	jobs: Record<string, (id: number) => Promise<number | null>>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(context: SessionsContext): Sessions {
+export function createSessions(context: SessionsContext) {
 	const { clock } = context;
 	return {
-		create: (caller, order, remember) => createSession(context, caller, order, remember),
-		read: (caller, id) => readSession(context, caller, id),
-		end: async (caller, id, onlyStatus) =>
+		create: (caller: Caller, order: SessionCreationBody, remember?: RememberBody<SessionBody>) =>
+			createSession(context, caller, order, remember),
+		read: (caller: Caller, id: number) => readSession(context, caller, id),
+		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
 			sessionBody(await endSession(context, caller, id, onlyStatus), clock.now(), null),
-		listForOwner: (caller, query) => listForOwner(context, caller, query),
+		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
+			listForOwner(context, caller, query),
+		/** The row of a session that exists. @throws Error */
 		known,
-		async ownCurrent(trx, caller, id) {
+		/** The caller's own session with due changes made; null when there is none or it is another account's. */
+		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
 			const row = await store.find(trx, id);
 			return row?.account_id === caller.accountId ? settle(context, trx, row) : null;
 		},
-		async notePayment(trx, id, paymentId) {
+		/** Stores the newest payment that was started for an unpaid session. */
+		async notePayment(trx: Tx, id: number, paymentId: number): Promise<void> {
 			const from = { id, status: 'pending_payment' } as const;
 			await store.change(trx, from, { payment_id: paymentId, updated_at: clock.now() });
 		},
-		activate: (trx, id, paymentId) => activate(context, trx, id, paymentId),
-		startTime: (trx, passId) => startTime(context, trx, passId),
-		cancelWaiting: (trx, passId) => cancelWaiting(context, trx, passId),
-		takeBack: (trx, id) => takeBack(context, trx, id),
-		jobs: { [SESSION_JOB]: (id) => settleDue(context, id) }
+		activate: (trx: Tx, id: number, paymentId: number) => activate(context, trx, id, paymentId),
+		startTime: (trx: Tx, pass: PassRow) => startTime(context, trx, pass),
+		cancelWaiting: (trx: Tx, passId: number) => cancelWaiting(context, trx, passId),
+		takeBack: (trx: Tx, id: number) => takeBack(context, trx, id),
+		/** Handlers of the durable jobs. */
+		jobs: { [SESSION_JOB]: (id: number) => settleDue(context, id) }
 	};
 }

@@ -1,3 +1,4 @@
+import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import * as store from './store.ts';
@@ -8,16 +9,16 @@ import { transition } from './transition.ts';
  *
  * All time starts here: a first purchase, a late success, the confirmation of a gateway, and added time. Payments that
  * succeed at once add up, because transactions behave as if they ran one after the other.
+ * @param pass as read in this transaction: reading it again would add conflicts on PostgreSQL
  * @returns false when no paid session of the pass waits for its start
  */
-export async function startTime(context: SessionsContext, trx: Tx, passId: number): Promise<boolean> {
+export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow): Promise<boolean> {
 	const { clock, jobs, passes, provisioning } = context;
 	const now = clock.now();
-	const pass = await passes.known(trx, passId);
 	const isRunning = pass.ends_at !== null && pass.ends_at > now;
 	const startsAt = isRunning && pass.starts_at !== null ? pass.starts_at : now;
 	let endsAt = isRunning && pass.ends_at !== null ? pass.ends_at : now;
-	const waiting = await store.activatingOf(trx, passId);
+	const waiting = await store.activatingOf(trx, pass.id);
 	for (const { id, duration_seconds: seconds } of waiting) {
 		const from = endsAt;
 		endsAt += seconds * 1000;
@@ -27,7 +28,7 @@ export async function startTime(context: SessionsContext, trx: Tx, passId: numbe
 		if (from !== startsAt) await provisioning.added(trx, { id }, from);
 	}
 	if (waiting.length === 0) return false;
-	await passes.setTime(trx, passId, { startsAt, endsAt });
-	await provisioning.changed(trx, passId);
+	await passes.setTime(trx, pass.id, { startsAt, endsAt });
+	await provisioning.changed(trx, pass.id);
 	return true;
 }

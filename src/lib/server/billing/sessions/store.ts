@@ -5,11 +5,11 @@ import type { SessionsTable } from '#lib/server/db/schema.ts';
 export type SessionRow = Selectable<SessionsTable>;
 export type SessionStatus = SessionRow['status'];
 
-export const insert = (queries: Queries, session: Insertable<SessionsTable>): Promise<SessionRow> =>
+export const insert = (queries: Queries, session: Insertable<SessionsTable>) =>
 	queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
 
 /** Sessions of a pass that are paid and whose time has not started: the one that began the pass first. */
-export const activatingOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
+export const activatingOf = (queries: Queries, passId: number) =>
 	queries
 		.selectFrom('sessions')
 		.selectAll()
@@ -20,10 +20,7 @@ export const activatingOf = (queries: Queries, passId: number): Promise<SessionR
 		.execute();
 
 /** Active sessions that follow one in its pass, in order. */
-export const laterInPass = (
-	queries: Queries,
-	{ id, pass_id: passId, expires_at: expiresAt }: SessionRow
-): Promise<SessionRow[]> =>
+export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at: expiresAt }: SessionRow) =>
 	queries
 		.selectFrom('sessions')
 		.selectAll()
@@ -58,53 +55,39 @@ export async function joinPass(
 		.execute();
 }
 
-export async function find(queries: Queries, id: number): Promise<SessionRow | null> {
-	if (!Number.isSafeInteger(id)) return null;
-	const row = await queries.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const find = async (queries: Queries, id: number) =>
+	Number.isSafeInteger(id)
+		? queries.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+		: undefined;
 
-/** Changes a session if it is still in the state that the change was decided for. Returns null otherwise. */
-export async function change(
+/** Changes a session if it is still in the state that the change was decided for. Returns undefined otherwise. */
+export const change = (
 	queries: Queries,
-	from: { id: number; status: SessionStatus; statusReason?: string },
+	{ id, status, statusReason }: { id: number; status: SessionStatus; statusReason?: string },
 	to: Updateable<SessionsTable>
-): Promise<SessionRow | null> {
-	let query = queries
+) =>
+	queries
 		.updateTable('sessions')
 		.set(to)
-		.where('id', '=', from.id)
-		.where('status', '=', from.status);
-	if (from.statusReason !== undefined) query = query.where('status_reason', '=', from.statusReason);
-	return (await query.returningAll().executeTakeFirst()) ?? null;
-}
-
-/** The last instant at which a payment of the session that nobody refused could have come; null without one. */
-export async function lastPaymentExpiry(queries: Queries, id: number): Promise<number | null> {
-	const row = await queries
-		.selectFrom('payments')
-		.select((builder) => builder.fn.max('expires_at').as('at'))
-		.where('session_id', '=', id)
-		.where('status', 'in', ['expired', 'success'])
+		.where('id', '=', id)
+		.where('status', '=', status)
+		.$if(statusReason !== undefined, (query) => query.where('status_reason', '=', statusReason ?? ''))
+		.returningAll()
 		.executeTakeFirst();
-	return row?.at ?? null;
-}
 
-export async function hasPendingPayment(queries: Queries, id: number): Promise<boolean> {
-	const row = await queries
+/** Whether a payment is pending, and the last instant at which one that nobody refused could have come. */
+export const openPayments = (queries: Queries, id: number) =>
+	queries
 		.selectFrom('payments')
-		.select('id')
+		.select([
+			sql<number>`coalesce(sum(case when status = 'pending' then 1 else 0 end), 0)`.as('pending'),
+			sql<number | null>`max(case when status in ('expired', 'success') then expires_at end)`.as('expiry')
+		])
 		.where('session_id', '=', id)
-		.where('status', '=', 'pending')
-		.executeTakeFirst();
-	return row !== undefined;
-}
+		.executeTakeFirstOrThrow();
 
 /** A session whose time has started, with the name of its router. */
-export type OwnerRow = Pick<
-	SessionRow,
-	'id' | 'router_id' | 'status' | 'phone' | 'duration' | 'amount_minor' | 'currency' | 'ended_at'
-> & { router_name: string; starts_at: number; expires_at: number };
+export type OwnerRow = Awaited<ReturnType<typeof ofOwner>>[number];
 
 interface Owner {
 	accountId: number;
@@ -127,19 +110,21 @@ const begun = (queries: Queries, owner: Owner) =>
 const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;
 
 /** Newest first, then by id. */
-export async function ofOwner(
+export const ofOwner = (
 	queries: Queries,
 	owner: Owner,
-	page: { group: 'active' | 'expired' | null; after: readonly [number, number] | null; limit: number }
-): Promise<OwnerRow[]> {
-	let query = begun(queries, owner);
-	if (page.group === 'active') query = query.where(runsNow(owner.now));
-	if (page.group === 'expired') query = query.where(sql<boolean>`not ${runsNow(owner.now)}`);
-	if (page.after) {
-		const [startsAt, id] = page.after;
-		query = query.where(sql<boolean>`(sessions.starts_at, sessions.id) < (${startsAt}, ${id})`);
-	}
-	return query
+	{
+		group,
+		after,
+		limit
+	}: { group: 'active' | 'expired' | null; after: readonly [number, number] | null; limit: number }
+) =>
+	begun(queries, owner)
+		.$if(group === 'active', (query) => query.where(runsNow(owner.now)))
+		.$if(group === 'expired', (query) => query.where(sql<boolean>`not ${runsNow(owner.now)}`))
+		.$if(after !== null, (query) =>
+			query.where(sql<boolean>`(sessions.starts_at, sessions.id) < (${after?.[0]}, ${after?.[1]})`)
+		)
 		.select([
 			'sessions.id',
 			'sessions.router_id',
@@ -157,19 +142,13 @@ export async function ofOwner(
 		])
 		.orderBy('sessions.starts_at', 'desc')
 		.orderBy('sessions.id', 'desc')
-		.limit(page.limit)
+		.limit(limit)
 		.execute();
-}
 
-export async function countOfOwner(
-	queries: Queries,
-	owner: Owner
-): Promise<{ active: number; expired: number }> {
-	const row = await begun(queries, owner)
+export const countOfOwner = (queries: Queries, owner: Owner) =>
+	begun(queries, owner)
 		.select([
 			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 1 else 0 end), 0)`.as('active'),
 			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 0 else 1 end), 0)`.as('expired')
 		])
 		.executeTakeFirstOrThrow();
-	return row;
-}

@@ -37,5 +37,5 @@ export async function takeBack(context: SessionsContext, trx: Tx, id: number): P
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
 	if (status === 'active') await context.passes.shorten(trx, passId);
 	await context.provisioning.changed(trx, passId);
-	return taken !== null;
+	return taken !== undefined;
 }

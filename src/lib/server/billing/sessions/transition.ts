@@ -26,14 +26,14 @@ export async function recordEvent(context: SessionsContext, trx: Tx, type: Event
 	});
 }
 
-/** Changes the status of a session and records the event; null when the session left `from` meanwhile. */
+/** Changes the status of a session and records the event; undefined when the session left `from` meanwhile. */
 export async function transition(
 	context: SessionsContext,
 	trx: Tx,
 	from: Parameters<typeof store.change>[1],
 	to: Parameters<typeof store.change>[2],
 	event: EventType
-): Promise<SessionRow | null> {
+): Promise<SessionRow | undefined> {
 	const row = await store.change(trx, from, { ...to, updated_at: context.clock.now() });
 	if (row) await recordEvent(context, trx, event, row);
 	return row;
@@ -51,7 +51,7 @@ export async function settle(context: SessionsContext, trx: Tx, row: SessionRow)
 	return (await changed) ?? row;
 }
 
-async function expire(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow | null> {
+async function expire(context: SessionsContext, trx: Tx, row: SessionRow) {
 	const to = { status: 'expired', ended_at: row.expires_at } as const;
 	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.expired');
 	if (expired?.pass_id != null) {
@@ -61,11 +61,12 @@ async function expire(context: SessionsContext, trx: Tx, row: SessionRow): Promi
 	return expired;
 }
 
-async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow | null> {
-	if (await store.hasPendingPayment(trx, row.id)) return null;
+async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
+	const payments = await store.openPayments(trx, row.id);
+	if (payments.pending > 0) return undefined;
 	// The grace period of a late payment counts from this instant, however late this runs.
-	const endedAt = Math.max(row.payment_due_at, (await store.lastPaymentExpiry(trx, row.id)) ?? 0);
-	if (endedAt > context.clock.now()) return null;
+	const endedAt = Math.max(row.payment_due_at, payments.expiry ?? 0);
+	if (endedAt > context.clock.now()) return undefined;
 	const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
 	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled');
 }

@@ -99,7 +99,7 @@ async function match(
 		return 'unknown';
 	}
 	seen.set(payment.id, row.transaction);
-	await store.noteStatement(database.db, payment.id, clock.now());
+	await store.update(database.db, payment.id, { statement_at: clock.now() });
 	if (payment.paid_at === null) {
 		const detail = `the statement has it as ${row.transaction}; here it is ${payment.status}`;
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_paid', detail });
@@ -119,13 +119,13 @@ async function paymentOf(
 	{ database }: PaymentsContext,
 	operator: string,
 	{ reference, start, transaction }: StatementRow
-): Promise<store.PaymentRow | null> {
+): Promise<store.PaymentRow | undefined> {
 	if (reference !== null) {
 		const named = await store.findByReference(database.db, operator, reference);
 		if (named) return named;
 	}
-	const [paid] = await store.findByTransaction(database.db, operator, transaction);
-	if (paid || reference === null) return paid ?? null;
+	const paid = await store.findByTransaction(database.db, operator, transaction);
+	if (paid || reference === null) return paid;
 	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/routes.ts';
+import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';

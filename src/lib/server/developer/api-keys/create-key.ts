@@ -1,4 +1,4 @@
-import type { Role, Scope } from '#lib/server/api/contract/routes.ts';
+import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { OWN_PREFIX, type KeysContext } from './context.ts';

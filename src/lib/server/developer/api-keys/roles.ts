@@ -1,4 +1,4 @@
-import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/routes.ts';
+import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/scopes.ts';
 
 export const ROLES = ['app', 'owner', 'admin'] as const;
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };

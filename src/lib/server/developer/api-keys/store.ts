@@ -12,9 +12,8 @@ export type KeyWithAccount = ApiKey & {
 	plan: AccountRow['plan'];
 };
 
-export async function insert(queries: Queries, key: Omit<ApiKey, 'id'>): Promise<ApiKey> {
-	return queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
-}
+export const insert = (queries: Queries, key: Omit<ApiKey, 'id'>) =>
+	queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
 
 export async function findByHash(queries: Queries, hash: string): Promise<KeyWithAccount | null> {
 	const row = await queries
@@ -61,31 +60,22 @@ export async function findByForm(queries: Queries, accountId: number, formToken:
 	return row !== undefined;
 }
 
-/** Revokes a live key of an account unless its name starts with `except`. Returns the number of revoked keys. */
-export async function revokeOwn(
+/** Revokes a live key, if given of that account and without that prefix. Returns the number of revoked keys. */
+export async function revoke(
 	queries: Queries,
-	key: { accountId: number; id: number; now: number; except: string }
+	key: { id: number; now: number; ofAccount?: { id: number; except: string } }
 ): Promise<number> {
-	const result = await queries
+	let query = queries
 		.updateTable('api_keys')
 		.set({ revoked_at: key.now })
 		.where('id', '=', key.id)
-		.where('account_id', '=', key.accountId)
-		.where('name', 'not like', `${key.except}%`)
-		.where('revoked_at', 'is', null)
-		.executeTakeFirst();
-	return Number(result.numUpdatedRows);
-}
-
-/** Revokes a live key by its id. Returns the number of revoked keys. */
-export async function revoke(queries: Queries, id: number, now: number): Promise<number> {
-	const result = await queries
-		.updateTable('api_keys')
-		.set({ revoked_at: now })
-		.where('id', '=', id)
-		.where('revoked_at', 'is', null)
-		.executeTakeFirst();
-	return Number(result.numUpdatedRows);
+		.where('revoked_at', 'is', null);
+	if (key.ofAccount) {
+		query = query
+			.where('account_id', '=', key.ofAccount.id)
+			.where('name', 'not like', `${key.ofAccount.except}%`);
+	}
+	return Number((await query.executeTakeFirst()).numUpdatedRows);
 }
 
 /** Revokes the account's other live keys of that name. */

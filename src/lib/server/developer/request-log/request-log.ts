@@ -5,28 +5,6 @@ import type { Log } from '#lib/server/platform/log.ts';
 import { loggedPath } from './path.ts';
 import * as store from './store.ts';
 
-/**
- * The last API calls of each account and the usage of its keys.
- *
- * Calls are collected in memory and written once a second. No call waits for this or fails because of it. If the
- * database is busy they stay in memory up to MAX_WAITING, then the oldest are dropped. A crash loses one second.
- */
-export interface RequestLog {
-	/** Records an answered call. Makes no query and never throws. */
-	note(entry: NewEntry): void;
-	/**
-	 * Lists the account's calls, newest first, up to KEPT_CALLS. Calls of several processes within a second are in the
-	 * order in which they were written.
-	 *
-	 * @param search `before`: id of the last entry of the previous page
-	 */
-	recent(accountId: number, search: RecentSearch): Promise<RequestLogEntry[]>;
-	/** Counts the calls of the account's keys by key id; unused keys are missing. */
-	usage(accountId: number): Promise<Map<number, KeyUsage>>;
-	/** Writes the remaining calls within a short time limit. */
-	stop(): Promise<void>;
-}
-
 export interface NewEntry {
 	accountId: number;
 	keyId: number;
@@ -38,32 +16,28 @@ export interface NewEntry {
 	requestId: string;
 }
 
-export interface RequestLogEntry {
-	id: number;
-	at: number;
-	method: string;
-	/** Without the query; redacted segments are `…` (see path.ts). */
-	path: string;
-	status: number;
-	durationMs: number;
-	requestId: string;
-	keyId: number;
-}
-
 export interface RecentSearch {
+	/** Id of the last entry of the previous page. */
 	before: number | null;
 	limit: number;
 	statusClass?: 2 | 4 | 5;
 	keyId?: number;
 }
 
-/**
- * Calls per key, counted by clock minute. `minute` adds the share of the previous minute that lies within the last
- * 60 seconds, as if its calls were spread evenly.
- */
-export interface KeyUsage {
-	minute: number;
-	day: number;
+interface LogContext {
+	database: Database;
+	clock: Clock;
+	log: Log;
+	/** Calls that are not written yet, oldest first. */
+	waiting: store.NewLogRow[];
+	/** Counts that are not written yet, by key and minute. */
+	counts: Map<string, store.MinuteCalls>;
+	timer: NodeJS.Timeout | null;
+	writing: Promise<void> | null;
+	/** Minute of the last deletion of old counts. */
+	trimmedMinute: number;
+	failures: number;
+	isStopped: boolean;
 }
 
 export const KEPT_CALLS = 1_000;
@@ -84,166 +58,137 @@ const DAY_MINUTES = 24 * 60;
 
 const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS);
 
-export function createRequestLog(database: Database, clock: Clock, log: Log): RequestLog {
-	let waiting: store.NewLogRow[] = [];
-	let counts = new Map<string, store.MinuteCalls>();
-	let timer: NodeJS.Timeout | null = null;
-	let writing: Promise<void> | null = null;
-	let forgotMinute = 0;
-	let lost = 0;
-	let failures = 0;
-	let stopped = false;
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
-	function count(keyId: number, minute: number, calls: number): void {
-		const name = `${keyId}:${minute}`;
-		const found = counts.get(name);
-		if (found) found.calls += calls;
-		else if (counts.size < MAX_WAITING) counts.set(name, { keyId, minute, calls });
-	}
-
-	function later(): void {
-		if (stopped) return;
-		timer ??= setTimeout(() => {
-			timer = null;
-			void flush();
-		}, FLUSH_EVERY_MS).unref();
-	}
-
-	/** Drops the oldest calls beyond `most`. */
-	function drop(most: number): void {
-		waiting = lastOfEach(waiting);
-		if (waiting.length <= most) return;
-		lost += waiting.length - most;
-		waiting = waiting.slice(-most);
-	}
-
-	/** Writes the collected calls. Never throws. */
-	async function flush(): Promise<void> {
-		await writing;
-		if (writing || (waiting.length === 0 && counts.size === 0)) return writing ?? undefined;
-		writing = write().finally(() => (writing = null));
-		return writing;
-	}
-
-	async function write(): Promise<void> {
-		let rows = lastOfEach(waiting);
-		let usage = [...counts.values()];
-		waiting = [];
-		counts = new Map();
-		try {
-			await writeUsage(usage);
-			usage = [];
-			while (rows.length > 0) {
-				const batch = rows.slice(0, BATCH);
-				await database.writeBehind((trx) => store.insert(trx, database.kind, batch));
-				rows = rows.slice(BATCH);
-				await nextTurn();
-				await trim(batch);
-			}
-			if (failures >= SAID_AFTER_FAILURES) log.warn({ lost }, 'the request log is written again');
-			else if (lost > 0) log.warn({ lost }, 'more calls than the request log could take');
-			failures = 0;
-			lost = 0;
-		} catch (error) {
-			failures += 1;
-			if (failures === SAID_AFTER_FAILURES) {
-				log.warn({ err: error }, 'the request log cannot be written; it waits in memory');
-			}
-			for (const { keyId, minute, calls } of usage) count(keyId, minute, calls);
-			waiting = [...rows, ...waiting];
-			drop(MAX_WAITING);
-			later();
-		}
-	}
-
-	async function writeUsage(usage: store.MinuteCalls[]): Promise<void> {
-		if (usage.length === 0) return;
-		const now = minuteOf(clock.now());
-		await database.writeBehind(async (trx) => {
-			await store.addUsage(trx, database.kind, usage);
-			if (now !== forgotMinute) await store.forgetUsage(trx, now - DAY_MINUTES + 1);
-		});
-		forgotMinute = now;
-	}
-
-	/** Random, so that processes need not count each other's rows. */
-	async function trim(written: store.NewLogRow[]): Promise<void> {
-		const accounts = new Set(
-			written.filter(() => Math.random() < 1 / TRIM_EVERY).map(({ account_id }) => account_id)
-		);
-		for (const accountId of accounts) {
-			await database.writeBehind((trx) => store.trim(trx, accountId, KEPT_CALLS));
-			await nextTurn();
-		}
-	}
-
+/**
+ * The last API calls of each account and the usage of its keys.
+ *
+ * Calls are collected in memory and written once a second. No call waits for this or fails because of it. If the
+ * database is busy they stay in memory up to MAX_WAITING, then the oldest are dropped. A crash loses one second.
+ */
+export function createRequestLog(database: Database, clock: Clock, log: Log) {
+	const context: LogContext = {
+		...{ database, clock, log },
+		waiting: [],
+		counts: new Map(),
+		timer: null,
+		writing: null,
+		trimmedMinute: 0,
+		failures: 0,
+		isStopped: false
+	};
 	return {
-		note({ accountId, keyId, method, pathname, status, durationMs, requestId }) {
-			if (stopped) return;
-			const now = clock.now();
-			count(keyId, minuteOf(now), 1);
-			waiting.push({
-				account_id: accountId,
-				key_id: keyId,
-				at: now,
-				method: method.slice(0, MAX_METHOD_LENGTH),
-				path: loggedPath(pathname, status),
-				status,
-				duration_ms: Math.round(durationMs),
-				request_id: requestId
-			});
-			// Dropping copies the array: do it rarely.
-			if (waiting.length >= 2 * MAX_WAITING) drop(MAX_WAITING);
-			later();
-		},
-		async recent(accountId, { before, limit, statusClass, keyId }) {
-			// Include the calls that this process has not written yet.
-			await flush();
-			const rows = await store.recent(database.db, accountId, {
-				keep: KEPT_CALLS,
-				before,
-				limit,
-				status: statusClass ? { from: statusClass * 100, below: (statusClass + 1) * 100 } : null,
-				keyId: keyId ?? null
-			});
-			return rows.map((row) => ({
-				id: row.id,
-				at: row.at,
-				method: row.method,
-				path: row.path,
-				status: row.status,
-				durationMs: row.duration_ms,
-				requestId: row.request_id,
-				keyId: row.key_id
-			}));
-		},
-		async usage(accountId) {
-			await flush();
-			const now = clock.now();
-			const minute = minuteOf(now);
-			const stillWithin = 1 - (now % MINUTE_MS) / MINUTE_MS;
-			const rows = await store.usageSince(database.db, accountId, {
-				now: minute,
-				dayStart: minute - DAY_MINUTES + 1
-			});
-			return new Map(
-				rows.map((row) => [
-					row.key_id,
-					{ minute: Math.round(row.current + row.previous * stillWithin), day: row.day }
-				])
-			);
-		},
-		async stop() {
-			if (timer) clearTimeout(timer);
-			timer = null;
-			stopped = true;
-			await Promise.race([flush(), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+		note: (entry: NewEntry) => note(context, entry),
+		recent: (accountId: number, search: RecentSearch) => recent(context, accountId, search),
+		usage: (accountId: number) => usage(context, accountId),
+		/** Writes the remaining calls within a short time limit. */
+		async stop(): Promise<void> {
+			if (context.timer) clearTimeout(context.timer);
+			context.isStopped = true;
+			await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
 		}
 	};
 }
 
+/** Records an answered call. Makes no query and never throws. */
+function note(context: LogContext, entry: NewEntry): void {
+	if (context.isStopped) return;
+	const now = context.clock.now();
+	count(context, { keyId: entry.keyId, minute: minuteOf(now), calls: 1 });
+	context.waiting.push({
+		account_id: entry.accountId,
+		key_id: entry.keyId,
+		at: now,
+		method: entry.method.slice(0, MAX_METHOD_LENGTH),
+		path: loggedPath(entry.pathname, entry.status),
+		status: entry.status,
+		duration_ms: Math.round(entry.durationMs),
+		request_id: entry.requestId
+	});
+	// Dropping copies the array: do it rarely.
+	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
+	flushLater(context);
+}
+
+function count({ counts }: LogContext, { keyId, minute, calls }: store.MinuteCalls): void {
+	const name = `${keyId}:${minute}`;
+	const found = counts.get(name);
+	if (found) found.calls += calls;
+	else if (counts.size < MAX_WAITING) counts.set(name, { keyId, minute, calls });
+}
+
+function dropOldest(context: LogContext): void {
+	context.waiting = newestOfEach(context.waiting).slice(-MAX_WAITING);
+}
+
+function flushLater(context: LogContext): void {
+	if (context.isStopped) return;
+	context.timer ??= setTimeout(() => {
+		context.timer = null;
+		void flush(context);
+	}, FLUSH_EVERY_MS).unref();
+}
+
+/** Writes the collected calls. Never throws. */
+async function flush(context: LogContext): Promise<void> {
+	await context.writing;
+	if (!context.writing && context.counts.size === 0 && context.waiting.length === 0) return;
+	context.writing ??= write(context).finally(() => (context.writing = null));
+	return context.writing;
+}
+
+async function write(context: LogContext): Promise<void> {
+	const { database, log } = context;
+	let rows = newestOfEach(context.waiting);
+	let counts = [...context.counts.values()];
+	context.waiting = [];
+	context.counts = new Map();
+	try {
+		await writeCounts(context, counts);
+		counts = [];
+		while (rows.length > 0) {
+			const batch = rows.slice(0, BATCH);
+			await database.writeBehind((trx) => store.insert(trx, database.kind, batch));
+			rows = rows.slice(BATCH);
+			await nextTurn();
+			await trim(database, batch);
+		}
+		if (context.failures >= SAID_AFTER_FAILURES) log.warn('the request log is written again');
+		context.failures = 0;
+	} catch (error) {
+		context.failures += 1;
+		if (context.failures === SAID_AFTER_FAILURES) {
+			log.warn({ err: error }, 'the request log cannot be written; it waits in memory');
+		}
+		for (const one of counts) count(context, one);
+		context.waiting.unshift(...rows);
+		dropOldest(context);
+		flushLater(context);
+	}
+}
+
+async function writeCounts(context: LogContext, counts: store.MinuteCalls[]): Promise<void> {
+	if (counts.length === 0) return;
+	const { database } = context;
+	const now = minuteOf(context.clock.now());
+	await database.writeBehind(async (trx) => {
+		await store.addUsage(trx, database.kind, counts);
+		if (now !== context.trimmedMinute) await store.deleteUsage(trx, now - DAY_MINUTES + 1);
+	});
+	context.trimmedMinute = now;
+}
+
+/** Random, so that processes need not count each other's rows. */
+async function trim(database: Database, written: store.NewLogRow[]): Promise<void> {
+	const chosen = written.filter(() => Math.random() < 1 / TRIM_EVERY);
+	for (const accountId of new Set(chosen.map(({ account_id }) => account_id))) {
+		await database.writeBehind((trx) => store.trim(trx, accountId, KEPT_CALLS));
+		await nextTurn();
+	}
+}
+
 /** Keeps the newest KEPT_CALLS rows of each account. */
-function lastOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
+function newestOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
 	if (rows.length <= KEPT_CALLS) return rows;
 	const kept = new Map<number, number>();
 	return rows
@@ -254,4 +199,40 @@ function lastOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
 			return calls <= KEPT_CALLS;
 		})
 		.toReversed();
+}
+
+/**
+ * Lists the account's calls, newest first, up to KEPT_CALLS. Calls of several processes within a second are in the
+ * order in which they were written.
+ */
+async function recent(context: LogContext, accountId: number, { statusClass, ...search }: RecentSearch) {
+	// Include the calls that this process has not written yet.
+	await flush(context);
+	return store.recent(context.database.db, accountId, {
+		...search,
+		keep: KEPT_CALLS,
+		...(statusClass && { statuses: { from: statusClass * 100, below: (statusClass + 1) * 100 } })
+	});
+}
+
+/**
+ * Counts the calls of the account's keys by key id; unused keys are missing. Calls are counted by clock minute:
+ * `minute` adds the share of the previous minute that lies within the last 60 seconds, as if its calls were spread
+ * evenly.
+ */
+async function usage(context: LogContext, accountId: number) {
+	await flush(context);
+	const now = context.clock.now();
+	const minute = minuteOf(now);
+	const shareOfPrevious = 1 - (now % MINUTE_MS) / MINUTE_MS;
+	const rows = await store.usageSince(context.database.db, accountId, {
+		now: minute,
+		dayStart: minute - DAY_MINUTES + 1
+	});
+	return new Map(
+		rows.map(({ key_id, current, previous, day }) => [
+			key_id,
+			{ minute: Math.round(current + previous * shareOfPrevious), day }
+		])
+	);
 }

@@ -12,24 +12,18 @@ export interface MinuteCalls {
 	calls: number;
 }
 
-const COLUMNS = [
-	'account_id',
-	'key_id',
-	'at',
-	'method',
-	'path',
-	'status',
-	'duration_ms',
-	'request_id'
-] as const;
-
 /** Inserts rows in their order. One JSON parameter carries them, so that one prepared statement fits any number. */
 export async function insert(
 	queries: Queries,
 	kind: Database['kind'],
 	rows: readonly NewLogRow[]
 ): Promise<void> {
-	const data = JSON.stringify(rows.map((row) => COLUMNS.map((column) => row[column])));
+	const data = JSON.stringify(
+		rows.map((row) => [
+			...[row.account_id, row.key_id, row.at, row.method],
+			...[row.path, row.status, row.duration_ms, row.request_id]
+		])
+	);
 	await (
 		kind === 'sqlite'
 			? sql`insert into request_log
@@ -69,28 +63,25 @@ export async function addUsage(
 
 /** Deletes all but the newest rows of an account. */
 export async function trim(queries: Queries, accountId: number, keep: number): Promise<void> {
-	await queries
-		.deleteFrom('request_log')
-		.where('account_id', '=', accountId)
-		.where('id', '<', oldestKept(queries, accountId, keep))
-		.execute();
-}
-
-/** Id of the account's oldest row among the newest `keep`; null if it has fewer. */
-const oldestKept = (queries: Queries, accountId: number, keep: number) =>
-	queries
+	const oldestKept = queries
 		.selectFrom('request_log')
 		.select('id')
 		.where('account_id', '=', accountId)
 		.orderBy('id', 'desc')
 		.offset(keep - 1)
 		.limit(1);
+	await queries
+		.deleteFrom('request_log')
+		.where('account_id', '=', accountId)
+		.where('id', '<', oldestKept)
+		.execute();
+}
 
-export async function forgetUsage(queries: Queries, beforeMinute: number): Promise<void> {
+export async function deleteUsage(queries: Queries, beforeMinute: number): Promise<void> {
 	await queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
 }
 
-/** Lists calls among the account's newest `keep`, newest first. */
+/** Lists calls among the account's newest `keep`, newest first. Redacted segments of a path are `…` (see path.ts). */
 export async function recent(
 	queries: Queries,
 	accountId: number,
@@ -98,21 +89,22 @@ export async function recent(
 		keep: number;
 		before: number | null;
 		limit: number;
-		status: { from: number; below: number } | null;
-		keyId: number | null;
+		statuses?: { from: number; below: number };
+		keyId?: number;
 	}
-): Promise<LogRow[]> {
-	const { keep, before, limit, status, keyId } = search;
+) {
+	const { keep, before, limit, statuses, keyId } = search;
 	const kept = queries
 		.selectFrom('request_log')
-		.selectAll()
+		.select(['id', 'at', 'method', 'path', 'status'])
+		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
 		.where('account_id', '=', accountId)
 		.orderBy('id', 'desc')
 		.limit(keep);
 	let query = queries.selectFrom(kept.as('kept')).selectAll();
 	if (before !== null) query = query.where('id', '<', before);
-	if (status) query = query.where('status', '>=', status.from).where('status', '<', status.below);
-	if (keyId !== null) query = query.where('key_id', '=', keyId);
+	if (statuses) query = query.where('status', '>=', statuses.from).where('status', '<', statuses.below);
+	if (keyId !== undefined) query = query.where('keyId', '=', keyId);
 	return query.orderBy('id', 'desc').limit(limit).execute();
 }
 

@@ -11,24 +11,7 @@ import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 
-/** Settles sandbox payments by hand: sets the sandbox operator's answer, then the normal flow runs from its callback on. */
-export interface TestPayments {
-	/** Lists the account's payments: open ones first, then by age. */
-	recent(accountId: number): Promise<TestPayment[]>;
-	/** Sets the operator's final answer. Returns false if the account has no such open payment. */
-	settle(account: Account, paymentId: number, outcome: TestOutcome): Promise<boolean>;
-	/** Starts a payment of one hour that waits for a decision. Returns null if no router sells time. */
-	start(account: Account): Promise<PaymentBody | null>;
-}
-
-export interface TestPayment extends PaymentBody {
-	/** True while a decision is possible. */
-	isOpen: boolean;
-	/** A decision that has not taken effect yet. */
-	decided: TestOutcome | null;
-}
-
-export interface TestPaymentsDependencies {
+export interface TestPaymentsContext {
 	config: Config;
 	payments: Payments;
 	routers: Routers;
@@ -45,66 +28,83 @@ const ROUTERS = 100;
 /** Ending of numbers that wait for a decision (operators/sandbox/scenarios.ts). */
 const WAITING_DIGITS = '003';
 
-export function createTestPayments(dependencies: TestPaymentsDependencies): TestPayments {
-	const { config, payments, routers, sessions, operator } = dependencies;
+export type TestPayments = ReturnType<typeof createTestPayments>;
 
-	/** A new number each time: prompts per number are limited. */
-	function waitingNumber(): string {
-		const example = getExampleNumber(config.defaultRegion as CountryCode, examples)?.number ?? '';
-		const middle = String(randomInt(1000)).padStart(3, '0');
-		return `${example.slice(0, -6)}${middle}${WAITING_DIGITS}`;
+/** Settles sandbox payments by hand: sets the sandbox operator's answer, then the normal flow runs from its callback on. */
+export const createTestPayments = (context: TestPaymentsContext) => ({
+	recent: (accountId: number) => recent(context, accountId),
+	settle: (account: Account, paymentId: number, outcome: TestOutcome) =>
+		settle(context, account, paymentId, outcome),
+	start: (account: Account) => start(context, account)
+});
+
+/** Lists the account's payments: open ones first, then by age. */
+async function recent({ payments, operator }: TestPaymentsContext, accountId: number) {
+	const found = await payments.newest(accountId, MAX_PAYMENTS);
+	return Promise.all(
+		found.map(async ({ reference, payment }) => {
+			const unsettled = payment.status === 'pending' || payment.status === 'expired';
+			const decided = unsettled ? await operator.openTo(reference) : undefined;
+			return {
+				...payment,
+				/** True while a decision is possible. */
+				isOpen: decided !== undefined,
+				/** A decision that has not taken effect yet. */
+				decided: decided ?? null
+			};
+		})
+	);
+}
+
+/** Sets the operator's final answer. Returns false if the account has no such open payment. */
+async function settle(
+	{ payments, operator }: TestPaymentsContext,
+	account: Account,
+	paymentId: number,
+	outcome: TestOutcome
+): Promise<boolean> {
+	const found = await payments.newest(account.id, MAX_PAYMENTS);
+	const entry = found.find(({ payment }) => payment.id === paymentId);
+	if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
+	// The callback has arrived and its status read is queued: wait, so that the page shows the result.
+	if (outcome !== 'never' && outcome !== 'late_success') {
+		await soon(async () => {
+			const now = await payments.read(callerOf(account), paymentId);
+			return now.status !== entry.payment.status;
+		});
 	}
+	return true;
+}
 
-	return {
-		async recent(accountId) {
-			const found = await payments.newest(accountId, MAX_PAYMENTS);
-			return Promise.all(
-				found.map(async ({ reference, payment }) => {
-					const unsettled = payment.status === 'pending' || payment.status === 'expired';
-					const decided = unsettled ? await operator.openTo(reference) : undefined;
-					return { ...payment, isOpen: decided !== undefined, decided: decided ?? null };
-				})
-			);
-		},
-		async settle(account, paymentId, outcome) {
-			const found = await payments.newest(account.id, MAX_PAYMENTS);
-			const entry = found.find(({ payment }) => payment.id === paymentId);
-			if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
-			// The callback has arrived and its status read is queued: wait, so that the page shows the result.
-			if (outcome !== 'never' && outcome !== 'late_success') {
-				await soon(async () => {
-					const now = await payments.read(callerOf(account), paymentId);
-					return now.status !== entry.payment.status;
-				});
-			}
-			return true;
-		},
-		async start(account) {
-			const caller = callerOf(account);
-			const near = await routers.list({
-				...config.centre,
-				radius: ROUTERS_WITHIN_METRES,
-				limit: ROUTERS,
-				after: null
-			});
-			const router = near.data.find(({ status }) => status === 'online');
-			if (!router) return null;
-			const phone = waitingNumber();
-			const session = await sessions.create(caller, {
-				router_id: router.id,
-				duration: '1h',
-				payment_method: 'mobile_money',
-				phone
-			});
-			const started = await payments.start(caller, { session_id: session.id, amount: session.amount, phone });
-			await soon(async () => {
-				const found = await payments.newest(account.id, MAX_PAYMENTS);
-				const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
-				return reference === undefined || (await operator.openTo(reference)) !== undefined;
-			});
-			return started;
-		}
-	};
+/** Starts a payment of one hour that waits for a decision. Returns null if no router sells time. */
+async function start(context: TestPaymentsContext, account: Account): Promise<PaymentBody | null> {
+	const { config, payments, routers, sessions, operator } = context;
+	const caller = callerOf(account);
+	const near = await routers.list({
+		...config.centre,
+		radius: ROUTERS_WITHIN_METRES,
+		limit: ROUTERS,
+		after: null
+	});
+	const router = near.data.find(({ status }) => status === 'online');
+	if (!router) return null;
+	const phone = waitingNumber(config.defaultRegion as CountryCode);
+	const order = { router_id: router.id, duration: '1h', payment_method: 'mobile_money', phone } as const;
+	const session = await sessions.create(caller, order);
+	const started = await payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+	await soon(async () => {
+		const found = await payments.newest(account.id, MAX_PAYMENTS);
+		const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
+		return reference === undefined || (await operator.openTo(reference)) !== undefined;
+	});
+	return started;
+}
+
+/** A new number each time: prompts per number are limited. */
+function waitingNumber(region: CountryCode): string {
+	const example = getExampleNumber(region, examples)?.number ?? '';
+	const middle = String(randomInt(1000)).padStart(3, '0');
+	return `${example.slice(0, -6)}${middle}${WAITING_DIGITS}`;
 }
 
 /** The account as the caller, with every scope of its role. */

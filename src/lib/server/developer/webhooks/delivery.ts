@@ -15,8 +15,6 @@ export interface DeliveryContext {
 	clock: Clock;
 	secrets: Secrets;
 	transport: Transport;
-	/** From 0 to below 1. */
-	random?: () => number;
 }
 
 const USER_AGENT = 'Airtill-Webhooks/1.0';
@@ -50,34 +48,20 @@ export const createDelivery =
 		// A process died after it recorded the attempt.
 		if (delivery.next_attempt_at > startedAt) return delivery.next_attempt_at;
 		const signing = signingSecrets(context, endpoint, startedAt);
+		const id = delivery.event_id;
+		const timestamp = Math.floor(startedAt / 1000);
+		const body = context.secrets.decrypt(delivery.body_sealed, bodyContext(endpoint.id, id));
+		const headers = {
+			...headersOf(id, timestamp),
+			'webhook-signature': signatures({ id, timestamp, body }, signing)
+		};
 		const started = performance.now();
-		const outcome = await send(context, { delivery, endpoint, signing, startedAt }, signal);
+		const outcome = await context.transport.send({ url: endpoint.address, headers, body }, signal);
 		if ('failure' in outcome && outcome.failure === 'interrupted') return startedAt;
 		const durationMs = Math.round(performance.now() - started);
 		const attempt = attemptOf(context, delivery, outcome, { startedAt, durationMs, signing });
 		return finishAttempt(database, delivery, attempt);
 	};
-
-function send(
-	{ secrets, transport }: DeliveryContext,
-	{ delivery, endpoint, signing, startedAt }: Sending,
-	signal: AbortSignal
-): Promise<Outcome> {
-	const timestamp = Math.floor(startedAt / 1000);
-	const body = secrets.decrypt(delivery.body_sealed, bodyContext(endpoint.id, delivery.event_id));
-	const headers = {
-		...headersOf(delivery.event_id, timestamp),
-		'webhook-signature': signatures({ id: delivery.event_id, timestamp, body }, signing)
-	};
-	return transport.send({ url: endpoint.address, headers, body }, signal);
-}
-
-interface Sending {
-	delivery: store.DeliveryRow;
-	endpoint: store.EndpointRow;
-	signing: readonly string[];
-	startedAt: number;
-}
 
 /** The current secret, and the one before it while that is valid. */
 function signingSecrets({ secrets }: DeliveryContext, endpoint: store.EndpointRow, now: number): string[] {
@@ -88,7 +72,7 @@ function signingSecrets({ secrets }: DeliveryContext, endpoint: store.EndpointRo
 }
 
 function attemptOf(
-	{ clock, random = Math.random }: DeliveryContext,
+	{ clock }: DeliveryContext,
 	delivery: store.DeliveryRow,
 	outcome: Outcome,
 	{ signing, ...time }: { startedAt: number; durationMs: number; signing: readonly string[] }
@@ -112,7 +96,7 @@ function attemptOf(
 		response: answer && redactResponse(answer.response, signing),
 		succeeded,
 		// A test is for the person who looks at the page now: it is not repeated.
-		nextAt: succeeded || isTest ? null : nextAttemptAt(failed, random()),
+		nextAt: succeeded || isTest ? null : nextAttemptAt(failed, Math.random()),
 		countsForHealth: !isTest
 	};
 }

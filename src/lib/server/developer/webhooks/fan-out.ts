@@ -7,15 +7,6 @@ import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
-/**
- * Creates the deliveries of an event in the transaction of its state change, so that no event is lost or invented.
- * The body is stored once, and every attempt signs and sends those bytes.
- */
-export interface FanOut {
-	/** Reads one index if no endpoint wants the event. */
-	publish(trx: Tx, event: RecordedEvent): Promise<void>;
-}
-
 /** The context that a stored body is sealed for. */
 export const bodyContext = (endpointId: number, eventId: string) => `webhook-body:${endpointId}:${eventId}`;
 
@@ -30,20 +21,22 @@ export interface Envelope {
 export const eventBody = ({ id, type, createdAt, data }: Envelope): string =>
 	JSON.stringify({ id, type, timestamp: isoTime(createdAt), api_version: API_VERSION, data });
 
-export function createFanOut(secrets: Secrets, jobs: Jobs): FanOut {
-	return {
-		async publish(trx, event) {
-			const endpoints = await store.recipients(trx, event);
-			if (endpoints.length === 0) return;
-			const whole = eventBody(event);
-			const masked = eventBody({ ...event, data: withMaskedPhone(event.data) });
-			for (const { id, account_id, status } of endpoints) {
-				const body = account_id === event.accountId ? whole : masked;
-				await insertDelivery(trx, { endpointId: id, status, event, body }, { secrets, jobs });
-			}
+/**
+ * Creates the function that inserts the deliveries of an event in the transaction of its state change, so that no
+ * event is lost or invented. The body is stored once, and every attempt signs and sends those bytes.
+ */
+export const createFanOut =
+	(secrets: Secrets, jobs: Jobs) =>
+	async (trx: Tx, event: RecordedEvent): Promise<void> => {
+		const endpoints = await store.recipients(trx, event);
+		if (endpoints.length === 0) return;
+		const whole = eventBody(event);
+		const masked = eventBody({ ...event, data: withMaskedPhone(event.data) });
+		for (const { id, account_id, status } of endpoints) {
+			const body = account_id === event.accountId ? whole : masked;
+			await insertDelivery(trx, { endpointId: id, status, event, body }, { secrets, jobs });
 		}
 	};
-}
 
 /** Inserts a delivery and its job. A disabled endpoint keeps its events, but nothing is sent. @returns its id */
 export async function insertDelivery(

@@ -33,18 +33,22 @@ export async function finishAttempt(
 	delivery: store.DeliveryRow,
 	attempt: Attempt
 ): Promise<number | null> {
+	// A replay during the attempt has moved the next attempt, and stays due.
+	const unlessReplayed = <T>(column: string, value: T) =>
+		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
 	return db.transaction().execute(async (trx) => {
 		// The endpoint first, as in every transaction that changes both: two of them never wait for each other.
 		await noteHealth(trx, delivery.endpoint_id, attempt);
 		const isActive = (await store.endpointById(trx, delivery.endpoint_id))?.status === 'active';
 		const nextAt = isActive && !attempt.succeeded ? attempt.nextAt : null;
+		const status = attempt.succeeded ? 'delivered' : nextAt === null ? 'failed' : 'pending';
 		await trx
 			.updateTable('webhook_deliveries')
 			.set({
-				status: attempt.succeeded ? 'delivered' : nextAt === null ? 'failed' : 'pending',
-				next_attempt_at: nextAt,
+				status: unlessReplayed('status', status),
+				next_attempt_at: unlessReplayed('next_attempt_at', nextAt),
+				tries: unlessReplayed('tries', delivery.tries + 1),
 				attempts: sql`attempts + 1`,
-				tries: sql`tries + 1`,
 				last_status_code: attempt.statusCode,
 				last_failure: attempt.failure,
 				last_attempt_at: attempt.startedAt,

@@ -11,7 +11,6 @@ import type {
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;
-export type DeliveryStatus = DeliveryRow['status'];
 export type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
 
 /** Kind of job that sends a delivery: its subject is the delivery, its group the endpoint. */
@@ -20,42 +19,43 @@ export const DELIVERY_JOB = 'webhooks.deliver';
 /** `last_failure` of deliveries that were not sent because their endpoint is disabled. */
 export const ENDPOINT_DISABLED = 'endpoint_disabled';
 
-const isRowId = (id: number) => Number.isSafeInteger(id);
+/** Columns of a working endpoint. */
+export const HEALTHY = {
+	status: 'active',
+	disabled_reason: null,
+	failing_since: null,
+	failing_noticed: 0,
+	notice: null,
+	notice_lease_until: null
+} as const;
 
-export async function findByAddress(
-	queries: Queries,
-	accountId: number,
-	address: string
-): Promise<EndpointRow | null> {
-	const row = await queries
+export interface DeliveryPage {
+	before: number | null;
+	limit: number;
+	status?: DeliveryRow['status'];
+}
+
+export const findByAddress = (queries: Queries, accountId: number, address: string) =>
+	queries
 		.selectFrom('webhook_endpoints')
 		.selectAll()
 		.where('account_id', '=', accountId)
 		.where('address', '=', address)
 		.executeTakeFirst();
-	return row ?? null;
-}
 
 export async function find(queries: Queries, accountId: number, id: number): Promise<EndpointRow | null> {
-	if (!isRowId(id)) return null;
-	const row = await queries
-		.selectFrom('webhook_endpoints')
-		.selectAll()
-		.where('id', '=', id)
-		.where('account_id', '=', accountId)
-		.executeTakeFirst();
-	return row ?? null;
+	const row = Number.isSafeInteger(id) ? await endpointById(queries, id) : null;
+	return row?.account_id === accountId ? row : null;
 }
 
 /** Newest first. */
-export async function list(queries: Queries, accountId: number): Promise<EndpointRow[]> {
-	return queries
+export const list = (queries: Queries, accountId: number) =>
+	queries
 		.selectFrom('webhook_endpoints')
 		.selectAll()
 		.where('account_id', '=', accountId)
 		.orderBy('id', 'desc')
 		.execute();
-}
 
 export async function count(queries: Queries, accountId: number): Promise<number> {
 	const row = await queries
@@ -66,40 +66,22 @@ export async function count(queries: Queries, accountId: number): Promise<number
 	return row.count;
 }
 
-export async function insert(
-	queries: Queries,
-	endpoint: Insertable<WebhookEndpointsTable>
-): Promise<EndpointRow> {
-	return queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
-}
+export const insert = (queries: Queries, endpoint: Insertable<WebhookEndpointsTable>) =>
+	queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
 
-/** @returns the changed row, or null if it does not exist */
-export async function change(
-	queries: Queries,
-	accountId: number,
-	id: number,
-	to: Updateable<WebhookEndpointsTable>
-): Promise<EndpointRow | null> {
-	if (!isRowId(id)) return null;
-	const row = await queries
+export const change = (queries: Queries, id: number, to: Updateable<WebhookEndpointsTable>) =>
+	queries
 		.updateTable('webhook_endpoints')
 		.set(to)
 		.where('id', '=', id)
-		.where('account_id', '=', accountId)
 		.returningAll()
-		.executeTakeFirst();
-	return row ?? null;
-}
+		.executeTakeFirstOrThrow();
 
 /** Removes an endpoint with its deliveries and their attempts. */
 export async function remove(queries: Queries, accountId: number, id: number): Promise<boolean> {
-	if (!isRowId(id)) return false;
-	const result = await queries
-		.deleteFrom('webhook_endpoints')
-		.where('id', '=', id)
-		.where('account_id', '=', accountId)
-		.executeTakeFirst();
-	return result.numDeletedRows > 0n;
+	if (!(await find(queries, accountId, id))) return false;
+	await queries.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
+	return true;
 }
 
 /** Gives up pending deliveries of an endpoint. They stay in the log and can be replayed; their jobs find nothing to send. */
@@ -155,7 +137,7 @@ export async function recipients(
 export async function deliveries(
 	queries: Queries,
 	endpointId: number,
-	page: { before: number | null; limit: number; status?: DeliveryStatus }
+	page: DeliveryPage
 ): Promise<DeliveryRow[]> {
 	let query = queries.selectFrom('webhook_deliveries').selectAll().where('endpoint_id', '=', endpointId);
 	if (page.before !== null) query = query.where('id', '<', page.before);
@@ -163,40 +145,25 @@ export async function deliveries(
 	return query.orderBy('id', 'desc').limit(page.limit).execute();
 }
 
-export async function findDelivery(
-	queries: Queries,
-	accountId: number,
-	id: number
-): Promise<DeliveryRow | null> {
-	if (!isRowId(id)) return null;
-	const row = await queries
+/** Reads a delivery of an account with the address and the status of its endpoint. */
+export async function findDelivery(queries: Queries, accountId: number, id: number) {
+	if (!Number.isSafeInteger(id)) return undefined;
+	return queries
 		.selectFrom('webhook_deliveries')
 		.innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
 		.selectAll('webhook_deliveries')
+		.select(['webhook_endpoints.address', 'webhook_endpoints.status as endpoint_status'])
 		.where('webhook_deliveries.id', '=', id)
 		.where('webhook_endpoints.account_id', '=', accountId)
 		.executeTakeFirst();
-	return row ?? null;
 }
 
 /** For the job's handler: finds deliveries of every account. */
-export async function deliveryById(queries: Queries, id: number): Promise<DeliveryRow | null> {
-	const row = await queries
-		.selectFrom('webhook_deliveries')
-		.selectAll()
-		.where('id', '=', id)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const deliveryById = (queries: Queries, id: number) =>
+	queries.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
 
-export async function endpointById(queries: Queries, id: number): Promise<EndpointRow | null> {
-	const row = await queries
-		.selectFrom('webhook_endpoints')
-		.selectAll()
-		.where('id', '=', id)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const endpointById = (queries: Queries, id: number) =>
+	queries.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirst();
 
 const SLOW_AFTER_MS = 60_000;
 
@@ -211,24 +178,21 @@ export async function failingEndpoints(queries: Queries, now: number): Promise<R
 }
 
 /** Oldest first. */
-export async function attempts(queries: Queries, deliveryId: number): Promise<AttemptRow[]> {
-	return queries
+export const attempts = (queries: Queries, deliveryId: number) =>
+	queries
 		.selectFrom('webhook_attempts')
 		.selectAll()
 		.where('delivery_id', '=', deliveryId)
 		.orderBy('started_at')
 		.orderBy('id')
 		.execute();
-}
+
+const dueAt = (now: number) =>
+	({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now }) as const;
 
 /** Makes a delivery due now, whatever its state. */
-export async function replay(queries: Queries, id: number, now: number): Promise<void> {
-	await queries
-		.updateTable('webhook_deliveries')
-		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
-		.where('id', '=', id)
-		.execute();
-}
+export const replay = (queries: Queries, id: number, now: number) =>
+	queries.updateTable('webhook_deliveries').set(dueAt(now)).where('id', '=', id).execute();
 
 /** Makes all failed deliveries that were created since a moment due now. @returns their ids */
 export async function replayFailed(
@@ -238,7 +202,7 @@ export async function replayFailed(
 ): Promise<number[]> {
 	const rows = await queries
 		.updateTable('webhook_deliveries')
-		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
+		.set(dueAt(now))
 		.where('endpoint_id', '=', endpointId)
 		.where('status', '=', 'failed')
 		.where('created_at', '>=', since)

@@ -39,7 +39,7 @@ export interface WebhookNotice {
 /** Notifies an account. If it fails, it is called again. */
 export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
 
-export interface UpkeepDependencies {
+export interface UpkeepContext {
 	database: Database;
 	clock: Clock;
 	log: Log;
@@ -47,91 +47,89 @@ export interface UpkeepDependencies {
 }
 
 /** Creates the job's handler, which returns when to run again. */
-export function createUpkeep({ database, clock, log, notify }: UpkeepDependencies): () => Promise<number> {
-	const { db } = database;
+export const createUpkeep =
+	(context: UpkeepContext): (() => Promise<number>) =>
+	async () => {
+		const now = context.clock.now();
+		await disableFailing(context.database, now);
+		await notifyAccounts(context, now);
+		await deleteOld(context.database, now);
+		return now + EVERY_MS;
+	};
 
-	async function disableFailing(now: number): Promise<void> {
-		await db
-			.updateTable('webhook_endpoints')
-			.set({ status: 'disabled', disabled_reason: 'failing', notice: 'disabled', updated_at: now })
-			.where('status', '=', 'active')
-			.where('failing_since', '<=', now - DISABLE_AFTER_MS)
-			.where(
-				sql<boolean>`(select count(*) from (
+async function disableFailing({ db }: Database, now: number): Promise<void> {
+	await db
+		.updateTable('webhook_endpoints')
+		.set({ status: 'disabled', disabled_reason: 'failing', notice: 'disabled', updated_at: now })
+		.where('status', '=', 'active')
+		.where('failing_since', '<=', now - DISABLE_AFTER_MS)
+		.where(
+			sql<boolean>`(select count(*) from (
 					select 1 from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
 					where d.endpoint_id = webhook_endpoints.id and d.type <> 'webhook.test'
 						and a.started_at >= webhook_endpoints.failing_since
 					limit ${LEAST_FAILURES}) as failures) >= ${LEAST_FAILURES}`
-			)
-			.execute();
-		// Includes endpoints that were disabled while an event was being sent to them.
-		await db
-			.updateTable('webhook_deliveries')
-			.set({ status: 'failed', next_attempt_at: null, last_failure: store.ENDPOINT_DISABLED })
-			.where('endpoint_id', 'in', (from) =>
-				from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
-			)
-			.where(sql<boolean>`status = 'pending'`)
-			.execute();
-		await db
-			.updateTable('webhook_endpoints')
-			.set({ failing_noticed: 1, notice: 'failing' })
-			.where('status', '=', 'active')
-			.where('failing_noticed', '=', 0)
-			.where('failing_since', '<=', now - TELL_AFTER_MS)
-			.execute();
-	}
+		)
+		.execute();
+	// Includes endpoints that were disabled while an event was being sent to them.
+	await db
+		.updateTable('webhook_deliveries')
+		.set({ status: 'failed', next_attempt_at: null, last_failure: store.ENDPOINT_DISABLED })
+		.where('endpoint_id', 'in', (from) =>
+			from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
+		)
+		.where(sql<boolean>`status = 'pending'`)
+		.execute();
+	await db
+		.updateTable('webhook_endpoints')
+		.set({ failing_noticed: 1, notice: 'failing' })
+		.where('status', '=', 'active')
+		.where('failing_noticed', '=', 0)
+		.where('failing_since', '<=', now - TELL_AFTER_MS)
+		.execute();
+}
 
-	/** Leases each notification, so that one process sends it, and clears it when it is sent. */
-	async function tell(now: number): Promise<void> {
-		const due = await db
-			.updateTable('webhook_endpoints')
-			.set({ notice_lease_until: now + NOTICE_LEASE_MS })
-			.where('notice', 'is not', null)
-			.where((where) =>
-				where.or([where('notice_lease_until', 'is', null), where('notice_lease_until', '<=', now)])
-			)
-			.returningAll()
-			.execute();
-		for (const endpoint of due) {
-			const { id, account_id, url, notice, failing_since, disabled_reason } = endpoint;
-			if (notice === null) continue;
-			try {
-				const about = { kind: notice, endpointId: id, url, failingSince: failing_since };
-				await notify(account_id, { ...about, reason: disabled_reason });
-				log.warn({ endpoint: id, account: account_id, notice }, 'webhook fails');
-				await db
-					.updateTable('webhook_endpoints')
-					.set({ notice: null, notice_lease_until: null })
-					.where('id', '=', id)
-					.where('notice', '=', notice)
-					.execute();
-			} catch (error) {
-				log.warn({ err: error, endpoint: id }, 'notice not sent; it will be tried again');
-			}
+/** Leases each notification, so that one process sends it, and clears it when it is sent. */
+async function notifyAccounts({ database: { db }, log, notify }: UpkeepContext, now: number): Promise<void> {
+	const due = await db
+		.updateTable('webhook_endpoints')
+		.set({ notice_lease_until: now + NOTICE_LEASE_MS })
+		.where('notice', 'is not', null)
+		.where((where) =>
+			where.or([where('notice_lease_until', 'is', null), where('notice_lease_until', '<=', now)])
+		)
+		.returningAll()
+		.execute();
+	for (const endpoint of due) {
+		const { id, account_id, url, notice, failing_since, disabled_reason } = endpoint;
+		if (notice === null) continue;
+		try {
+			const about = { kind: notice, endpointId: id, url, failingSince: failing_since };
+			await notify(account_id, { ...about, reason: disabled_reason });
+			log.warn({ endpoint: id, account: account_id, notice }, 'webhook fails');
+			await db
+				.updateTable('webhook_endpoints')
+				.set({ notice: null, notice_lease_until: null })
+				.where('id', '=', id)
+				.where('notice', '=', notice)
+				.execute();
+		} catch (error) {
+			log.warn({ err: error, endpoint: id }, 'notice not sent; it will be tried again');
 		}
 	}
+}
 
-	async function forget(now: number): Promise<void> {
-		const before = now - KEEP_MS;
-		await sql`delete from webhook_deliveries where id in (select id from webhook_deliveries
+async function deleteOld({ db }: Database, now: number): Promise<void> {
+	const before = now - KEEP_MS;
+	await sql`delete from webhook_deliveries where id in (select id from webhook_deliveries
 			where updated_at < ${before} and status <> 'pending' limit ${BATCH})`.execute(db);
-		await sql`delete from webhook_attempts where id in (select id from webhook_attempts
+	await sql`delete from webhook_attempts where id in (select id from webhook_attempts
 			where started_at < ${before} limit ${BATCH})`.execute(db);
-		await sql`update events set data = '{}' where id in (select id from events
+	await sql`update events set data = '{}' where id in (select id from events
 			where created_at < ${before} and data <> '{}' limit ${BATCH})`.execute(db);
-		await db
-			.updateTable('webhook_endpoints')
-			.set({ old_secret_sealed: null, old_secret_until: null })
-			.where('old_secret_until', '<=', now)
-			.execute();
-	}
-
-	return async () => {
-		const now = clock.now();
-		await disableFailing(now);
-		await tell(now);
-		await forget(now);
-		return now + EVERY_MS;
-	};
+	await db
+		.updateTable('webhook_endpoints')
+		.set({ old_secret_sealed: null, old_secret_until: null })
+		.where('old_secret_until', '<=', now)
+		.execute();
 }

@@ -8,35 +8,10 @@ import * as store from './store.ts';
 
 export { MAX_UPLOAD_BYTES } from './logo.ts';
 
-/**
- * The name, logo and colour that buyers see at an owner's routers. They are set for the account or for one router; a
- * field that is set for the router replaces the account's. The caller checks who may change a brand.
- */
-export interface Branding {
-	/** Reads the brands that buyers see, by router id. Routers without a brand are not in the map. */
-	ofRouters(
-		queries: Queries,
-		routers: readonly { id: number; owner_account_id: number }[]
-	): Promise<ReadonlyMap<number, BrandBody>>;
-	/** Reads the subject's own settings, without those that a router inherits from its account. */
-	read(subject: BrandSubject): Promise<BrandSettings>;
-	/** Replaces the subject's settings. @throws BrandRefused */
-	change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void>;
-	/** Reads a logo by its file name; null if there is none. */
-	logo(file: string): Promise<StoredLogo | null>;
-}
-
 /** One router's brand or, with `routerId: null`, the brand of all routers of the account. */
 export interface BrandSubject {
 	accountId: number;
 	routerId: number | null;
-}
-
-export interface BrandSettings {
-	name: string | null;
-	/** `#rrggbb` */
-	accent: string | null;
-	logo: BrandBody['logo'];
 }
 
 export interface BrandChange {
@@ -46,12 +21,6 @@ export interface BrandChange {
 	accent: string | null;
 	/** An uploaded file, or the fate of the current logo. */
 	logo: Buffer | 'keep' | 'remove';
-}
-
-/** SVG logos are from releases that rewrote and stored them; new uploads become PNG. */
-export interface StoredLogo {
-	type: 'image/png' | 'image/svg+xml';
-	bytes: Buffer;
 }
 
 /** A brand change with an invalid field. For `logo` the message is shown to the owner. */
@@ -72,9 +41,19 @@ const HASH_LENGTH = 32;
 const subjectOf = ({ accountId, routerId }: BrandSubject) =>
 	routerId === null ? `account ${accountId}` : `router ${routerId}`;
 
-export function createBranding(database: Database, clock: Clock): Branding {
+export type Branding = ReturnType<typeof createBranding>;
+
+/**
+ * The name, logo and colour that buyers see at an owner's routers. They are set for the account or for one router; a
+ * field that is set for the router replaces the account's. The caller checks who may change a brand.
+ */
+export function createBranding(database: Database, clock: Clock) {
 	return {
-		async ofRouters(queries, routers) {
+		/** Reads the brands that buyers see, by router id. Routers without a brand are not in the map. */
+		async ofRouters(
+			queries: Queries,
+			routers: readonly { id: number; owner_account_id: number }[]
+		): Promise<ReadonlyMap<number, BrandBody>> {
 			const subjects = new Set(
 				routers.flatMap(({ id, owner_account_id }) => [`router ${id}`, `account ${owner_account_id}`])
 			);
@@ -87,11 +66,13 @@ export function createBranding(database: Database, clock: Clock): Branding {
 			}
 			return brands;
 		},
-		async read(subject) {
+		/** Reads the subject's own settings, without those that a router inherits from its account. */
+		async read(subject: BrandSubject) {
 			const [row] = await store.find(database.db, [subjectOf(subject)]);
 			return { name: row?.name ?? null, accent: row?.accent ?? null, logo: logoOf(row) };
 		},
-		async change(subject, change, byAccountId) {
+		/** Replaces the subject's settings. @throws BrandRefused */
+		async change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void> {
 			const name = checkedName(change.name);
 			const accent = change.accent === null ? null : checkedAccent(change.accent);
 			const logo = typeof change.logo === 'string' ? change.logo : await checkedLogo(change.logo);
@@ -106,7 +87,8 @@ export function createBranding(database: Database, clock: Clock): Branding {
 				updated_by: byAccountId
 			});
 		},
-		async logo(file) {
+		/** Reads a logo by its file name; null if there is none. SVG logos are from releases that rewrote and stored them. */
+		async logo(file: string) {
 			const extension = LOGO_FILE.exec(file)?.[1];
 			const data = extension === undefined ? null : await store.logo(database.db, file);
 			if (data === null) return null;

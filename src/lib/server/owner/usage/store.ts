@@ -1,19 +1,9 @@
-import { sql } from 'kysely';
+import { sql, type Insertable, type RawBuilder } from 'kysely';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { NetworkUsageTable } from '#lib/server/db/schema.ts';
 
-/** A connection whose counters have grown since they were last booked. */
-export interface Unbooked {
-	id: number;
-	gateway_id: number;
-	router_id: number;
-	seen_at: number;
-	bytes_in: number;
-	bytes_out: number;
-	booked_in: number;
-	booked_out: number;
-}
-
-export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =>
+/** Reads connections whose counters have grown since they were last booked. */
+export const unbooked = (queries: Queries, limit: number) =>
 	queries
 		.selectFrom('connections as connection')
 		.innerJoin('gateways', 'gateways.id', 'connection.gateway_id')
@@ -36,7 +26,10 @@ export const unbooked = (queries: Queries, limit: number): Promise<Unbooked[]> =
 		.execute();
 
 /** Marks the counters as booked. Returns false if they have grown meanwhile. */
-export async function noteBooked(trx: Tx, row: Unbooked): Promise<boolean> {
+export async function noteBooked(
+	trx: Tx,
+	row: Awaited<ReturnType<typeof unbooked>>[number]
+): Promise<boolean> {
 	const { numUpdatedRows } = await trx
 		.updateTable('connections')
 		.set({ booked_in: row.bytes_in, booked_out: row.bytes_out })
@@ -47,41 +40,25 @@ export async function noteBooked(trx: Tx, row: Unbooked): Promise<boolean> {
 	return numUpdatedRows > 0n;
 }
 
-export interface Data {
-	bytesIn: number;
-	bytesOut: number;
-}
-
-export async function book(
-	trx: Tx,
-	{ routerId, day }: { routerId: number; day: string },
-	{ bytesIn, bytesOut }: Data
-): Promise<void> {
-	await trx
+export const book = (trx: Tx, usage: Insertable<NetworkUsageTable>) =>
+	trx
 		.insertInto('network_usage')
-		.values({ router_id: routerId, day, bytes_in: bytesIn, bytes_out: bytesOut })
+		.values(usage)
 		.onConflict((conflict) =>
 			conflict.columns(['router_id', 'day']).doUpdateSet({
-				bytes_in: sql`network_usage.bytes_in + ${bytesIn}`,
-				bytes_out: sql`network_usage.bytes_out + ${bytesOut}`
+				bytes_in: sql`network_usage.bytes_in + ${usage.bytes_in}`,
+				bytes_out: sql`network_usage.bytes_out + ${usage.bytes_out}`
 			})
 		)
 		.execute();
-}
-
-export interface RouterData {
-	router_id: number;
-	today: number;
-	month: number;
-}
 
 /** Sums bytes in both directions from the first day of a month to today, by router. */
 export async function dataOfRouters(
 	queries: Queries,
 	routerIds: readonly number[],
 	{ first, today }: { first: string; today: string }
-): Promise<RouterData[]> {
-	const { rows } = await sql<RouterData>`
+) {
+	const { rows } = await sql<{ router_id: number; today: number; month: number }>`
 		select router_id, sum(bytes_in + bytes_out) as month,
 			sum(case when day = ${today} then bytes_in + bytes_out else 0 end) as today
 		from network_usage
@@ -91,48 +68,47 @@ export async function dataOfRouters(
 }
 
 /** Counts connected devices by gateway, from recent reports. */
-export async function freshDevices(
-	queries: Queries,
-	gatewayIds: readonly number[],
-	freshAfter: number
-): Promise<Map<number, number>> {
-	const { rows } = await sql<{ gateway_id: number; devices: number }>`
-		select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from connections
-		where gateway_id in (${sql.join(gatewayIds)}) and stopped_at is null and seen_at >= ${freshAfter}
-		group by gateway_id`.execute(queries);
+export const connectedDevices = (queries: Queries, gatewayIds: readonly number[], freshAfter: number) =>
+	devicesByGateway(
+		queries,
+		sql`select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from connections
+			where gateway_id in (${sql.join(gatewayIds)}) and stopped_at is null and seen_at >= ${freshAfter}
+			group by gateway_id`
+	);
+
+/** Counts granted devices by gateway. */
+export const grantedDevices = (queries: Queries, gatewayIds: readonly number[], now: number) =>
+	devicesByGateway(
+		queries,
+		sql`select gateway_id, count(*) as devices from grants
+			where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null
+				and requested_end_at > ${now}
+			group by gateway_id`
+	);
+
+async function devicesByGateway(queries: Queries, query: RawBuilder<unknown>) {
+	const { rows } = await (query as RawBuilder<{ gateway_id: number; devices: number }>).execute(queries);
 	return new Map(rows.map((row) => [row.gateway_id, row.devices]));
 }
 
-/** Counts granted devices by gateway. */
-export async function guestsLetIn(
-	queries: Queries,
-	gatewayIds: readonly number[],
-	now: number
-): Promise<Map<number, number>> {
-	const { rows } = await sql<{ gateway_id: number; guests: number }>`
-		select gateway_id, count(*) as guests from grants
-		where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null and requested_end_at > ${now}
-		group by gateway_id`.execute(queries);
-	return new Map(rows.map((row) => [row.gateway_id, row.guests]));
-}
-
-export interface SessionData {
+export interface SessionUse {
 	session_id: number;
+	/** In both directions. */
 	bytes: number;
-	/** Network sessions with a recent report. */
-	fresh: number;
+	/** Connections with a recent report. */
+	connected: number;
 }
 
 /** Sums the connections that started during each session; each is counted once per pass. */
-export async function dataOfSessions(
+export async function useOfSessions(
 	queries: Queries,
 	sessionIds: readonly number[],
 	freshAfter: number
-): Promise<SessionData[]> {
-	const { rows } = await sql<SessionData>`
+): Promise<SessionUse[]> {
+	const { rows } = await sql<SessionUse>`
 		select sessions.id as session_id, sum(connection.bytes_in + connection.bytes_out) as bytes,
 			sum(case when connection.stopped_at is null and connection.seen_at >= ${freshAfter}
-				then 1 else 0 end) as fresh
+				then 1 else 0 end) as connected
 		from sessions join connections connection on connection.pass_id = sessions.pass_id
 		where sessions.id in (${sql.join(sessionIds)})
 			and (sessions.id = sessions.pass_id or connection.started_at >= sessions.starts_at)
@@ -144,10 +120,7 @@ export async function dataOfSessions(
 }
 
 /** Lists routers on sale that have neither a gateway nor the owner's own password. */
-export const routersWithoutGateway = (
-	queries: Queries,
-	limit: number
-): Promise<{ id: number; name: string }[]> =>
+export const routersWithoutGateway = (queries: Queries, limit: number) =>
 	queries
 		.selectFrom('routers')
 		.select(['id', 'name'])
@@ -160,7 +133,7 @@ export const routersWithoutGateway = (
 		.execute();
 
 /** Deletes a batch of old rows. */
-export async function forget(
+export async function deleteOld(
 	queries: Queries,
 	before: { at: number; day: string; releasedAt: number },
 	limit: number

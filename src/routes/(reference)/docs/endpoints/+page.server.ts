@@ -1,5 +1,5 @@
 import { endpointsOf } from '#lib/developer/openapi.ts';
-import { documentFor } from '#lib/server/api/reference/document.ts';
+import { documentFor } from '#lib/server/api/document/document.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /docs/endpoints: all operations and webhooks by tag. */

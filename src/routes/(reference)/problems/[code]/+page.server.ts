@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { endpointsOf } from '#lib/developer/openapi.ts';
 import { schemasBelow } from '#lib/developer/schema.ts';
-import { documentFor } from '#lib/server/api/reference/document.ts';
+import { documentFor } from '#lib/server/api/document/document.ts';
 import { occurrencesOf, problemsOf } from '#lib/server/api/reference/problems.ts';
 import type { PageServerLoad } from './$types';
 

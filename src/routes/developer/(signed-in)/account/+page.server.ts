@@ -8,9 +8,8 @@ import {
 	listSessions,
 	removePasskey,
 	requireVisitor,
-	waitToTry
+	tooOften
 } from '#lib/server/web/sign-in.ts';
-import { tooOften } from '../../waiting.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';
@@ -22,10 +21,7 @@ export const load: PageServerLoad = async (event) => {
 	const { rateLimits } = event.locals.app.config;
 	return {
 		account: { role: account.role, plan: account.plan, perMinute: rateLimits[account.plan] },
-		sessions: (await listSessions(event, visitor)).map((session) => ({
-			...session,
-			isThis: session.id === visitor.sessionId
-		})),
+		sessions: await listSessions(event, visitor),
 		passkeys: await listPasskeys(event),
 		done: DONE[event.url.searchParams.get('done') ?? ''] ?? null
 	};
@@ -55,8 +51,8 @@ export const actions: Actions = {
 		const { field } = await readFields(event.request);
 		const problem = passwordProblem(field('wanted'));
 		if (problem !== null) return fail(400, { problem });
-		const wait = await waitToTry(event, email);
-		if (wait !== null) return tooOften(event, wait, {});
+		const refused = await tooOften(event, 'sign-in', email, {});
+		if (refused) return refused;
 		const changed = await changePassword(event, { current: field('current'), wanted: field('wanted') });
 		if (!changed) return fail(400, { problem: 'The current password is wrong.' });
 		done('password');

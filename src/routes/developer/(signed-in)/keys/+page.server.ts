@@ -1,5 +1,5 @@
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
-import { keysOf } from './keys.ts';
+import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
 /** Ended keys are listed so that people see why a key is refused. */

@@ -1,5 +1,6 @@
+import { pageLinks } from '#lib/server/web/page-links.ts';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
-import { keysOf } from '../keys/keys.ts';
+import { idOf, keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
@@ -10,12 +11,10 @@ export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { requestLog } = event.locals.app;
 	const search = event.url.searchParams;
-	const numberOf = (name: string) =>
-		/^\d{1,15}$/.test(search.get(name) ?? '') ? Number(search.get(name)) : null;
-	const statusClass = CLASSES.find((one) => one === numberOf('status')) ?? null;
+	const statusClass = CLASSES.find((one) => one === idOf(search.get('status'))) ?? null;
 	const keys = await keysOf(event, visitor);
-	const key = keys.find(({ id }) => id === numberOf('key')) ?? null;
-	const before = numberOf('before');
+	const key = keys.find(({ id }) => id === idOf(search.get('key'))) ?? null;
+	const before = idOf(search.get('before')) || null;
 	const found = await requestLog.recent(visitor.account.id, {
 		before,
 		// One extra row shows whether there is another page.
@@ -25,11 +24,12 @@ export const load: PageServerLoad = async (event) => {
 	});
 	const entries = found.slice(0, PAGE_SIZE);
 	const hints = new Map(keys.map(({ id, hint }) => [id, hint]));
+	const filter = { status: statusClass, key: key?.id ?? null };
+	const next = found.length > PAGE_SIZE ? (entries.at(-1)?.id ?? null) : null;
 	return {
 		entries: entries.map((entry) => ({ ...entry, hint: hints.get(entry.keyId) ?? '' })),
-		older: found.length > PAGE_SIZE ? (entries.at(-1)?.id ?? null) : null,
-		isFirst: before === null,
-		filter: { status: statusClass, key: key?.id ?? null },
+		pages: pageLinks(event.url.pathname, filter, { parameter: 'before', at: before, next }),
+		filter,
 		keys: keys.map(({ id, name, hint }) => ({ id, name, hint }))
 	};
 };

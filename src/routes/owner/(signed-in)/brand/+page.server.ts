@@ -1,5 +1,5 @@
-import { requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
-import { brandForm, saveBrand } from '../../brand.ts';
+import { requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { brandForm, saveBrand } from '#lib/server/web/owner/brand-form.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** /owner/brand: branding of all routers of the account. */

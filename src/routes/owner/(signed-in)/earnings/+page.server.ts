@@ -1,7 +1,7 @@
-import { requireOwner } from '#lib/server/web/owner.ts';
-import { figureLines, isEmpty, paymentsHref } from '../../figures.ts';
-import { periodOf } from '../../period.ts';
-import { money, periodName } from '../../words.ts';
+import { requireOwner } from '#lib/server/web/owner/owner.ts';
+import { figureLines, isEmpty, paymentsHref } from '#lib/server/web/owner/figures.ts';
+import { periodOf } from '#lib/server/web/owner/period.ts';
+import { money, periodName } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
 
 /** /owner/earnings?period=: the last 30 days, 12 weeks or 12 months, with links to their payments. */

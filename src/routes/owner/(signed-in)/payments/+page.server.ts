@@ -1,8 +1,11 @@
 import type { LinePlace } from '#lib/server/billing/earnings/earnings.ts';
-import { requireOwner } from '#lib/server/web/owner.ts';
-import { figureLines, paymentsHref } from '../../figures.ts';
-import { dayOf, periodOf } from '../../period.ts';
-import { duration, moment, money, periodName } from '../../words.ts';
+import { requireOwner } from '#lib/server/web/owner/owner.ts';
+import { figureLines } from '#lib/server/web/owner/figures.ts';
+import { dayOf, periodOf } from '#lib/server/web/owner/period.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { moment, money, periodName } from '#lib/format/text.ts';
+import { link } from '#lib/i18n/current.ts';
+import { pageLinks } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
@@ -25,7 +28,8 @@ export const load: PageServerLoad = async (event) => {
 		earnings.lines(actor, { period, day }, { after, limit: PAGE_SIZE })
 	]);
 	const { currency } = page;
-	const here = paymentsHref(period, page.start);
+	const filters = { period, day: page.start };
+	const next = page.next?.join('.') ?? null;
 	return {
 		name: periodName(period, page.start, page.end),
 		net: money(body.total.net, currency),
@@ -36,14 +40,12 @@ export const load: PageServerLoad = async (event) => {
 			when: moment(line.at, config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked,
-			duration: duration(line.duration),
+			duration: formatDuration(line.duration),
 			amount: money(line.amount, currency),
 			fee: line.fee === 0 ? '' : money(-line.fee, currency),
 			net: money(line.net, currency)
 		})),
-		isFirst: after === null,
-		here,
-		next: page.next && `${here}&after=${page.next.join('.')}`,
-		download: here.replace('/payments?', '/payments/export?')
+		pages: pageLinks(link('/owner/payments'), filters, { parameter: 'after', at: after, next }),
+		download: link(`/owner/payments/export?period=${period}&day=${page.start}`)
 	};
 };

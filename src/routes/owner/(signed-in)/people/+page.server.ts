@@ -2,8 +2,9 @@ import { error } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { requireOwner } from '#lib/server/web/owner.ts';
-import { personOf } from '../../people.ts';
+import { requireOwner } from '#lib/server/web/owner/owner.ts';
+import { peopleOf } from '#lib/server/web/owner/people.ts';
+import { pageLinks } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
@@ -11,7 +12,7 @@ const PAGE_SIZE = 50;
 /** /owner/people?group=active|expired: customers with and without time left. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
-	const { sessions, cursors, config, usage } = event.locals.app;
+	const { sessions, cursors } = event.locals.app;
 	const group = event.url.searchParams.get('group') === 'expired' ? 'expired' : 'active';
 	const cursor = event.url.searchParams.get('cursor');
 	const filters = ['owner/people', actor.accountId, group];
@@ -23,14 +24,11 @@ export const load: PageServerLoad = async (event) => {
 		throw problem;
 	}
 	const page = await sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after });
-	const uses = await usage.ofSessions(page.data.map((user) => user.session_id));
-	const here = link(`/owner/people?group=${group}`);
+	const next = page.next && cursors.encode(page.next, filters);
 	return {
 		group,
 		counts: page.counts,
-		people: page.data.map((user) => personOf(user, config.reportTimezone, uses.get(user.session_id))),
-		isFirst: after === null,
-		here,
-		next: page.next && `${here}&cursor=${cursors.encode(page.next, filters)}`
+		people: await peopleOf(event.locals.app, page.data),
+		pages: pageLinks(link('/owner/people'), { group }, { parameter: 'cursor', at: after, next })
 	};
 };

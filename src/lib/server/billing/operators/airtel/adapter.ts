@@ -1,3 +1,4 @@
+import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
 import { currencyExponent, toMajor } from '#lib/domain/money.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, member, textMember } from '../http.ts';
@@ -6,194 +7,43 @@ import type {
 	CallbackHint,
 	OperatorAdapter,
 	PaymentRequest,
-	RawCallback,
+	PaymentTerms,
 	RefundReference,
 	RefundRequest,
 	StatusOutcome,
 	SubmitOutcome
 } from '../operator.ts';
+import { busy, NO_HINT, refused } from '../outcomes.ts';
 import { paymentOutcome, refundOutcome, statusOutcome } from './answers.ts';
-import { matchingVariant, type HashVariant } from './callback-hash.ts';
-import { createConnection, type ConnectionSettings } from './connection.ts';
-import { idOf, referenceOf, type IdFormat } from './ids.ts';
-
-export interface AirtelSettings extends ConnectionSettings {
-	/** Digits, without `+`. */
-	callingCode: string;
-	paymentPath: string;
-	refundPath: string;
-	idFormat: IdFormat;
-	/** Numbers are sent with the leading 0. */
-	leadingZero: boolean;
-	/** Allowed in an amount. */
-	decimals: number;
-	/** In major units. */
-	minAmount: number | null;
-	maxAmount: number | null;
-	/** null if callbacks are not authenticated. */
-	callbackKey: string | null;
-	hashVariants: readonly HashVariant[];
-}
+import { HASH_VARIANTS, matchingVariant } from './callback-hash.ts';
+import { createConnection, type Connection } from './connection.ts';
+import { idOf, referenceOf } from './ids.ts';
+import type { AirtelValues } from './settings.ts';
 
 /** From the documentation of one client; the operator names no limit. */
 const MAX_REFERENCE_LENGTH = 25;
+
+interface AirtelContext {
+	values: AirtelValues;
+	log: OperatorDependencies['log'];
+	connection: Connection;
+	/** Digits, without `+`. */
+	callingCode: string;
+}
 
 /**
  * Airtel Money collections (mobile-money.md section 3). Specifics: numbers are sent without country code, tokens live
  * for minutes, `SUCCESS` for a payment only means that the payer was prompted, the status read names no amount, and a
  * refund has neither our reference nor a readable state.
  */
-export function createAirtelAdapter(
-	settings: AirtelSettings,
-	dependencies: OperatorDependencies
-): OperatorAdapter {
-	const { country, currency } = settings;
-	const connection = createConnection(settings, dependencies);
-
-	const nationalNumber = (phone: string) => {
-		const number = phone.slice(1 + settings.callingCode.length);
-		return settings.leadingZero && !number.startsWith('0') ? `0${number}` : number;
-	};
-
-	const takesNumber = (phone: string) => phone.startsWith(`+${settings.callingCode}`);
-
-	function validate(request: Pick<PaymentRequest, 'amountMinor' | 'currency' | 'payerPhone'>): string[] {
-		const problems: string[] = [];
-		if (request.currency !== currency) {
-			return [`Airtel Money is set up for ${currency}, not ${request.currency}.`];
-		}
-		const amount = toMajor(request.amountMinor, currency);
-		const step = 10 ** Math.max(0, currencyExponent(currency) - settings.decimals);
-		if (request.amountMinor % step !== 0) problems.push('Airtel Money takes whole amounts only.');
-		if (request.amountMinor <= 0) problems.push('The amount must be more than zero.');
-		if (settings.minAmount !== null && amount < settings.minAmount) {
-			problems.push(`Airtel Money takes ${currency} ${settings.minAmount} or more.`);
-		}
-		if (settings.maxAmount !== null && amount > settings.maxAmount) {
-			problems.push(`Airtel Money takes ${currency} ${settings.maxAmount} at most.`);
-		}
-		if (!takesNumber(request.payerPhone)) {
-			problems.push(`Airtel Money here takes numbers of +${settings.callingCode} only.`);
-		}
-		return problems;
-	}
-
-	async function submit(request: PaymentRequest): Promise<SubmitOutcome> {
-		const [problem] = validate(request);
-		if (problem !== undefined) {
-			return { kind: 'refused', reason: 'merchant_error', message: problem, retryable: false, raw: problem };
-		}
-		const id = idOf(request.reference, settings.idFormat);
-		const sent = await connection.post(settings.paymentPath, {
-			reference: textFor(request),
-			subscriber: { country, currency, msisdn: nationalNumber(request.payerPhone) },
-			transaction: { amount: toMajor(request.amountMinor, currency), country, currency, id }
-		});
-		return afterSigning(sent, paymentOutcome(sent, id));
-	}
-
-	async function ask(reference: string, storedId: string | null): Promise<StatusOutcome> {
-		const id = storedId ?? idOf(reference, settings.idFormat);
-		return statusOutcome(await connection.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
-	}
-
-	async function readStatus(attempt: AttemptReference): Promise<StatusOutcome> {
-		const outcome = await ask(attempt.reference, attempt.operatorReference);
-		if (outcome.kind === 'failed' && attempt.claim?.claimed === 'succeeded') {
-			const message = `A callback said that it was paid; the enquiry says: ${outcome.message}`;
-			return { kind: 'contradiction', message, raw: outcome.raw };
-		}
-		return outcome;
-	}
-
-	/**
-	 * Refunds the whole amount. Airtel identifies no refund by a reference, so callers must follow the outcomes to send it
-	 * at most once. Reads the status first, so that a payment that is not paid, or already refunded, is not refunded.
-	 */
-	async function refund({ payment }: RefundRequest): Promise<SubmitOutcome> {
-		const before = await ask(payment.reference, payment.operatorReference);
-		const raw = 'raw' in before ? before.raw : before.cause;
-		const refused = (message: string, retryable: boolean): SubmitOutcome => {
-			const reason = retryable ? 'provider_busy' : 'merchant_error';
-			return { kind: 'refused', reason, message, retryable, raw: `${message} ${raw}` };
-		};
-		if (before.kind === 'unavailable' || before.kind === 'pending') {
-			return refused('The payment could not be looked up before its refund.', true);
-		}
-		const stored = payment.providerReference;
-		const named = before.kind === 'succeeded' ? before.providerReference : null;
-		if (before.kind !== 'succeeded' && before.kind !== 'not_found') {
-			return refused('Airtel does not say any more that the payment is paid.', false);
-		}
-		if (stored !== null && named !== null && stored !== named) {
-			return refused(`Airtel names transaction ${named}, not ${stored}.`, false);
-		}
-		const airtelMoneyId = stored ?? named;
-		if (airtelMoneyId === null) return refused('The payment has no airtel_money_id.', false);
-		const sent = await connection.post(settings.refundPath, {
-			transaction: { airtel_money_id: airtelMoneyId }
-		});
-		return afterSigning(sent, refundOutcome(sent, airtelMoneyId));
-	}
-
-	/**
-	 * A refund that Airtel answered with SUCCESS is done; there is no other confirmation. A lost answer cannot be told from
-	 * a request that never arrived, because the payment reads `TS` before and after.
-	 */
-	async function readRefund({ operatorReference, payment }: RefundReference): Promise<StatusOutcome> {
-		if (operatorReference !== null) {
-			const raw = JSON.stringify({ airtel_money_id: operatorReference, status: 'SUCCESS' });
-			const unsaid = { amountMinor: null, currency: null, at: null };
-			return { kind: 'succeeded', providerReference: operatorReference, ...unsaid, raw };
-		}
-		const now = await ask(payment.reference, payment.operatorReference);
-		if (now.kind === 'unavailable') return now;
-		const state = 'raw' in now ? `${now.kind} ${now.raw}` : now.kind;
-		return {
-			kind: 'unreadable',
-			cause: `The answer to the refund was lost, and Airtel has no state of refunds; the payment reads: ${state}`
-		};
-	}
-
-	async function parseCallback(raw: RawCallback): Promise<CallbackHint> {
-		const body = jsonObject(raw.body);
-		const transaction = member(body, 'transaction');
-		const id = textMember(transaction, 'id');
-		const reference = id === null ? null : referenceOf(id);
-		const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
-		return {
-			claimed: CLAIMS[state.trim().toUpperCase()] ?? 'unknown',
-			authentic: authenticityOf(raw.body),
-			reference,
-			operatorReference: reference === null || id === null ? null : id.trim().toLowerCase(),
-			providerReference: textMember(transaction, 'airtel_money_id'),
-			amountMinor: null,
-			currency: null
-		};
-	}
-
-	function authenticityOf(body: string): CallbackHint['authentic'] {
-		if (settings.callbackKey === null) return 'absent';
-		const variant = matchingVariant(body, settings.callbackKey, settings.hashVariants);
-		dependencies.log.debug({ variant }, 'hash of an Airtel callback');
-		return variant === null ? 'invalid' : 'verified';
-	}
-
+export function createAirtel(values: AirtelValues, dependencies: OperatorDependencies): OperatorAdapter {
+	const connection = createConnection(values, dependencies);
+	const callingCode = getCountryCallingCode(values.AIRTEL_COUNTRY as CountryCode);
+	const context: AirtelContext = { values, log: dependencies.log, connection, callingCode };
 	return {
 		id: 'airtel',
 		capabilities: {
-			clientReference: 'string',
-			statusByOurReference: true,
-			statusReturnsAmount: false,
-			callback: {
-				methods: ['POST'],
-				authenticity: settings.callbackKey === null ? 'none' : 'hmac',
-				perRequestUrl: false,
-				answer: null
-			},
-			refund: 'full',
-			payerCheck: false,
-			approvalWindowSeconds: 180,
+			usesPortalCallback: true,
 			// Airtel recommends three minutes. The first read is for the buyer's page; callbacks do the rest.
 			minStatusDelaySeconds: 20,
 			// A status read may not know a queued payment for minutes (mobile-money.md section 8).
@@ -201,18 +51,137 @@ export function createAirtelAdapter(
 			// A second request is refused (ESB000041), but it is not documented from which moment on.
 			resubmitSameReferenceSafe: false
 		},
-		takesNumber,
-		validate,
-		submit,
-		readStatus,
-		parseCallback,
-		refund,
-		readRefund,
+		takesNumber: (phone) => takesNumber(context, phone),
+		validate: (terms) => validate(context, terms),
+		submit: (request) => submit(context, request),
+		readStatus: (attempt) => readStatus(context, attempt),
+		parseCallback: async ({ body }) => parseCallback(context, body),
+		refund: (request) => refund(context, request),
+		readRefund: (reference) => readRefund(context, reference),
 		async health() {
 			const reason = await connection.check();
 			return { ok: reason === null, reason };
 		}
 	};
+}
+
+const takesNumber = ({ callingCode }: AirtelContext, phone: string) => phone.startsWith(`+${callingCode}`);
+
+function validate(context: AirtelContext, { amountMinor, currency, payerPhone }: PaymentTerms): string[] {
+	const { AIRTEL_CURRENCY, AIRTEL_DECIMALS, AIRTEL_MIN_AMOUNT: min, AIRTEL_MAX_AMOUNT: max } = context.values;
+	if (currency !== AIRTEL_CURRENCY)
+		return [`Airtel Money is set up for ${AIRTEL_CURRENCY}, not ${currency}.`];
+	const problems: string[] = [];
+	const amount = toMajor(amountMinor, currency);
+	const step = 10 ** Math.max(0, currencyExponent(currency) - AIRTEL_DECIMALS);
+	if (amountMinor % step !== 0) problems.push('Airtel Money takes whole amounts only.');
+	if (amountMinor <= 0) problems.push('The amount must be more than zero.');
+	if (min !== undefined && amount < min) problems.push(`Airtel Money takes ${currency} ${min} or more.`);
+	if (max !== undefined && amount > max) problems.push(`Airtel Money takes ${currency} ${max} at most.`);
+	if (!takesNumber(context, payerPhone)) {
+		problems.push(`Airtel Money here takes numbers of +${context.callingCode} only.`);
+	}
+	return problems;
+}
+
+async function submit(context: AirtelContext, request: PaymentRequest): Promise<SubmitOutcome> {
+	const { values, connection, callingCode } = context;
+	const [problem] = validate(context, request);
+	if (problem !== undefined) return refused('merchant_error', problem);
+	const id = idOf(request.reference, values.AIRTEL_ID_FORMAT);
+	const number = request.payerPhone.slice(1 + callingCode.length);
+	const msisdn = values.AIRTEL_LEADING_ZERO === 'on' && !number.startsWith('0') ? `0${number}` : number;
+	const market = { country: values.AIRTEL_COUNTRY, currency: values.AIRTEL_CURRENCY };
+	const sent = await connection.post(`/merchant/${values.AIRTEL_API_VERSION}/payments/`, {
+		reference: textFor(request),
+		subscriber: { ...market, msisdn },
+		transaction: { amount: toMajor(request.amountMinor, request.currency), ...market, id }
+	});
+	return afterSigning(sent, paymentOutcome(sent, id));
+}
+
+async function readPayment(
+	{ values, connection }: AirtelContext,
+	{ reference, operatorReference }: Pick<AttemptReference, 'reference' | 'operatorReference'>
+): Promise<StatusOutcome> {
+	const id = operatorReference ?? idOf(reference, values.AIRTEL_ID_FORMAT);
+	return statusOutcome(await connection.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
+}
+
+async function readStatus(context: AirtelContext, attempt: AttemptReference): Promise<StatusOutcome> {
+	const outcome = await readPayment(context, attempt);
+	if (outcome.kind === 'failed' && attempt.claim?.claimed === 'succeeded') {
+		const message = `A callback said that it was paid; the enquiry says: ${outcome.message}`;
+		return { kind: 'contradiction', message, raw: outcome.raw };
+	}
+	return outcome;
+}
+
+/**
+ * Refunds the whole amount. Airtel identifies no refund by a reference, so callers must follow the outcomes to send it
+ * at most once. Reads the status first, so that a payment that is not paid, or already refunded, is not refunded.
+ */
+async function refund(context: AirtelContext, { payment }: RefundRequest): Promise<SubmitOutcome> {
+	const before = await readPayment(context, payment);
+	const raw = 'raw' in before ? before.raw : before.cause;
+	const refuse = (message: string) => refused('merchant_error', message, `${message} ${raw}`);
+	if (before.kind === 'unavailable' || before.kind === 'pending') {
+		return busy('The payment could not be looked up before its refund.', raw);
+	}
+	const stored = payment.providerReference;
+	const named = before.kind === 'succeeded' ? before.providerReference : null;
+	if (before.kind !== 'succeeded' && before.kind !== 'not_found') {
+		return refuse('Airtel no longer says that the payment is paid.');
+	}
+	if (stored !== null && named !== null && stored !== named) {
+		return refuse(`Airtel names transaction ${named}, not ${stored}.`);
+	}
+	const airtelMoneyId = stored ?? named;
+	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
+	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
+	const sent = await context.connection.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
+	return afterSigning(sent, refundOutcome(sent, airtelMoneyId));
+}
+
+/**
+ * A refund that Airtel answered with SUCCESS is done; there is no other confirmation. A lost answer cannot be told from
+ * a request that never arrived, because the payment reads `TS` before and after.
+ */
+async function readRefund(
+	context: AirtelContext,
+	{ operatorReference, payment }: RefundReference
+): Promise<StatusOutcome> {
+	if (operatorReference !== null) {
+		const raw = JSON.stringify({ airtel_money_id: operatorReference, status: 'SUCCESS' });
+		const unnamed = { amountMinor: null, currency: null, at: null };
+		return { kind: 'succeeded', providerReference: operatorReference, ...unnamed, raw };
+	}
+	const now = await readPayment(context, payment);
+	if (now.kind === 'unavailable') return now;
+	const state = 'raw' in now ? `${now.kind} ${now.raw}` : now.kind;
+	return {
+		kind: 'unreadable',
+		cause: `The answer to the refund was lost, and Airtel has no state of refunds; the payment reads: ${state}`
+	};
+}
+
+function parseCallback({ values, log }: AirtelContext, body: string): CallbackHint {
+	const { AIRTEL_CALLBACK_KEY: key, AIRTEL_CALLBACK_HASH: variant } = values;
+	const transaction = member(jsonObject(body), 'transaction');
+	const id = textMember(transaction, 'id');
+	const reference = id === null ? null : referenceOf(id);
+	const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
+	const hint: CallbackHint = {
+		...NO_HINT,
+		claimed: CLAIMS[state.trim().toUpperCase()] ?? 'unknown',
+		reference,
+		operatorReference: reference === null || id === null ? null : id.trim().toLowerCase(),
+		providerReference: textMember(transaction, 'airtel_money_id')
+	};
+	if (key === undefined) return hint;
+	const matching = matchingVariant(body, key, variant === 'any' ? HASH_VARIANTS : [variant]);
+	log.debug({ variant: matching }, 'hash of an Airtel callback');
+	return { ...hint, authentic: matching === null ? 'invalid' : 'verified' };
 }
 
 const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
@@ -238,6 +207,5 @@ function textFor({ description, reference }: Pick<PaymentRequest, 'description' 
 }
 
 /** A mismatch after earlier matches with the same key means that the key changed: the request may be sent again. */
-function afterSigning(sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome {
-	return sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;
-}
+const afterSigning = (sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome =>
+	sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;

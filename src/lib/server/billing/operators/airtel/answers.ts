@@ -1,13 +1,12 @@
-import { jsonObject, member, retryAfterSeconds, textMember, type HttpOutcome } from '../http.ts';
+import type { Answer, AuthorisedOutcome } from '../client.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../http.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
-import type { AuthorisedOutcome } from '../tokens.ts';
+import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /**
  * Parses Airtel's responses (tables of mobile-money.md 3.3, 3.4 and 8). Only `data.transaction.status` decides a
  * payment's state; the codes beside it contradict it even in Airtel's samples and only give the reason.
  */
-
-type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
 
 interface Read {
 	codes: ReadonlySet<string>;
@@ -89,16 +88,7 @@ function outcomeOf(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null
 ): SubmitOutcome {
-	if (sent.kind === 'refused') {
-		const message = `Airtel gives no token: HTTP ${sent.status} ${sent.text}`.trim();
-		return { kind: 'refused', reason: 'merchant_error', message, retryable: false, raw: message };
-	}
-	if (sent.kind === 'unavailable') return notSent(sent.cause);
-	if (sent.kind === 'failure') {
-		if (!sent.sent) return notSent(sent.cause);
-		const cause = sent.cause === 'too_large' ? 'unparsable' : sent.cause;
-		return { kind: 'uncertain', cause, raw: sent.cause };
-	}
+	if (sent.kind !== 'answer') return unanswered('Airtel', sent);
 	const { status, text: raw } = sent;
 	const answer = read(sent);
 	const { codes, message } = answer;
@@ -109,27 +99,17 @@ function outcomeOf(
 	const good = isFine ? accepted(answer) : null;
 	if (good) return { kind: 'accepted', ...good, raw };
 	if (codes.has('ROUTER117') || status === 408) return { kind: 'uncertain', cause: 'timeout', raw };
-	const refused = (reason: FailureReason, retryable = false): SubmitOutcome => {
-		const words = message === '' ? `HTTP ${status}` : message;
-		return { kind: 'refused', reason, message: words, retryable, raw };
-	};
-	if (some(ROUTER)) return refused('merchant_error');
+	const words = message === '' ? `HTTP ${status}` : message;
+	if (some(ROUTER)) return refused('merchant_error', words, raw);
 	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
-	if (status === 429) return refused('provider_busy', true);
+	if (status === 429) return busy(words, raw);
 	// About our credentials, whatever its text is ("token expired").
-	if (status === 401 || status === 403) return refused('merchant_error');
-	if (some(INVALID) || (status >= 400 && status < 500)) return refused(reasonOf(answer, 'merchant_error'));
+	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
+	if (some(INVALID) || (status >= 400 && status < 500)) {
+		return refused(reasonOf(answer, 'merchant_error'), words, raw);
+	}
 	return { kind: 'uncertain', cause: 'unparsable', raw };
 }
-
-/** No byte of the request was sent. */
-const notSent = (cause: string): SubmitOutcome => ({
-	kind: 'refused',
-	reason: 'provider_busy',
-	message: `Airtel was not reached: ${cause}`,
-	retryable: true,
-	raw: cause
-});
 
 /**
  * Parses the response to a payment: 200, `ESB000010` and success only mean that the payer was prompted.
@@ -155,13 +135,7 @@ export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): S
 
 /** @param id of the transaction in the request */
 export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
-	const unavailable = (cause: string, retryAfter: number | null = null): StatusOutcome => ({
-		kind: 'unavailable',
-		cause,
-		retryAfterSeconds: retryAfter
-	});
-	if (sent.kind === 'refused') return unavailable(`no token: HTTP ${sent.status} ${sent.text}`.trim());
-	if (sent.kind !== 'answer') return unavailable(sent.cause);
+	if (sent.kind !== 'answer') return unavailable(causeOf(sent));
 	const { status, text: raw } = sent;
 	const answer = read(sent);
 	const { codes, message, transaction } = answer;

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
+import { jsonObject } from '../http.ts';
 
 /**
  * Checks the `hash` member of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).
@@ -8,6 +9,13 @@ import { equalSecrets } from '#lib/server/platform/secrets.ts';
 export const HASH_VARIANTS = ['transaction-bytes', 'transaction-json', 'body'] as const;
 export type HashVariant = (typeof HASH_VARIANTS)[number];
 
+/** A transaction has no nested objects. */
+const TRANSACTION = /"transaction"\s*:\s*(\{[^{}]*\})/;
+/** More than one of each: the signed bytes and the parsed value could differ. */
+const SIGNED_MEMBERS = /"(transaction|hash)"\s*:/g;
+/** The hash with its comma. */
+const HASH = /,\s*"hash"\s*:\s*"[^"]*"|"hash"\s*:\s*"[^"]*"\s*,\s*/;
+
 /**
  * @param body as received
  * @returns the definition that matched, or null
@@ -15,91 +23,27 @@ export type HashVariant = (typeof HASH_VARIANTS)[number];
 export function matchingVariant(
 	body: string,
 	key: string,
-	variants: readonly HashVariant[] = HASH_VARIANTS
+	variants: readonly HashVariant[]
 ): HashVariant | null {
-	const members = membersOf(body);
-	if (!members) return null;
-	const parsed = JSON.parse(body) as Record<string, unknown>;
-	const { hash } = parsed;
-	if (typeof hash !== 'string') return null;
-	const payloads = payloadsOf(body, members, parsed);
-	const isSigned = (payload: string) =>
-		equalSecrets(createHmac('sha256', key).update(payload).digest('base64'), hash);
-	return variants.find((variant) => payloads[variant].some(isSigned)) ?? null;
-}
-
-function payloadsOf(
-	body: string,
-	members: Map<string, Span>,
-	parsed: Record<string, unknown>
-): Record<HashVariant, readonly string[]> {
-	const isThere = members.has('transaction');
-	const others = { ...parsed };
-	delete others['hash'];
+	const { hash, ...others } = jsonObject(body) ?? {};
+	if (typeof hash !== 'string' || (body.match(SIGNED_MEMBERS)?.length ?? 0) > 2) return null;
 	try {
-		return {
-			'transaction-bytes': isThere ? [sliceOf(body, members.get('transaction'))] : [],
-			'transaction-json': isThere ? [JSON.stringify(parsed['transaction'])] : [],
-			body: [without(body, members), JSON.stringify(others)]
+		const { transaction } = others;
+		const bytes = TRANSACTION.exec(body)?.[1];
+		const payloads: Record<HashVariant, readonly string[]> = {
+			'transaction-bytes': bytes !== undefined && isSame(bytes, transaction) ? [bytes] : [],
+			'transaction-json': transaction === undefined ? [] : [JSON.stringify(transaction)],
+			body: [body.replace(HASH, ''), JSON.stringify(others)].filter((text) => isSame(text, others))
 		};
+		const isSigned = (payload: string) =>
+			equalSecrets(createHmac('sha256', key).update(payload).digest('base64'), hash);
+		return variants.find((variant) => payloads[variant].some(isSigned)) ?? null;
 	} catch {
 		// Nested too deep to serialise: not a callback of Airtel.
-		return { 'transaction-bytes': [], 'transaction-json': [], body: [] };
-	}
-}
-
-/** Offsets of a member's name, of its value and of its end. */
-interface Span {
-	from: number;
-	value: number;
-	to: number;
-}
-
-const sliceOf = (body: string, span: Span | undefined) => (span ? body.slice(span.value, span.to) : '');
-
-/** Removes the hash and its comma from the body; all other bytes stay. */
-function without(body: string, members: Map<string, Span>): string {
-	const { from, to } = members.get('hash') ?? { from: 0, to: 0 };
-	const before = body.slice(0, from);
-	const after = body.slice(to);
-	const comma = /,\s*$/.exec(before);
-	return comma ? before.slice(0, comma.index) + after : before + after.replace(/^\s*,\s*/, '');
-}
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
-
-/**
- * Finds the members of an object in its text.
- * @returns null if it is no JSON object, or has a duplicate name: the signed bytes and the parsed value could differ then
- */
-function membersOf(text: string): Map<string, Span> | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-	} catch {
 		return null;
 	}
-	const members = new Map<string, Span>();
-	let depth = 0;
-	let name: { text: string; at: number } | null = null;
-	let start: number | null = null;
-	for (const { 0: token, index } of text.matchAll(TOKEN)) {
-		const end = index + token.length;
-		const closes = token === '}' || token === ']';
-		if (depth === 1 && token === ':') continue;
-		if (depth === 1 && (token === ',' || closes)) {
-			name = null;
-			start = null;
-		} else if (depth === 1 && name === null) {
-			name = { text: JSON.parse(token) as string, at: index };
-			if (members.has(name.text)) return null;
-			continue;
-		} else if (depth === 1) start = index;
-		if (token === '{' || token === '[') depth += 1;
-		if (closes) depth -= 1;
-		if (depth === 1 && name && start !== null) {
-			members.set(name.text, { from: name.at, value: start, to: end });
-		}
-	}
-	return members;
 }
+
+/** Signed bytes count only if they say the same as the parsed value. */
+const isSame = (bytes: string, value: unknown): boolean =>
+	JSON.stringify(jsonObject(bytes)) === JSON.stringify(value);

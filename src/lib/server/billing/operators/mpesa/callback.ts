@@ -1,8 +1,9 @@
 import { toMinor } from '#lib/domain/money.ts';
 import { jsonObject, member, textMember } from '../http.ts';
 import type { CallbackHint, RawCallback } from '../operator.ts';
+import { NO_HINT } from '../outcomes.ts';
 import { isBeingProcessed } from './results.ts';
-import { MPESA_CURRENCY } from './values.ts';
+import { MPESA_CURRENCY } from './settings.ts';
 import { STATUS_MARK, TIMEOUT_MARK } from './wire.ts';
 
 /**
@@ -15,20 +16,10 @@ export function readCallback(raw: RawCallback): CallbackHint {
 	if (Object.keys(push).length > 0) return pushResult(push);
 	const result = member(body, 'Result');
 	// The queue timed out; the transaction may still happen.
-	if (raw.path.includes(TIMEOUT_MARK)) return { ...NOTHING, claimed: 'pending' };
-	if (Object.keys(result).length === 0) return NOTHING;
+	if (raw.path.includes(TIMEOUT_MARK)) return { ...NO_HINT, claimed: 'pending' };
+	if (Object.keys(result).length === 0) return NO_HINT;
 	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
 }
-
-const NOTHING: CallbackHint = {
-	claimed: 'unknown',
-	authentic: 'absent',
-	reference: null,
-	operatorReference: null,
-	providerReference: null,
-	amountMinor: null,
-	currency: null
-};
 
 /** Members of an unordered list by name, without entries that have no value. */
 function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string> {
@@ -56,7 +47,7 @@ function claimed(code: string | null, text: string | null): CallbackHint['claime
 function pushResult(push: Record<string, unknown>): CallbackHint {
 	const items = named(member(push, 'CallbackMetadata')['Item'], 'Name');
 	return {
-		...NOTHING,
+		...NO_HINT,
 		claimed: claimed(textMember(push, 'ResultCode'), textMember(push, 'ResultDesc')),
 		operatorReference: textMember(push, 'CheckoutRequestID') || null,
 		providerReference: items.get('MpesaReceiptNumber') || null,
@@ -73,7 +64,7 @@ const ALREADY_REVERSED = 'R000001';
 function reversalResult(result: Record<string, unknown>): CallbackHint {
 	const code = textMember(result, 'ResultCode');
 	return {
-		...NOTHING,
+		...NO_HINT,
 		claimed: code === ALREADY_REVERSED ? 'succeeded' : claimed(code, textMember(result, 'ResultDesc')),
 		operatorReference: textMember(result, 'OriginatorConversationID') || null,
 		providerReference: textMember(result, 'TransactionID') || null,
@@ -83,15 +74,15 @@ function reversalResult(result: Record<string, unknown>): CallbackHint {
 
 /** The code is the query's; the result of the reversal is a parameter. */
 function statusResult(result: Record<string, unknown>): CallbackHint {
-	if (textMember(result, 'ResultCode') !== '0') return { ...NOTHING, claimed: 'pending' };
-	const told = parameters(result);
-	const status = told.get('TransactionStatus') ?? '';
+	if (textMember(result, 'ResultCode') !== '0') return { ...NO_HINT, claimed: 'pending' };
+	const items = parameters(result);
+	const status = items.get('TransactionStatus') ?? '';
 	const isFailure = /^(failed|declined|cancelled|expired)$/i.test(status);
 	return {
-		...NOTHING,
+		...NO_HINT,
 		claimed: /^completed$/i.test(status) ? 'succeeded' : isFailure ? 'failed' : 'pending',
-		operatorReference: told.get('OriginatorConversationID') ?? null,
-		providerReference: told.get('ReceiptNo') ?? null,
-		...money(told.get('Amount'))
+		operatorReference: items.get('OriginatorConversationID') ?? null,
+		providerReference: items.get('ReceiptNo') ?? null,
+		...money(items.get('Amount'))
 	};
 }

@@ -1,7 +1,7 @@
 import { toMinor } from '#lib/domain/money.ts';
+import type { Client } from '../client.ts';
 import { jsonObject, textMember } from '../http.ts';
-import type { Daraja } from './daraja.ts';
-import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
+import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 import { accountReference, pullBody } from './wire.ts';
 
 /** Daraja keeps its list of settled payments for 48 hours. */
@@ -16,7 +16,7 @@ const MAX_PAGES = 20;
  * @returns null if it is not there, or the list could not be read
  */
 export async function findSettled(
-	daraja: Daraja,
+	daraja: Client,
 	values: MpesaValues,
 	{ reference, submittedAt }: { reference: string; submittedAt: number | null },
 	now: number

@@ -1,10 +1,9 @@
-import { jsonObject, textMember, type HttpOutcome } from '../http.ts';
+import type { Answer, AuthorisedOutcome } from '../client.ts';
+import { jsonObject, textMember } from '../http.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
-import type { AuthorisedOutcome } from '../tokens.ts';
+import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 
 /** Daraja's codes: tables of the page "M-Pesa Express" and section 8 of the protocol reference. */
-
-type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
 
 /** Final results of a payment by ResultCode. Some are not numbers; zero is success. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
@@ -28,7 +27,8 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	SFC_IC0003: 'merchant_error'
 };
 
-export const reasonOf = (resultCode: string): FailureReason => REASONS[resultCode] ?? 'unknown_reason';
+export const reasonOf = (resultCode: string): FailureReason =>
+	reasonIn(REASONS, resultCode, 'unknown_reason');
 
 /** Codes that mean the payer has not decided yet. Never a failure. */
 export const isBeingProcessed = (code: string | null, text: string | null): boolean =>
@@ -44,59 +44,35 @@ const TOKEN_REFUSED = '404.001.03';
 const LOCK_SECONDS = 60;
 const BUSY_SECONDS = 10;
 
-type Refusal = Omit<Extract<SubmitOutcome, { kind: 'refused' }>, 'kind' | 'raw'>;
-
-const merchantError = (message: string): Refusal => ({ reason: 'merchant_error', message, retryable: false });
-
-const busy = (message: string, retryAfterSeconds: number): Refusal => ({
-	reason: 'provider_busy',
-	message,
-	retryable: true,
-	retryAfterSeconds
-});
+/** Parses the response to a push or reversal. @param reference member that holds the operator's reference */
+export function submitOutcome(outcome: AuthorisedOutcome, reference: string): SubmitOutcome {
+	if (outcome.kind !== 'answer') return unanswered('M-Pesa', outcome);
+	const { status, text: raw } = outcome;
+	const body = jsonObject(raw);
+	if (status === 200 && textMember(body, 'ResponseCode') === '0') {
+		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw };
+	}
+	return refusalOf(outcome) ?? { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+}
 
 /** Returns the refusal if it is certain that nothing was queued, otherwise null. */
-function refusalOf(status: number, code: string, text: string): Refusal | null {
+function refusalOf({ status, text: raw }: Answer): SubmitOutcome | null {
+	const body = jsonObject(raw);
+	const code = textMember(body, 'errorCode') ?? '';
+	const text = textMember(body, 'errorMessage') ?? '';
 	const message = text || code;
 	if (code === '500.001.1001') {
 		// One code has several meanings; only the text differs.
-		if (/lock subscriber/i.test(text)) return busy(message, LOCK_SECONDS);
-		return /merchant does not exist|wrong credentials/i.test(text) ? merchantError(message) : null;
+		if (/lock subscriber/i.test(text)) return busy(message, raw, LOCK_SECONDS);
+		const isCertain = /merchant does not exist|wrong credentials/i.test(text);
+		return isCertain ? refused('merchant_error', message, raw) : null;
 	}
-	if (code === '500.003.02') return busy(message, BUSY_SECONDS);
-	if (code === '500.003.03') return busy(message, LOCK_SECONDS);
-	if (status === 429) return busy(message, BUSY_SECONDS);
+	if (code === '500.003.03') return busy(message, raw, LOCK_SECONDS);
 	// Another process's token ended ours twice in a row: wrong credentials get no token.
-	if (code === TOKEN_REFUSED) return busy(message, BUSY_SECONDS);
+	if (code === '500.003.02' || status === 429 || code === TOKEN_REFUSED)
+		return busy(message, raw, BUSY_SECONDS);
 	if (/^400\./.test(code) && /phone ?number|partya|msisdn/i.test(text)) {
-		return { reason: 'invalid_payer', message, retryable: false };
+		return refused('invalid_payer', message, raw);
 	}
-	return /^(400|401|403|404|405)\./.test(code) ? merchantError(message) : null;
-}
-
-/** Parses the response to a push or reversal. @param reference member that holds the operator's reference */
-export function submitOutcome(outcome: AuthorisedOutcome, reference: string): SubmitOutcome {
-	if (outcome.kind === 'refused') {
-		const message = `The credentials are refused (HTTP ${outcome.status}).`;
-		return { kind: 'refused', ...merchantError(message), raw: outcome.text };
-	}
-	if (outcome.kind === 'unavailable') {
-		return { kind: 'refused', ...busy('No token: nothing was sent.', BUSY_SECONDS), raw: outcome.cause };
-	}
-	if (outcome.kind === 'failure') {
-		const { cause, sent } = outcome;
-		if (!sent) {
-			return { kind: 'refused', ...busy('No connection: nothing was sent.', BUSY_SECONDS), raw: cause };
-		}
-		return { kind: 'uncertain', cause: cause === 'too_large' ? 'unparsable' : cause, raw: cause };
-	}
-	const { status, text } = outcome;
-	const body = jsonObject(text);
-	if (status === 200 && textMember(body, 'ResponseCode') === '0') {
-		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw: text };
-	}
-	const code = textMember(body, 'errorCode') ?? '';
-	const refusal = refusalOf(status, code, textMember(body, 'errorMessage') ?? '');
-	if (refusal) return { kind: 'refused', ...refusal, raw: text };
-	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw: text };
+	return /^(400|401|403|404|405)\./.test(code) ? refused('merchant_error', message, raw) : null;
 }

@@ -1,7 +1,6 @@
-import { constants, publicEncrypt } from 'node:crypto';
 import { toMajor } from '#lib/domain/money.ts';
 import type { PaymentRequest, RefundRequest } from '../operator.ts';
-import { MPESA_CURRENCY, type MpesaValues } from './values.ts';
+import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 
 /**
  * Request bodies for Daraja (pages "M-Pesa Express", "Reversals", "Transaction Status" and "Pull Transactions"). Field
@@ -14,7 +13,6 @@ const MAX_DESCRIPTION = 13;
 const MAX_REMARKS = 100;
 
 /** Whole shillings; there is no field for cents. */
-export const MIN_SHILLINGS = 1;
 export const MAX_SHILLINGS = 250_000;
 
 /** `YYYYMMDDHHmmss` in Nairobi. */
@@ -91,25 +89,16 @@ export const STATUS_MARK = 'notice=status';
 const marked = (url: string, mark: string): string => `${url}${url.includes('?') ? '&' : '?'}${mark}`;
 
 /** Credentials for reversals. */
-interface Initiator {
+export interface Initiator {
 	Initiator: string;
 	SecurityCredential: string;
 }
 
 /** @returns null if the settings for reversals are missing */
 export function initiator(values: MpesaValues): Initiator | null {
-	const {
-		MPESA_INITIATOR: name,
-		MPESA_SECURITY_CREDENTIAL: made,
-		MPESA_INITIATOR_PASSWORD: password,
-		MPESA_CERTIFICATE_FILE: key
-	} = values;
-	if (name === undefined) return null;
-	if (made !== undefined) return { Initiator: name, SecurityCredential: made };
-	if (password === undefined || key === undefined) return null;
-	const padding = constants.RSA_PKCS1_PADDING;
-	const sealed = publicEncrypt({ key, padding }, Buffer.from(password));
-	return { Initiator: name, SecurityCredential: sealed.toString('base64') };
+	const { MPESA_INITIATOR: name, MPESA_SECURITY_CREDENTIAL: credential } = values;
+	if (name === undefined || credential === undefined) return null;
+	return { Initiator: name, SecurityCredential: credential };
 }
 
 export const reversalBody = (

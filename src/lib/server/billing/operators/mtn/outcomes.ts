@@ -1,36 +1,35 @@
 import { jsonObject, member, retryAfterSeconds, textMember } from '../http.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
-import type { AuthorisedOutcome } from '../tokens.ts';
+import type { Answer, AuthorisedOutcome } from '../client.ts';
+import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /**
  * Parses MTN MoMo's responses. Source: MTN's pages on request to pay and common errors, reference sections 1.5, 1.8 and
  * 8. Payments and refunds have the same states and reasons.
  */
 
-const REASONS: ReadonlyMap<string, FailureReason> = new Map(
-	Object.entries({
-		APPROVAL_REJECTED: 'payer_declined',
-		REJECTED: 'payer_declined',
-		PAYMENT_NOT_APPROVED: 'payer_declined',
-		TRANSACTION_CANCELED: 'payer_declined',
-		EXPIRED: 'payer_timeout',
-		// The five minutes for approval have passed.
-		COULD_NOT_PERFORM_TRANSACTION: 'payer_timeout',
-		NOT_ENOUGH_FUNDS: 'insufficient_funds',
-		PAYER_LIMIT_REACHED: 'payer_limit',
-		PAYER_NOT_FOUND: 'invalid_payer',
-		SENDER_ACCOUNT_NOT_ACTIVE: 'payer_blocked',
-		PAYEE_NOT_ALLOWED_TO_RECEIVE: 'merchant_error',
-		PAYEE_NOT_FOUND: 'merchant_error',
-		NOT_ALLOWED: 'merchant_error',
-		NOT_ALLOWED_TARGET_ENVIRONMENT: 'merchant_error',
-		INVALID_CALLBACK_URL_HOST: 'merchant_error',
-		INVALID_CURRENCY: 'merchant_error',
-		TRANSFER_TYPE_UNKNOWN: 'merchant_error',
-		INTERNAL_PROCESSING_ERROR: 'provider_error',
-		SERVICE_UNAVAILABLE: 'provider_error'
-	} as const)
-);
+const REASONS: Readonly<Record<string, FailureReason>> = {
+	APPROVAL_REJECTED: 'payer_declined',
+	REJECTED: 'payer_declined',
+	PAYMENT_NOT_APPROVED: 'payer_declined',
+	TRANSACTION_CANCELED: 'payer_declined',
+	EXPIRED: 'payer_timeout',
+	// The five minutes for approval have passed.
+	COULD_NOT_PERFORM_TRANSACTION: 'payer_timeout',
+	NOT_ENOUGH_FUNDS: 'insufficient_funds',
+	PAYER_LIMIT_REACHED: 'payer_limit',
+	PAYER_NOT_FOUND: 'invalid_payer',
+	SENDER_ACCOUNT_NOT_ACTIVE: 'payer_blocked',
+	PAYEE_NOT_ALLOWED_TO_RECEIVE: 'merchant_error',
+	PAYEE_NOT_FOUND: 'merchant_error',
+	NOT_ALLOWED: 'merchant_error',
+	NOT_ALLOWED_TARGET_ENVIRONMENT: 'merchant_error',
+	INVALID_CALLBACK_URL_HOST: 'merchant_error',
+	INVALID_CURRENCY: 'merchant_error',
+	TRANSFER_TYPE_UNKNOWN: 'merchant_error',
+	INTERNAL_PROCESSING_ERROR: 'provider_error',
+	SERVICE_UNAVAILABLE: 'provider_error'
+};
 
 /** Listed among the failure reasons, but not final. */
 const OPEN_REASONS = ['ONGOING', 'PENDING', 'DELAYED', 'PAYER_DELAYED'];
@@ -51,76 +50,41 @@ export type ReadMoney = (
 
 /** Parses the response to a payment or refund request. */
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
-	switch (outcome.kind) {
-		case 'refused':
-			return refused('merchant_error', `the credentials (HTTP ${outcome.status})`, rawOf(outcome));
-		case 'unavailable':
-			return busy(`there is no token: ${outcome.cause}`);
-		case 'failure': {
-			if (!outcome.sent) return busy(`no connection: ${outcome.cause}`);
-			const cause = outcome.cause === 'too_large' ? 'unparsable' : outcome.cause;
-			return { kind: 'uncertain', cause, raw: outcome.cause };
-		}
-		case 'answer':
-			return answered(outcome);
-	}
-}
-
-function answered(answer: Extract<AuthorisedOutcome, { kind: 'answer' }>): SubmitOutcome {
-	const { status, text } = answer;
-	const raw = rawOf(answer);
+	if (outcome.kind !== 'answer') return unanswered('MTN MoMo', outcome);
+	const { status, text } = outcome;
+	const raw = rawOf(outcome);
 	const code = reasonOf(jsonObject(text));
-	const what = `${code ?? 'the request'} (HTTP ${status})`;
+	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
 	switch (status) {
 		case 202:
 			return { kind: 'accepted', operatorReference: null, raw };
 		case 400:
-			return refused(REASONS.get(code ?? '') ?? 'merchant_error', what, raw);
+			return refused(reasonIn(REASONS, code, 'merchant_error'), message, raw);
 		case 401:
 		case 403:
-			return refused('merchant_error', what, raw);
+			return refused('merchant_error', message, raw);
 		case 409:
 			// Our reference is new for each request, so MTN already has this one.
 			return { kind: 'uncertain', cause: 'duplicate', raw };
 		case 429:
 			// The gateway's rate limit blocked the request.
-			return { ...busy('too many requests'), raw };
-		case 500:
-			if (code !== null && CONFIGURATION_CODES.includes(code)) return refused('merchant_error', what, raw);
-			return { kind: 'uncertain', cause: '5xx', raw };
-		default:
-			return { kind: 'uncertain', cause: status > 500 ? '5xx' : 'unparsable', raw };
+			return busy('MTN MoMo refused too many requests', raw);
 	}
+	if (status === 500 && CONFIGURATION_CODES.includes(code ?? ''))
+		return refused('merchant_error', message, raw);
+	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
 }
-
-const refused = (reason: FailureReason, what: string, raw: string): SubmitOutcome => ({
-	kind: 'refused',
-	reason,
-	message: `MTN MoMo refused ${what}`,
-	retryable: false,
-	raw
-});
-
-const busy = (why: string): Extract<SubmitOutcome, { kind: 'refused' }> => ({
-	kind: 'refused',
-	reason: 'provider_busy',
-	message: `MTN MoMo cannot be asked now: ${why}`,
-	retryable: true,
-	raw: why
-});
 
 /** Parses the response to a status read. Only `status` decides. */
 export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): StatusOutcome {
-	if (outcome.kind !== 'answer')
-		return { kind: 'unavailable', cause: causeOf(outcome), retryAfterSeconds: null };
+	if (outcome.kind !== 'answer') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
 	// A 404 of the gateway is about its paths, not about the payment.
 	if (status === 404 && reasonOf(body) === 'RESOURCE_NOT_FOUND')
 		return { kind: 'not_found', raw: rawOf(outcome) };
 	if (status !== 200 || body === null) {
-		const cause = status === 200 ? 'not JSON' : `HTTP ${status}`;
-		return { kind: 'unavailable', cause, retryAfterSeconds: retryAfterSeconds(headers) };
+		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, retryAfterSeconds(headers));
 	}
 	const reason = reasonOf(body);
 	switch (stateOf(body)) {
@@ -129,7 +93,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 		case 'failed':
 			return {
 				kind: 'failed',
-				reason: REASONS.get(reason ?? '') ?? 'unknown_reason',
+				reason: reasonIn(REASONS, reason, 'unknown_reason'),
 				message: failureText(reason),
 				raw: text
 			};
@@ -148,21 +112,20 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 			};
 		}
 		case 'unknown':
-			return { kind: 'unavailable', cause: 'unknown status', retryAfterSeconds: null };
+			return unavailable('unknown status');
 	}
 }
 
 /** A callback has the body of a status read, without X-Reference-Id; externalId also holds our reference. */
 export function callbackHint(text: string, readMoney: ReadMoney): CallbackHint {
 	const body = jsonObject(text);
-	const money = (body && readMoney(body)) ?? { amountMinor: null, currency: null };
+	if (body === null) return NO_HINT;
 	return {
-		claimed: body === null ? 'unknown' : stateOf(body),
-		authentic: 'absent',
+		...NO_HINT,
+		claimed: stateOf(body),
 		reference: textMember(body, 'externalId'),
-		operatorReference: null,
 		providerReference: textMember(body, 'financialTransactionId'),
-		...money
+		...readMoney(body)
 	};
 }
 
@@ -188,9 +151,4 @@ const failureText = (reason: string | null): string =>
 		? 'INTERNAL_PROCESSING_ERROR: mostly missing funds'
 		: (reason ?? 'no reason given');
 
-/** Describes a failed request. */
-export function causeOf(outcome: Exclude<AuthorisedOutcome, { kind: 'answer' }>): string {
-	return outcome.kind === 'refused' ? `credentials refused (HTTP ${outcome.status})` : outcome.cause;
-}
-
-const rawOf = ({ status, text }: { status: number; text: string }): string => `HTTP ${status} ${text}`.trim();
+const rawOf = ({ status, text }: Answer): string => `HTTP ${status} ${text}`.trim();

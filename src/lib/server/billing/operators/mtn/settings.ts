@@ -2,7 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { CURRENCIES } from '#lib/domain/money.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, countryCode, credential, type Installation } from '../definition.ts';
+import { baseUrl, countryCode, credential, type Installation, type ValuesOf } from '../definition.ts';
 
 /** Settings of a merchant's MTN MoMo account. Source: MTN's developer pages, reference section 1. */
 export const SETTINGS = {
@@ -67,7 +67,7 @@ export const SETTINGS = {
 	}
 } as const satisfies Record<string, Setting>;
 
-export type Values = { [Name in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[Name]['schema']> };
+export type Values = ValuesOf<typeof SETTINGS>;
 
 export const SANDBOX = 'sandbox';
 

@@ -1,4 +1,5 @@
-import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
+import { CURRENCIES, currencyExponent, formatMoney, toMajor, toMinor } from '#lib/domain/money.ts';
+import type { ProviderRules } from './configuration.ts';
 
 /**
  * Amounts of pawaPay (reference section 5): strings in major units without leading zeros, with the provider's two
@@ -25,4 +26,23 @@ export function amountOf(text: string | null, currency: string | null): number |
 	if (currency === null || !CURRENCIES.includes(currency)) return null;
 	// A fraction that the currency does not have is not the amount requested: rounded up, it differs.
 	return toMinor(Number(text), currency) ?? Math.ceil(Number(text) * 10 ** currencyExponent(currency));
+}
+
+/** Returns why a provider does not take an amount, as sentences. */
+export function amountProblems(
+	amountMinor: number,
+	currency: string,
+	rules: ProviderRules | null | undefined
+): string[] {
+	const problems: string[] = [];
+	const amount = wireAmount(amountMinor, currency, rules?.decimals ?? usualDecimals(currency));
+	if (amount === null) problems.push(`The network takes whole amounts of ${currency} only.`);
+	const major = Number(wireAmount(amountMinor, currency, 2));
+	if (typeof rules?.min === 'number' && major < rules.min) {
+		problems.push(`The network takes ${formatMoney(rules.min, currency, 'en')} or more.`);
+	}
+	if (typeof rules?.max === 'number' && major > rules.max) {
+		problems.push(`The network takes ${formatMoney(rules.max, currency, 'en')} at most.`);
+	}
+	return problems;
 }

@@ -1,5 +1,6 @@
 import { jsonObject, member, retryAfterSeconds, textMember, type HttpOutcome } from '../http.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 import { amountOf } from './amounts.ts';
 
 /**
@@ -25,44 +26,31 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	UNKNOWN_ERROR: 'provider_error'
 };
 
-/** @param other result for codes that are not about the payer or the network */
-const reasonOf = (code: string | null, other: FailureReason): FailureReason =>
-	(code !== null && Object.hasOwn(REASONS, code) ? REASONS[code] : undefined) ?? other;
-
 const failureOf = (body: unknown) => {
 	const failure = member(body, 'failureReason');
 	const code = textMember(failure, 'failureCode');
 	return { code, message: textMember(failure, 'failureMessage') ?? code };
 };
 
-/** Temporary refusals: the same request may be sent again later. */
-export type Passing = (code: string | null) => boolean;
-
 /**
  * Parses the response to POST /v2/deposits or /v2/refunds.
  * @param id member that repeats our reference
+ * @param passing codes of temporary refusals: the same request may be sent again later
  */
 export function submitOutcome(
 	outcome: HttpOutcome,
 	id: 'depositId' | 'refundId',
 	reference: string,
-	isPassing: Passing
+	passing: readonly string[]
 ): SubmitOutcome {
-	if (outcome.kind === 'failure') return failedToSubmit(outcome);
+	if (outcome.kind === 'failure') return unanswered('pawaPay', outcome);
 	const { status, text: raw } = outcome;
 	const body = jsonObject(raw);
 	const { code, message } = failureOf(body);
-	const refused = (reason: FailureReason, retryable: boolean): SubmitOutcome => ({
-		kind: 'refused',
-		reason,
-		message: message ?? `HTTP ${status}`,
-		retryable,
-		raw
-	});
-	if (status === 429) return refused('provider_busy', true);
-	if (status === 400 || status === 401 || status === 403) {
-		return refused(reasonOf(code, 'merchant_error'), false);
-	}
+	const words = message ?? `HTTP ${status}`;
+	const refusal = refused(reasonIn(REASONS, code, 'merchant_error'), words, raw);
+	if (status === 429) return busy(words, raw);
+	if (status === 400 || status === 401 || status === 403) return refusal;
 	if (status >= 500) return { kind: 'uncertain', cause: '5xx', raw };
 	const named = textMember(body, id);
 	if (status >= 200 && status < 300 && (named === null || named === reference)) {
@@ -72,16 +60,10 @@ export function submitOutcome(
 			case 'DUPLICATE_IGNORED':
 				return { kind: 'uncertain', cause: 'duplicate', raw };
 			case 'REJECTED':
-				return refused(reasonOf(code, 'merchant_error'), isPassing(code));
+				return { ...refusal, retryable: passing.includes(code ?? '') };
 		}
 	}
 	return { kind: 'uncertain', cause: 'unparsable', raw };
-}
-
-function failedToSubmit({ cause, sent }: Extract<HttpOutcome, { kind: 'failure' }>): SubmitOutcome {
-	if (sent) return { kind: 'uncertain', cause: cause === 'too_large' ? 'unparsable' : cause, raw: cause };
-	const message = 'No connection to pawaPay.';
-	return { kind: 'refused', reason: 'provider_busy', message, retryable: true, raw: cause };
 }
 
 /**
@@ -93,34 +75,26 @@ export function statusOutcome(
 	id: 'depositId' | 'refundId',
 	reference: string
 ): StatusOutcome {
-	if (outcome.kind === 'failure') {
-		return { kind: 'unavailable', cause: outcome.cause, retryAfterSeconds: null };
-	}
+	if (outcome.kind === 'failure') return unavailable(outcome.cause);
 	const { status, text: raw, headers } = outcome;
 	const body = jsonObject(raw);
-	const unavailable = (cause: string): StatusOutcome => ({
-		kind: 'unavailable',
-		cause,
-		retryAfterSeconds: retryAfterSeconds(headers)
-	});
+	const unknown = (cause: string) => unavailable(cause, retryAfterSeconds(headers));
 	const found = textMember(body, 'status');
 	if (found === 'NOT_FOUND' && (status === 200 || status === 404)) return { kind: 'not_found', raw };
-	if (status !== 200) return unavailable(describe(outcome));
-	if (found !== 'FOUND') return unavailable('an answer that is not documented');
+	if (status !== 200) return unknown(describe(outcome));
+	if (found !== 'FOUND') return unknown('an answer that is not documented');
 
 	const data = member(body, 'data');
 	const named = textMember(data, id);
-	if (named !== null && named !== reference) return unavailable('an answer about something else');
+	if (named !== null && named !== reference) return unknown('an answer about something else');
 	const { code, message } = failureOf(data);
 	switch (textMember(data, 'status')) {
 		case 'COMPLETED':
 			return { kind: 'succeeded', ...settledOf(data), at: null, raw };
 		case 'FAILED':
 			return {
-				kind: 'failed',
-				reason: reasonOf(code, 'unknown_reason'),
-				message: message ?? 'No reason given.',
-				raw
+				...{ kind: 'failed', reason: reasonIn(REASONS, code, 'unknown_reason') },
+				...{ message: message ?? 'No reason given.', raw }
 			};
 		default:
 			return { kind: 'pending', raw };

@@ -1,34 +1,31 @@
+import type { Installation } from '../definition.ts';
 import type { HttpOutcome } from '../http.ts';
 import { describe } from './answers.ts';
 import { readConfiguration, type ProviderRules } from './configuration.ts';
-import type { Provider } from './providers.ts';
-
-interface Setup {
-	providers: readonly Provider[];
-	currency: string;
-	callbackUrl: string;
-	verifyCallbacks: boolean;
-	signs: boolean;
-}
+import type { PawapayValues } from './settings.ts';
 
 /** Compares the account's configuration with our settings. @returns problems as sentences */
-export function healthProblems(outcome: HttpOutcome, setup: Setup): string[] {
+export function healthProblems(
+	outcome: HttpOutcome,
+	values: PawapayValues,
+	installation: Installation
+): string[] {
 	const known = readConfiguration(outcome);
 	if (known === null) return [describe(outcome)];
-	const problems = setup.providers.flatMap(({ code }) =>
-		providerProblems(code, known.rulesOf(code, setup.currency), setup)
+	const problems = values.PAWAPAY_PROVIDERS.flatMap(({ code }) =>
+		providerProblems(code, known.rulesOf(code, installation.currency), installation)
 	);
-	if (known.signedRequestsOnly && !setup.signs) {
+	if (known.signedRequestsOnly && values.PAWAPAY_SIGNING_KEY === undefined) {
 		problems.push('the account takes signed requests only: set PAWAPAY_SIGNING_KEY');
 	}
-	if (setup.verifyCallbacks && !known.signedCallbacks) {
+	if (values.PAWAPAY_VERIFY_CALLBACKS === 'on' && !known.signedCallbacks) {
 		problems.push('PAWAPAY_VERIFY_CALLBACKS is on, but the account does not sign callbacks');
 	}
 	return problems;
 }
 
-function providerProblems(code: string, rules: ProviderRules | null, setup: Setup): string[] {
-	if (!rules) return [`${code} does not take deposits in ${setup.currency} for this account`];
+function providerProblems(code: string, rules: ProviderRules | null, installation: Installation): string[] {
+	if (!rules) return [`${code} does not take deposits in ${installation.currency} for this account`];
 	const problems: string[] = [];
 	// While it is DELAYED or CLOSED, deposits are rejected.
 	if (rules.status !== null && rules.status !== 'OPERATIONAL') problems.push(`${code} is ${rules.status}`);
@@ -37,7 +34,7 @@ function providerProblems(code: string, rules: ProviderRules | null, setup: Setu
 	}
 	if (
 		rules.callbackUrl !== null &&
-		!rules.callbackUrl.startsWith(`${setup.callbackUrl}/callbacks/pawapay/`)
+		!rules.callbackUrl.startsWith(`${installation.callbackUrl}/callbacks/pawapay/`)
 	) {
 		problems.push(`callbacks of ${code} go elsewhere: set the address in the dashboard`);
 	}

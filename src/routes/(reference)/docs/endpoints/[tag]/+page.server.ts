@@ -9,7 +9,7 @@ import {
 	type Schema
 } from '#lib/developer/openapi.ts';
 import { schemaName, schemasBelow } from '#lib/developer/schema.ts';
-import { documentFor } from '#lib/server/api/reference/document.ts';
+import { documentFor } from '#lib/server/api/document/document.ts';
 import type { PageServerLoad } from './$types';
 
 const schemasOf = (content: Record<string, Media> | undefined): Schema[] => {

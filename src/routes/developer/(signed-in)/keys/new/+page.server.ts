@@ -1,9 +1,19 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
+import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
-import { expiryOf, LIFETIMES, today } from './entry.ts';
 import type { Actions, PageServerLoad } from './$types';
+
+/** Expiry choices of the form. */
+const LIFETIMES = [
+	['never', 'Never'],
+	['30', 'After 30 days'],
+	['90', 'After 90 days'],
+	['365', 'After 1 year'],
+	['date', 'On a date']
+] as const;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** /developer/keys/new: creates a key and shows it once. */
 export const load: PageServerLoad = async (event) => {
@@ -13,7 +23,7 @@ export const load: PageServerLoad = async (event) => {
 		...apiKeys.choices(account.role),
 		mode: apiKeys.mode,
 		lifetimes: LIFETIMES,
-		today: today(clock.now(), config.reportTimezone),
+		today: dateAt(clock.now(), config.reportTimezone),
 		formToken: apiKeys.formToken(),
 		origin: event.locals.origin,
 		centre: config.centre
@@ -65,7 +75,7 @@ async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Pr
 			'You entered a date but chose another expiry. Choose “On a date”, or clear the date.'
 		);
 	}
-	const expiresAt = expiryOf(entry.lifetime, entry.date, clock.now(), config.reportTimezone);
+	const expiresAt = expiryOf(entry, clock.now(), config.reportTimezone);
 	if (expiresAt === undefined) return null;
 	const choices = apiKeys.choices(account.role);
 	const role = choices.roles.find((one) => one === entry.role);
@@ -82,4 +92,12 @@ async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Pr
 		expiresAt,
 		formToken: entry.formToken
 	});
+}
+
+/** Computes the expiry in ms since the epoch: null for never, undefined if the entry is invalid. A date ends the day. */
+function expiryOf({ lifetime, date }: Entry, now: number, timeZone: string): number | null | undefined {
+	if (lifetime === 'never') return null;
+	if (/^(30|90|365)$/.test(lifetime)) return now + Number(lifetime) * DAY_MS;
+	if (lifetime !== 'date' || !isDate(date) || date.startsWith('9')) return undefined;
+	return buckets('daily', { from: date, to: date }, date, timeZone)?.[0]?.until;
 }

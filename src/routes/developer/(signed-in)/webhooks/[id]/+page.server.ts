@@ -3,7 +3,9 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { soon } from '#lib/checkout/poll-until.ts';
-import { endpointOf, EVENT_CHOICES, idOf, knownEvents, outcomeText } from '../webhooks.ts';
+import { idOf } from '#lib/server/web/developer/keys.ts';
+import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
+import { pageLinks } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
@@ -18,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 	const endpoint = await endpointOf(event, visitor);
 	const search = event.url.searchParams;
 	const status = STATUSES.find((one) => one === search.get('status')) ?? null;
-	const before = idOf(search.get('before') ?? undefined) || null;
+	const before = idOf(search.get('before')) || null;
 	const found = await event.locals.app.webhooks.deliveries(visitor.account.id, endpoint.id, {
 		before,
 		// One extra row shows whether there is another page.
@@ -26,6 +28,7 @@ export const load: PageServerLoad = async (event) => {
 		...(status === null ? {} : { status })
 	});
 	const deliveries = found.slice(0, PAGE_SIZE);
+	const next = found.length > PAGE_SIZE ? (deliveries.at(-1)?.id ?? null) : null;
 	return {
 		endpoint,
 		choices: EVENT_CHOICES,
@@ -33,8 +36,7 @@ export const load: PageServerLoad = async (event) => {
 			...delivery,
 			outcome: outcomeText({ statusCode: delivery.lastStatusCode, failure: delivery.lastFailure })
 		})),
-		older: found.length > PAGE_SIZE ? (deliveries.at(-1)?.id ?? null) : null,
-		isFirst: before === null,
+		pages: pageLinks(event.url.pathname, { status }, { parameter: 'before', at: before, next }),
 		status,
 		done: doneText(search)
 	};

@@ -1,8 +1,7 @@
 import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
-import { requireOwner, type OwnerVisitor } from '#lib/server/web/owner.ts';
-import type { Period } from '#lib/format/calendar.ts';
+import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Earnings, LinePlace } from '#lib/server/billing/earnings/earnings.ts';
-import { dayOf, periodOf } from '../../../period.ts';
+import { dayOf, periodOf } from '#lib/server/web/owner/period.ts';
 import type { RequestHandler } from './$types';
 
 const BATCH = 500;
@@ -14,29 +13,17 @@ const COLUMNS = [
 ];
 
 async function* rowsOf(
-	earnings: Earnings,
-	actor: OwnerVisitor['actor'],
-	of: { period: Period; day: string }
+	linesAfter: (after: LinePlace | null) => ReturnType<Earnings['lines']>
 ): AsyncGenerator<CsvCell[]> {
 	let after: LinePlace | null = null;
 	do {
-		const page = await earnings.lines(actor, of, { after, limit: BATCH });
-		for (const line of page.data) {
-			yield [
-				new Date(line.at).toISOString(),
-				line.kind,
-				line.paymentId,
-				line.sessionId,
-				line.routerName,
-				line.phoneMasked,
-				line.duration,
-				line.amount,
-				line.fee,
-				line.net,
-				page.currency
-			];
+		const { data, currency, next }: Awaited<ReturnType<Earnings['lines']>> = await linesAfter(after);
+		for (const line of data) {
+			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, amount, fee, net } = line;
+			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration];
+			yield [new Date(line.at).toISOString(), ...sale, amount, fee, net, currency];
 		}
-		after = page.next;
+		after = next;
 	} while (after !== null);
 }
 
@@ -46,5 +33,6 @@ export const GET: RequestHandler = async (event) => {
 	const { earnings } = event.locals.app;
 	const period = periodOf(event.url.searchParams);
 	const day = dayOf(event.url.searchParams, earnings.today());
-	return csvResponse(`airtill-${period}-${day}.csv`, COLUMNS, rowsOf(earnings, actor, { period, day }));
+	const rows = rowsOf((after) => earnings.lines(actor, { period, day }, { after, limit: BATCH }));
+	return csvResponse(`airtill-${period}-${day}.csv`, COLUMNS, rows);
 };

@@ -1,8 +1,8 @@
-import { ownRouter, requireOwner } from '#lib/server/web/owner.ts';
+import { ownRouter, requireOwner } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
-import { accessWords } from '../../../access-words.ts';
-import { routerUse } from '../../../usage.ts';
-import { money } from '../../../words.ts';
+import { accessWords } from '#lib/server/web/owner/access-words.ts';
+import { routerUse } from '#lib/server/web/owner/usage.ts';
+import { money } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
 
 function doneText(done: string | null, price: string): string | null {

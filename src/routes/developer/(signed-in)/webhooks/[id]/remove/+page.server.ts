@@ -1,6 +1,6 @@
 import { redirect } from '@sveltejs/kit';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
-import { endpointOf } from '../../webhooks.ts';
+import { endpointOf } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** /developer/webhooks/{id}/remove: asks for confirmation, then removes the webhook and its deliveries. */

@@ -1,5 +1,5 @@
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
-import { brandForm, saveBrand } from '../../../../brand.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { brandForm, saveBrand } from '#lib/server/web/owner/brand-form.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** /owner/routers/{id}/brand: branding of one router. */

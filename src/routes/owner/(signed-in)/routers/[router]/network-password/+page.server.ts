@@ -5,7 +5,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { AccessInputError } from '#lib/server/access/access.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
 import type { Actions, PageServerLoad } from './$types';
 

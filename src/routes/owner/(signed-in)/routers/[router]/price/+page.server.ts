@@ -6,10 +6,10 @@ import type { PricedRouter } from '#lib/checkout/price.ts';
 import { quote } from '#lib/checkout/quote.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner.ts';
-import { duration, money } from '../../../../words.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { money } from '#lib/format/text.ts';
 import { PriceMoved } from '#lib/server/routers/routers.ts';
-import { parsePrice } from './parse-price.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** Common durations, to show the effect of a price. */
@@ -24,20 +24,14 @@ function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: nu
 	return wanted === price ? m.owner_price_same() : null;
 }
 
-function effectOf(router: PricedRouter, price: number): { time: string; before: string; after: string }[] {
-	return SHOWN.flatMap((time) => {
-		const [before, after] = [quote(router, time), quote({ ...router, price }, time)];
-		return before && after
-			? [
-					{
-						time: duration(time),
-						before: money(before.amount, router.currency),
-						after: money(after.amount, router.currency)
-					}
-				]
-			: [];
+/** Compares the prices of common durations now and with a new price per hour. */
+const effectOf = (router: PricedRouter, price: number) =>
+	SHOWN.flatMap((time) => {
+		const [now, then] = [quote(router, time), quote({ ...router, price }, time)];
+		if (!now || !then) return [];
+		const [before, after] = [money(now.amount, router.currency), money(then.amount, router.currency)];
+		return [{ time: formatDuration(time), before, after }];
 	});
-}
 
 /** /owner/routers/{id}/price: asks for a price; with `?price=` shows its effect and asks for confirmation. */
 export const load: PageServerLoad = async (event) => {
@@ -87,3 +81,10 @@ export const actions: Actions = {
 		redirect(303, link(`/owner/routers/${router.id}?done=price`));
 	}
 };
+
+/** Parses a typed price: "500", "1,500", "1 500", "12.50". Returns null for ambiguous text such as "1,5". */
+function parsePrice(text: string): number | null {
+	const bare = text.trim().replace(/[\u00a0\u202f ]/g, '');
+	const digits = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(bare) ? bare.replaceAll(',', '') : bare;
+	return /^\d{1,12}(\.\d{1,6})?$/.test(digits) ? Number(digits) : null;
+}

@@ -1,7 +1,8 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
 import { soon } from '#lib/checkout/poll-until.ts';
-import { endpointOf, idOf, outcomeText } from '../../../webhooks.ts';
+import { idOf } from '#lib/server/web/developer/keys.ts';
+import { endpointOf, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 async function deliveryOf(event: RequestEvent<{ id: string; delivery: string }>, visitor: Visitor) {

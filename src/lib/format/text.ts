@@ -1,0 +1,33 @@
+import { formatMoney } from '#lib/domain/money.ts';
+import { apart, intlLocales } from '#lib/i18n/intl.ts';
+import type { Period } from '#lib/format/calendar.ts';
+
+/** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
+export function money(major: number, currency: string): string {
+	const text = formatMoney(Math.abs(major), currency);
+	return apart(major < 0 ? `−${text}` : text);
+}
+
+/** Formats a time as "21 Nov, 16:40". */
+export const moment = (at: number, timeZone: string): string =>
+	new Intl.DateTimeFormat(intlLocales(), {
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		hour: '2-digit',
+		minute: '2-digit',
+		hourCycle: 'h23'
+	}).format(at);
+
+const day = (date: string, options: Intl.DateTimeFormatOptions) =>
+	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
+
+/** Names a day, week or month: "Saturday 21 November 2026", "16 – 22 November 2026", "November 2026". */
+export function periodName(period: Period, start: string, end: string): string {
+	if (period === 'daily') {
+		return day(start, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+	}
+	if (period === 'monthly') return day(start, { month: 'long', year: 'numeric' });
+	const range = new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', dateStyle: 'long' });
+	return range.formatRange(Date.parse(start), Date.parse(end));
+}

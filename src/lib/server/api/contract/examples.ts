@@ -1,0 +1,232 @@
+import { EXAMPLE_CURSOR } from './schemas/fields.ts';
+import type * as schemas from './schemas.ts';
+
+/**
+ * One story for all examples of the OpenAPI document: somebody buys two hours in a café in Kampala. Times,
+ * ids and amounts fit together from one example to the next.
+ */
+
+export const router: schemas.RouterBody = {
+	id: 42,
+	name: 'Kisementi Cafe',
+	address: 'Cooper Rd, Kampala',
+	ssid: 'Kisementi-WiFi',
+	lat: 0.336219,
+	lon: 32.589781,
+	distance: null,
+	price: 500,
+	currency: 'UGX',
+	status: 'online',
+	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money'],
+	min_duration: '15m',
+	max_duration: '30d',
+	security: 'wpa',
+	access_kind: 'wpa_personal_per_client',
+	brand: {
+		name: 'Kisementi Cafe',
+		accent: '#7a3e9d',
+		logo: { url: '/logos/3f1c9a50e2b84d67a1c0d9e8f7b6a594.svg', width: 64, height: 64 }
+	},
+	created_at: '2026-03-02T08:00:00.000Z',
+	updated_at: '2026-11-20T10:00:00.000Z'
+};
+
+export const routerPage = (hasMore = false): schemas.RouterListBody => ({
+	data: [{ ...router, distance: 184 }],
+	has_more: hasMore,
+	next_cursor: hasMore ? EXAMPLE_CURSOR : null,
+	radius: 1000,
+	radius_unit: 'm'
+});
+
+export const order: schemas.SessionCreationBody = {
+	router_id: 42,
+	duration: '2h',
+	payment_method: 'mtn_momo',
+	phone: '+256772123456'
+};
+
+export const ordered: schemas.SessionBody = {
+	id: 9001,
+	router_id: 42,
+	status: 'pending_payment',
+	status_reason: null,
+	duration: '2h',
+	duration_seconds: 7200,
+	payment_method: 'mtn_momo',
+	phone: '+256772123456',
+	amount: 1000,
+	currency: 'UGX',
+	payment_id: null,
+	ssid: 'Kisementi-WiFi',
+	password: null,
+	access: {
+		kind: 'wpa_personal_per_client',
+		username: null,
+		network_password: null,
+		qr: null,
+		qr_joins: null,
+		end_enforced: true,
+		max_devices: 1
+	},
+	payment_due_at: '2026-11-21T09:45:00.000Z',
+	starts_at: null,
+	expires_at: null,
+	ended_at: null,
+	remaining_seconds: null,
+	extends_session_id: null,
+	pass_id: 9001,
+	created_at: '2026-11-21T09:15:00.000Z',
+	updated_at: '2026-11-21T09:15:00.000Z'
+};
+
+export const active: schemas.SessionBody = {
+	...ordered,
+	status: 'active',
+	payment_id: 7001,
+	password: 'k7mq-x2vd-9hta',
+	access: {
+		...ordered.access,
+		qr: 'WIFI:T:WPA;S:Kisementi-WiFi;P:k7mq-x2vd-9hta;;',
+		qr_joins: 'access'
+	},
+	starts_at: '2026-11-21T09:16:21.000Z',
+	expires_at: '2026-11-21T11:16:21.000Z',
+	remaining_seconds: 7133,
+	updated_at: '2026-11-21T09:16:21.000Z'
+};
+
+export const expiredSession: schemas.SessionBody = {
+	...active,
+	status: 'expired',
+	password: null,
+	access: ordered.access,
+	ended_at: '2026-11-21T11:16:21.000Z',
+	remaining_seconds: 0,
+	updated_at: '2026-11-21T11:16:21.000Z'
+};
+
+export const ended: schemas.SessionBody = {
+	...active,
+	status: 'ended',
+	status_reason: 'client_ended',
+	password: null,
+	access: ordered.access,
+	ended_at: '2026-11-21T10:02:00.000Z',
+	remaining_seconds: 0,
+	updated_at: '2026-11-21T10:02:00.000Z'
+};
+
+export const cancelled: schemas.SessionBody = {
+	...ordered,
+	status: 'cancelled',
+	status_reason: 'client_cancelled',
+	ended_at: '2026-11-21T09:20:00.000Z',
+	updated_at: '2026-11-21T09:20:00.000Z'
+};
+
+export const pending: schemas.PaymentBody = {
+	id: 7001,
+	session_id: 9001,
+	status: 'pending',
+	amount: 1000,
+	currency: 'UGX',
+	phone: '+256772123456',
+	payment_method: 'mtn_momo',
+	applied: false,
+	failure_code: null,
+	failure_message: null,
+	provider_reference: null,
+	refund_reason: null,
+	expires_at: '2026-11-21T09:26:00.000Z',
+	paid_at: null,
+	refunded_at: null,
+	created_at: '2026-11-21T09:16:00.000Z',
+	updated_at: '2026-11-21T09:16:00.000Z'
+};
+
+export const paid: schemas.PaymentBody = {
+	...pending,
+	status: 'success',
+	applied: true,
+	provider_reference: '1029384756',
+	paid_at: '2026-11-21T09:16:20.000Z',
+	updated_at: '2026-11-21T09:16:20.914Z'
+};
+
+export const failed: schemas.PaymentBody = {
+	...pending,
+	status: 'failed',
+	failure_code: 'insufficient_funds',
+	failure_message: 'The payer does not have enough money on this number.',
+	updated_at: '2026-11-21T09:16:34.120Z'
+};
+
+export const refunded: schemas.PaymentBody = {
+	...paid,
+	status: 'refunded',
+	applied: false,
+	refund_reason: 'late_payment',
+	paid_at: '2026-11-21T10:31:07.000Z',
+	refunded_at: '2026-11-21T10:33:40.000Z',
+	updated_at: '2026-11-21T10:33:40.000Z'
+};
+
+/** Sessions in the states that events tell of. */
+export const sessionExamples = { ordered, active, expired: expiredSession, ended, cancelled };
+
+export const earnings: schemas.EarningsBody = {
+	period: 'weekly',
+	currency: 'UGX',
+	timezone: 'Africa/Kampala',
+	from: '2026-11-09',
+	to: '2026-11-22',
+	total: { sessions: 58, gross: 72_000, refunds: 1500, fees: 7200, net: 63_300 },
+	data: [
+		{
+			start: '2026-11-09',
+			end: '2026-11-15',
+			sessions: 27,
+			gross: 33_500,
+			refunds: 1500,
+			fees: 3350,
+			net: 28_650
+		},
+		{
+			start: '2026-11-16',
+			end: '2026-11-22',
+			sessions: 31,
+			gross: 38_500,
+			refunds: 0,
+			fees: 3850,
+			net: 34_650
+		}
+	]
+};
+
+export const ownerUser: schemas.OwnerUserBody = {
+	session_id: 9001,
+	router_id: 42,
+	router_name: 'Kisementi Cafe',
+	status: 'active',
+	group: 'active',
+	phone_masked: '+256*****3456',
+	duration: '2h',
+	amount: 1000,
+	currency: 'UGX',
+	starts_at: '2026-11-21T09:16:21.000Z',
+	expires_at: '2026-11-21T11:16:21.000Z',
+	ended_at: null,
+	remaining_seconds: 7133
+};
+
+export const endpoint = {
+	id: 301,
+	url: 'https://app.example.com/hooks/wifi',
+	events: ['payment.success', 'session.expired'],
+	status: 'active',
+	// Not a secret: the key is the words "an example, not a real secret!!!".
+	secret: `whsec_${Buffer.from('an example, not a real secret!!!').toString('base64')}`,
+	created_at: '2026-11-21T09:00:00.000Z',
+	updated_at: '2026-11-21T09:00:00.000Z'
+};

@@ -1,0 +1,131 @@
+import { z } from '@hono/zod-openapi';
+
+/**
+ * Fields that several schemas share.
+ *
+ * Request schemas are strict, because a field that is silently ignored can cost money; nothing is coerced. Response
+ * schemas are open: additions are not breaking. A path or query parameter is text that becomes a number, so its
+ * documented type and limits are given beside it.
+ */
+
+const ID = { format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+/** An id in a response. */
+export const id = (description: string) => z.int().meta({ description, ...ID });
+
+/** An id in a request body. One that names nothing (0, negative, too large) is 404 later. */
+export const bodyId = (description: string) =>
+	z
+		.number()
+		.refine(Number.isInteger, { params: { item: 'invalid_type' }, error: 'Use an integer.' })
+		.meta({ type: 'integer', description, ...ID });
+
+/** The id in a path: digits, or 400. One that names nothing is 404 later. */
+export const idParams = (description: string, example: number) =>
+	z.strictObject({
+		id: z
+			.string()
+			.regex(/^-?\d+$/, 'Use an integer.')
+			.transform(Number)
+			.openapi({ type: 'integer', ...ID, param: { description, example } })
+	});
+
+/** A number in a query: no exponent, no blank, at most 12 decimals. */
+export const queryNumber = (min: number, max: number, hint: string) =>
+	z
+		.string()
+		.regex(/^-?\d{1,6}(\.\d{1,12})?$/, hint)
+		.transform(Number)
+		.pipe(z.number().min(min).max(max));
+
+/** A whole number in a query, with its default. */
+export const queryInteger = (
+	[minimum, maximum]: [number, number],
+	byDefault: number,
+	param: { description: string; example: number }
+) =>
+	z
+		.string()
+		.regex(/^\d{1,6}$/, `Use a whole number from ${minimum} to ${maximum}.`)
+		.transform(Number)
+		.pipe(z.int().min(minimum).max(maximum))
+		.default(byDefault)
+		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param });
+
+export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
+
+/** The query parameters of every list. */
+export const paging = {
+	limit: queryInteger([1, 100], 20, { description: 'Maximum number of entries on a page.', example: 20 }),
+	cursor: z
+		.string()
+		.optional()
+		.openapi({
+			param: {
+				description: '`next_cursor` of the previous page, with the same filters. Its content is opaque.',
+				example: EXAMPLE_CURSOR
+			}
+		})
+};
+
+/** The fields of every list beside `data`. */
+export const page = {
+	has_more: z.boolean().describe('Whether there is a next page.'),
+	next_cursor: z
+		.string()
+		.nullable()
+		.describe('`cursor` of the next page, with the same filters; null on the last page.')
+};
+
+/** RFC 3339 in UTC with milliseconds. */
+export const timestamp = z.iso
+	.datetime({ precision: 3 })
+	.meta({ pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
+
+export const changes = {
+	created_at: timestamp.describe('Time of creation, RFC 3339 in UTC with milliseconds.'),
+	updated_at: timestamp.describe('Time of the last change, RFC 3339 in UTC with milliseconds.')
+};
+
+export const currency = z
+	.string()
+	.regex(/^[A-Z]{3}$/)
+	.describe('ISO 4217 code of the currency of every amount in this object.');
+
+/** Money in major units. */
+export const amount = (description: string) => z.number().meta({ description, exclusiveMinimum: 0 });
+
+/** The same in a request body. */
+export const bodyAmount = (description: string, error: string) =>
+	z
+		.number()
+		.refine((value) => value > 0, { params: { item: 'out_of_range' }, error })
+		.meta({ description, exclusiveMinimum: 0 });
+
+export const count = (description: string) => z.int().meta({ description, minimum: 0 });
+
+const DURATION = {
+	description:
+		'Time bought: a number and a unit, `m` minutes, `h` hours, `d` days of 24 hours, `w` weeks of 7 days.',
+	pattern: '^[1-9][0-9]{0,4}[mhdw]$'
+};
+
+export const duration = (description = DURATION.description) => z.string().meta({ ...DURATION, description });
+
+export const bodyDuration = z
+	.string()
+	.regex(new RegExp(DURATION.pattern), 'Use a count and a unit, e.g. "2h".')
+	.describe(`${DURATION.description} Between \`min_duration\` and \`max_duration\` of the router.`);
+
+export const phone = (description: string) =>
+	z.string().meta({ description, pattern: String.raw`^\+[1-9][0-9]{6,14}$` });
+
+export const bodyPhone = (description: string) =>
+	z
+		.string()
+		.regex(/^.{1,64}$/s, 'Use a mobile number, e.g. "+256772123456".')
+		.meta({ description, pattern: '^.{1,64}$', minLength: 1, maxLength: 64 });
+
+/** A constant, as JSON Schema's `const`. */
+export const constant = <const T extends string>(value: T, description: string) =>
+	z.literal(value).meta({ type: 'string', const: value, description });

@@ -1,0 +1,94 @@
+import { z } from '@hono/zod-openapi';
+import {
+	amount,
+	bodyAmount,
+	bodyId,
+	bodyPhone,
+	changes,
+	currency,
+	id,
+	phone,
+	queryInteger,
+	timestamp
+} from './fields.ts';
+
+export const paymentStatus = z
+	.enum(['pending', 'success', 'failed', 'expired', 'refund_pending', 'refunded', 'refund_failed'])
+	.openapi('PaymentStatus', {
+		description:
+			'State of a payment. `pending`: the operator has not decided. `success`: the payer was charged. `failed`: the payer was not charged. `expired`: no answer in time; the payment can still succeed late. `refund_pending`: the refund is on its way. `refunded`: the money is back. `refund_failed`: the refund failed and a person handles it.'
+	});
+
+export const failureCode = z
+	.enum([
+		'payer_rejected',
+		'insufficient_funds',
+		'payer_not_found',
+		'payer_limit_reached',
+		'payer_timeout',
+		'provider_unavailable',
+		'provider_error'
+	])
+	.openapi('FailureCode', { description: 'Reason of a failed payment. More codes may be added.' });
+
+export const payment = z
+	.object({
+		id: id('Id of the payment.'),
+		session_id: id('Id of the session.'),
+		status: paymentStatus,
+		amount: amount('Amount in major units of `currency`.'),
+		currency,
+		phone: phone('Number that is asked to pay, in E.164.'),
+		payment_method: z.string().describe('Payment method of the session.'),
+		applied: z
+			.boolean()
+			.describe(
+				'Whether this payment bought the time. A late or second success is not applied and is refunded.'
+			),
+		failure_code: z
+			.union([failureCode, z.null()])
+			.describe('Reason of the failure; null unless `status` is `failed` or `expired`.'),
+		failure_message: z
+			.string()
+			.nullable()
+			.describe('The same reason for people, in English; the wording may change.'),
+		provider_reference: z
+			.string()
+			.nullable()
+			.describe("The operator's reference of the transaction; null until it is known."),
+		refund_reason: z
+			.string()
+			.nullable()
+			.describe('Reason of the refund, e.g. `late_payment`, `duplicate_payment`; else null.'),
+		expires_at: timestamp.describe('Time from which an unanswered payment shows as `expired`.'),
+		paid_at: timestamp
+			.nullable()
+			.describe('Time at which the operator charged the payer; null if it has not.'),
+		refunded_at: timestamp.nullable().describe('Time of the refund; null if there is none.'),
+		...changes
+	})
+	.openapi('Payment', { description: 'A mobile-money payment for a session.' });
+
+export const paymentStart = z
+	.strictObject({
+		amount: bodyAmount(
+			'Exactly the `amount` of the session, in major units of its currency.',
+			'Use an amount above 0.'
+		),
+		phone: bodyPhone('Mobile number that is asked to pay; it may differ from the number of the session.'),
+		session_id: bodyId('Id of the session.')
+	})
+	.openapi('PaymentStart', { description: 'The start of a payment.' });
+
+/** Longest time in seconds that a payment status may be held back until it changes. */
+export const MAX_STATUS_WAIT_SECONDS = 20;
+
+export const paymentStatusQuery = z.object({
+	wait: queryInteger([0, MAX_STATUS_WAIT_SECONDS], 0, {
+		description: 'Seconds for which the response may be held back until the payment leaves `pending`.',
+		example: 20
+	})
+});
+
+export type PaymentBody = z.infer<typeof payment>;
+export type PaymentStartBody = z.infer<typeof paymentStart>;

@@ -1,0 +1,114 @@
+import { z } from '@hono/zod-openapi';
+import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { amount, changes, constant, currency, duration, id, page, paging, queryNumber } from './fields.ts';
+
+const routerStatus = z.enum(['online', 'offline']).openapi('RouterStatus', {
+	description: 'Whether a router sells time now. `offline` routers are listed but sell nothing.'
+});
+
+const logo = z
+	.object({
+		url: z.string().meta({
+			description:
+				'Path of the picture on the host of this API (PNG, at most 48 KB; older logos may be SVG). A new logo gets a new path.',
+			format: 'uri-reference'
+		}),
+		width: z.int().meta({ description: 'Width in pixels, or in units of the drawing.', minimum: 1 }),
+		height: z.int().meta({ description: 'Height in the same unit.', minimum: 1 })
+	})
+	.openapi('Logo', { description: 'A picture and its size.' });
+
+const brand = z
+	.object({
+		name: z.string().nullable().describe('Name of the owner; null if none is set.'),
+		accent: z
+			.string()
+			.regex(/^#[0-9a-f]{6}$/)
+			.nullable()
+			.describe(
+				'Colour of the owner as `#rrggbb`; null if none is set. Check its contrast before you use it behind text.'
+			),
+		logo: z.union([logo, z.null()]).describe('Logo of the owner; null if none is set.')
+	})
+	.openapi('Brand', { description: 'Branding of the owner of a router; each part may be missing.' });
+
+export const accessKind = z.enum(ACCESS_KINDS).openapi('AccessKind', {
+	description:
+		'Kind of the bought password. `wpa_personal_per_client`: the password of the Wi-Fi network itself. `wpa_enterprise`: with the username, the sign-in of the Wi-Fi network (PEAP). `portal_login`: with the username, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all buyers.'
+});
+
+export const router = z
+	.object({
+		id: id('Id of the router.'),
+		name: z.string().describe('Name of the location, as its owner wrote it.'),
+		address: z.string().nullable().describe('Street address; null if unknown.'),
+		ssid: z.string().describe('Name of the Wi-Fi network.'),
+		lat: z.number().meta({ description: 'Latitude in decimal degrees.', minimum: -90, maximum: 90 }),
+		lon: z.number().meta({ description: 'Longitude in decimal degrees.', minimum: -180, maximum: 180 }),
+		distance: z.int().nullable().meta({
+			description: 'Whole metres from the centre of the search; null outside the router list.',
+			minimum: 0
+		}),
+		price: amount('Price of one hour in major units of `currency` (500 is 500 UGX, 1.5 is 1.50 KES).'),
+		currency,
+		status: routerStatus,
+		payment_methods: z
+			.array(z.string())
+			.describe(
+				'Payment methods that the router accepts. `mobile_money` finds the method from the number of the payer.'
+			),
+		min_duration: duration('Shortest time that is sold here, e.g. `15m`.'),
+		max_duration: duration('Longest time that is sold here, e.g. `30d`.'),
+		security: z
+			.enum(['wpa', 'nopass'])
+			.describe('`wpa`: the network asks for a password. `nopass`: an open network.'),
+		access_kind: accessKind,
+		brand: z
+			.union([brand, z.null()])
+			.describe('Branding of the owner, for pages that sell time on this router; null if none is set.'),
+		...changes
+	})
+	.openapi('Router', { description: 'A Wi-Fi router that sells time.' });
+
+export const routerList = z
+	.object({
+		data: z.array(router).describe('Routers of this page, nearest first, then by id.'),
+		...page,
+		radius: z.number().meta({
+			description: 'Radius of the search in metres.',
+			exclusiveMinimum: 0,
+			maximum: 50_000
+		}),
+		radius_unit: constant('m', 'Unit of `radius` and `distance`: metres.')
+	})
+	.openapi('RouterList', { description: 'One page of the routers near a location.' });
+
+export const routerListQuery = z.object({
+	lat: queryNumber(-90, 90, 'Use decimal degrees, e.g. 0.3476.').openapi({
+		type: 'number',
+		minimum: -90,
+		maximum: 90,
+		param: { description: 'Latitude of the centre in decimal degrees.', example: 0.3354 }
+	}),
+	lon: queryNumber(-180, 180, 'Use decimal degrees, e.g. 32.5825.').openapi({
+		type: 'number',
+		minimum: -180,
+		maximum: 180,
+		param: { description: 'Longitude of the centre in decimal degrees.', example: 32.5884 }
+	}),
+	radius: queryNumber(0, 50_000, 'Use metres, e.g. 1000.')
+		.refine((metres) => metres > 0, { params: { item: 'out_of_range' }, error: 'Use more than 0 metres.' })
+		.default(1000)
+		.openapi({
+			type: 'number',
+			exclusiveMinimum: 0,
+			maximum: 50_000,
+			default: 1000,
+			param: { description: 'Radius of the search in metres, more than 0.', example: 1000 }
+		}),
+	...paging
+});
+
+export type RouterBody = z.infer<typeof router>;
+export type BrandBody = z.infer<typeof brand>;
+export type RouterListBody = z.infer<typeof routerList>;

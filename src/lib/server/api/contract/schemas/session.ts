@@ -1,0 +1,147 @@
+import { z } from '@hono/zod-openapi';
+import {
+	amount,
+	bodyDuration,
+	bodyId,
+	bodyPhone,
+	changes,
+	currency,
+	duration,
+	id,
+	phone,
+	timestamp
+} from './fields.ts';
+import { accessKind } from './router.ts';
+
+export const sessionStatus = z
+	.enum(['pending_payment', 'activating', 'active', 'expired', 'ended', 'cancelled'])
+	.openapi('SessionStatus', {
+		description:
+			'State of a session. `pending_payment`: ordered, not paid. `activating`: paid, the gateway has not confirmed yet. `active`: the time is running. `expired`: the time ran out. `ended`: ended early. `cancelled`: never started.'
+	});
+
+const access = z
+	.object({
+		kind: accessKind,
+		username: z
+			.string()
+			.nullable()
+			.describe('Username for the sign-in with `password`; null if none is needed or `password` is null.'),
+		network_password: z
+			.string()
+			.nullable()
+			.describe(
+				'Password of the Wi-Fi network, shared by everyone, if buyers then sign in with another one; else null.'
+			),
+		qr: z
+			.string()
+			.nullable()
+			.describe(
+				'Text of a QR code that joins the network (`WIFI:…`); null if no code can, or if `password` is null.'
+			),
+		qr_joins: z
+			.enum(['access', 'network'])
+			.nullable()
+			.describe(
+				'Effect of the QR code. `access`: the device is online. `network`: the device joins the network, then signs in with `username` and `password`. null: there is no code.'
+			),
+		end_enforced: z
+			.boolean()
+			.describe('Whether access stops at the end. false: the shared password keeps working.'),
+		max_devices: z
+			.int()
+			.meta({ description: 'Number of devices that can be online at the same time.', minimum: 1 })
+	})
+	.openapi('Access', {
+		description:
+			'How the bought password works and what a QR code can do. `kind` is fixed when the session is created.'
+	});
+
+export const session = z
+	.object({
+		id: id('Id of the session.'),
+		router_id: id('Id of the router.'),
+		status: sessionStatus,
+		status_reason: z
+			.string()
+			.nullable()
+			.describe(
+				'Reason for `ended` (`client_ended`, `admin_ended`, `refunded`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added.'
+			),
+		duration: duration(),
+		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
+		payment_method: z.string().describe('Payment method that was chosen for the session.'),
+		phone: phone('Number of the payer in E.164.'),
+		amount: amount(
+			'Price of the session in major units of `currency`, fixed when it was created: price per hour × time, half up to the smallest unit of the currency.'
+		),
+		currency,
+		payment_id: id(
+			'Id of the payment that bought the time; until then of the newest attempt; null if there is none.'
+		).nullable(),
+		ssid: z.string().describe('Name of the Wi-Fi network.'),
+		password: z
+			.string()
+			.nullable()
+			.describe(
+				'Bought password, only while the session is `active` and only for the account that created it; else null. `xxxx-xxxx-xxxx` without easily confused characters; with `access.kind` `shared_password`, the password of the owner.'
+			),
+		access,
+		payment_due_at: timestamp.describe(
+			'Deadline for the payment; an unpaid session is then cancelled as `payment_timeout`.'
+		),
+		starts_at: timestamp
+			.nullable()
+			.describe(
+				'Start of the time; for added time, the previous end of the pass. null until the session is paid.'
+			),
+		expires_at: timestamp
+			.nullable()
+			.describe('End of the time: `starts_at` + `duration_seconds`; null until the time starts.'),
+		ended_at: timestamp
+			.nullable()
+			.describe('Time at which the session became `expired`, `ended` or `cancelled`; else null.'),
+		remaining_seconds: z.int().nullable().meta({
+			description:
+				'Seconds left of this session, rounded up, at most `duration_seconds`; null until it is paid, 0 when it is over.',
+			minimum: 0
+		}),
+		extends_session_id: id(
+			'Id of the session whose pass this session was ordered to extend; else null.'
+		).nullable(),
+		pass_id: id(
+			'Id of the first session of the pass; its own id if the pass has one session. Active sessions of a pass follow each other and share one password. Added time that is paid after the pass ended is a pass of its own.'
+		),
+		...changes
+	})
+	.openapi('Session', { description: 'A purchase of time on a router.' });
+
+export const sessionCreation = z
+	.strictObject({
+		router_id: bodyId('Id of the router.'),
+		duration: bodyDuration,
+		payment_method: z
+			.string()
+			.regex(/^[a-z][a-z0-9_]{0,31}$/, 'Use one of the router\'s payment_methods, e.g. "mobile_money".')
+			.describe('One of `payment_methods` of the router.'),
+		phone: bodyPhone(
+			'Mobile number of the payer: E.164, or as it is dialled in the country of the installation.'
+		),
+		extends_session_id: bodyId(
+			'Id of an `active` session of the same account on the same router. When this session is paid, its time is added to the end of that pass, under the same password. If the pass is over by then, the time starts at once as a pass of its own.'
+		).optional()
+	})
+	.openapi('SessionCreation', { description: 'An order of time on a router.' });
+
+export const sessionEndQuery = z.object({
+	if_status: sessionStatus.optional().openapi({
+		param: {
+			description:
+				'Only end the session in this state. `pending_payment` never ends time that was just paid. It also gives up an order that was cancelled as `payment_timeout`: the reason becomes `client_cancelled`, and a late payment is refunded instead of buying the time.',
+			example: 'active'
+		}
+	})
+});
+
+export type SessionBody = z.infer<typeof session>;
+export type SessionCreationBody = z.infer<typeof sessionCreation>;

@@ -1,0 +1,194 @@
+import { pascalCase } from '../contract/events.ts';
+import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
+import { SCOPES, type Scope } from '../contract/scopes.ts';
+import type { ProblemItem } from '../contract/schemas.ts';
+import { EXAMPLE_ORIGIN, EXAMPLE_REQUEST_ID, headersOf, type RouteHeaders } from './headers.ts';
+
+/** One schema, one example and one set of responses per error code, for the OpenAPI document. */
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+const durationSchema = (description: string) => ({
+	type: 'string',
+	pattern: '^[1-9][0-9]{0,4}[mhdw]$',
+	description
+});
+
+const SESSION_STATUS = [{ $ref: '#/components/schemas/SessionStatus' }, 'expired'] as const;
+
+/** Members beyond those of every problem: schema and example. */
+const MEMBERS: Partial<Record<ProblemCode, Record<string, readonly [JsonSchema, example: unknown]>>> = {
+	validation_failed: {
+		errors: [
+			{
+				type: 'array',
+				items: { $ref: '#/components/schemas/ProblemItem' },
+				minItems: 1,
+				description: 'Every invalid value of the request.'
+			},
+			[]
+		]
+	},
+	insufficient_scope: {
+		required_scope: [
+			{ type: 'string', enum: SCOPES, description: 'The scope that the API key lacks.' },
+			SCOPES[0]
+		]
+	},
+	duration_not_allowed: {
+		min_duration: [durationSchema('Shortest time that the router sells.'), '15m'],
+		max_duration: [durationSchema('Longest time that the router sells.'), '30d']
+	},
+	payment_method_not_supported: {
+		payment_methods: [
+			{ type: 'array', items: { type: 'string' }, description: 'Payment methods that the router accepts.' },
+			['mobile_money', 'mtn_momo', 'airtel_money']
+		]
+	},
+	session_not_active: { session_status: SESSION_STATUS },
+	session_not_extendable: { session_status: SESSION_STATUS },
+	session_not_payable: { session_status: SESSION_STATUS },
+	amount_mismatch: {
+		expected_amount: [
+			{ type: 'number', description: 'The amount to pay, in major units of `currency`.' },
+			1000
+		],
+		currency: [{ type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }, 'UGX']
+	},
+	payment_in_progress: {
+		payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001]
+	},
+	rate_limit_exceeded: {
+		retry_after: [
+			{
+				type: 'integer',
+				minimum: 1,
+				maximum: 60,
+				description: 'Seconds until the next request is admitted.'
+			},
+			23
+		],
+		'violated-policies': [
+			{
+				type: 'array',
+				items: { type: 'string' },
+				minItems: 1,
+				description: 'Names of the exceeded rate-limit policies.'
+			},
+			['default']
+		]
+	}
+};
+
+/** "amount_mismatch" becomes "AmountMismatchProblem". */
+export const problemName = (code: ProblemCode) => `${pascalCase(code)}Problem`;
+
+const reference = (code: ProblemCode) => `#/components/schemas/${problemName(code)}`;
+
+const constant = <T extends 'string' | 'integer'>(type: T, value: string | number) => ({
+	type,
+	const: value
+});
+
+/** The schema of one code: the common members with the constants of the code, and its own members. */
+export function problemSchema(code: ProblemCode) {
+	const { status, title, type, meaning, advice } = PROBLEMS[code];
+	const properties = {
+		type:
+			type === undefined
+				? { type: 'string' as const, pattern: String.raw`\/problems\/${code}$` }
+				: constant('string', type),
+		title: constant('string', title),
+		status: constant('integer', status),
+		code: constant('string', code),
+		...Object.fromEntries(Object.entries(MEMBERS[code] ?? {}).map(([name, [schema]]) => [name, schema]))
+	};
+	return {
+		allOf: [
+			{ $ref: '#/components/schemas/Problem' },
+			{ type: 'object' as const, properties, required: Object.keys(properties) }
+		],
+		description: `${meaning}\n\n**What to do:** ${advice}`
+	};
+}
+
+/** Values of a route's examples. */
+export interface RouteExample extends RouteHeaders {
+	scope: Scope;
+	/** A typical invalid value. */
+	invalid: ProblemItem;
+}
+
+export function problemExample(code: ProblemCode, route?: RouteExample) {
+	const { status, title, type, detail } = PROBLEMS[code];
+	const members = Object.entries(MEMBERS[code] ?? {}).map(([name, [, example]]) => [name, example]);
+	return {
+		type: type ?? `${EXAMPLE_ORIGIN}/problems/${code}`,
+		title,
+		status,
+		detail,
+		code,
+		request_id: EXAMPLE_REQUEST_ID,
+		...Object.fromEntries(members),
+		...(code === 'validation_failed' && route ? { errors: [route.invalid] } : {}),
+		...(code === 'insufficient_scope' && route
+			? { detail: `The API key lacks the scope ${route.scope}.`, required_scope: route.scope }
+			: {})
+	};
+}
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+	400: 'The request is invalid, or a rule forbids it; `code` gives the reason.',
+	401: 'The API key is missing or not valid.',
+	403: 'The API key may not do this.',
+	404: 'The object does not exist, or the caller may not see it.',
+	429: 'Too many requests; try again after `Retry-After` seconds.',
+	500: 'The server failed to process the request; try again later.'
+};
+
+/** A response with one of these codes, all of one status. */
+function problemResponse(status: number, codes: readonly ProblemCode[], route?: RouteExample) {
+	const mapping = Object.fromEntries(codes.map((code) => [code, reference(code)]));
+	const oneOf = Object.values(mapping).map(($ref) => ({ $ref }));
+	const examples = codes.map((code) => [
+		code,
+		{ summary: PROBLEMS[code].title, value: problemExample(code, route) }
+	]);
+	return {
+		description: DESCRIPTIONS[status] ?? '',
+		headers: headersOf(status, route),
+		content: {
+			'application/problem+json': {
+				schema: oneOf[1] ? { oneOf, discriminator: { propertyName: 'code', mapping } } : { ...oneOf[0] },
+				examples: Object.fromEntries(examples)
+			}
+		}
+	};
+}
+
+const byStatus = (codes: readonly ProblemCode[]) => [...Map.groupBy(codes, (code) => PROBLEMS[code].status)];
+
+/** Components for responses that are the same for every route. */
+export const sharedResponses = {
+	Unauthorized: problemResponse(401, ['missing_api_key', 'invalid_api_key']),
+	RateLimitExceeded: problemResponse(429, ['rate_limit_exceeded']),
+	InternalError: problemResponse(500, ['internal_error'])
+};
+
+const SHARED: Readonly<Record<number, keyof typeof sharedResponses>> = {
+	401: 'Unauthorized',
+	429: 'RateLimitExceeded',
+	500: 'InternalError'
+};
+
+/** The responses of a route for these codes, by status. */
+export const problemResponses = (codes: readonly ProblemCode[], route: RouteExample) =>
+	Object.fromEntries(
+		byStatus(codes).map(([status, those]) => {
+			const shared = route.deprecation ? undefined : SHARED[status];
+			return [
+				status,
+				shared ? { $ref: `#/components/responses/${shared}` } : problemResponse(status, those, route)
+			];
+		})
+	);

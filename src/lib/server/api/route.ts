@@ -1,0 +1,137 @@
+import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
+import { PROBLEM_CODES, type ProblemCode } from './contract/problems.ts';
+import type { ProblemItem } from './contract/schemas.ts';
+import type { Role, Scope } from './contract/scopes.ts';
+import { headersOf } from './document/headers.ts';
+import { problemResponses } from './document/problems.ts';
+
+/** ISO dates, the first one earlier; from the sunset on the endpoint is gone. */
+export interface Deprecation {
+	since: string;
+	sunset: string;
+	/** Path or address of the replacement. */
+	successor: string | null;
+}
+
+/** A route of Hono's `createRoute` with its success responses, and the rules that every route has. */
+export interface RouteDefinition extends Omit<RouteConfig, 'responses' | 'request'> {
+	method: 'get' | 'post' | 'put' | 'delete';
+	operationId: string;
+	role: Role;
+	scope: Scope;
+	/** Errors beyond COMMON_ERRORS. */
+	errors: readonly ProblemCode[];
+	/** A repeated request with the same Idempotency-Key has one effect. */
+	idempotent?: true;
+	/** `Location` of the created object, with its id in braces. */
+	location?: string;
+	deprecation?: Deprecation;
+	request: {
+		params?: z.ZodObject;
+		query?: z.ZodObject;
+		body?: ReturnType<typeof jsonBodyOf>;
+	};
+	/** 201 and 200 if the object may exist already; both have the same schema. */
+	responses: { 200?: Success; 201?: Success };
+}
+
+type Success = ReturnType<typeof json>;
+
+interface Example {
+	summary: string;
+	value: unknown;
+}
+
+/** A success response; each example becomes one in the document. */
+export const json = <S extends z.ZodType>(
+	schema: S,
+	description: string,
+	examples: Record<string, Example>
+) => ({ description, content: { 'application/json': { schema, examples } } });
+
+/** A request body. */
+export const jsonBodyOf = <S extends z.ZodType>(schema: S, example: Example) => ({
+	required: true,
+	content: { 'application/json': { schema, examples: { request: example } } }
+});
+
+/** Every route may respond with these. */
+export const COMMON_ERRORS: readonly ProblemCode[] = [
+	'validation_failed',
+	'missing_api_key',
+	'invalid_api_key',
+	'account_suspended',
+	'insufficient_scope',
+	'route_not_found',
+	'rate_limit_exceeded',
+	'internal_error'
+];
+
+const BODY_ERRORS: readonly ProblemCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large'];
+const IDEMPOTENCY_ERRORS: readonly ProblemCode[] = ['idempotency_key_reused', 'idempotency_key_in_use'];
+
+/** Every code that a route can respond with, in the order of the catalogue. */
+export function codesOf({ request, idempotent, errors }: RouteDefinition): ProblemCode[] {
+	const codes = new Set([
+		...COMMON_ERRORS,
+		...(request.body ? BODY_ERRORS : []),
+		...(idempotent ? IDEMPOTENCY_ERRORS : []),
+		...errors
+	]);
+	return PROBLEM_CODES.filter((code) => codes.has(code));
+}
+
+/** A typical invalid value of a route, for the example of `validation_failed`. */
+function invalidItem({ params, query, body }: RouteDefinition['request']): ProblemItem {
+	const required = { code: 'required', detail: 'This field is required.' } as const;
+	const [field] = Object.keys(
+		(body?.content['application/json'].schema as z.ZodObject | undefined)?.shape ?? {}
+	);
+	if (field !== undefined) return { in: 'body', pointer: `/${field}`, ...required };
+	if (params) return { in: 'path', pointer: '/id', code: 'invalid_format', detail: 'Use an integer.' };
+	const [parameter = ''] = Object.keys(query?.shape ?? {});
+	return { in: 'query', pointer: `/${parameter}`, code: 'duplicate', detail: 'Send this parameter once.' };
+}
+
+export const IDEMPOTENCY_KEY = {
+	name: 'Idempotency-Key',
+	in: 'header' as const,
+	description:
+		'Makes the request safe to repeat for 24 hours: the same key and body return the first response again, with `Idempotent-Replayed: true`. 1 to 255 letters, digits and `_-:.`, bare or in double quotes. Only successes are stored.',
+	schema: { type: 'string' as const, pattern: '^("[A-Za-z0-9_:.-]{1,255}"|[A-Za-z0-9_:.-]{1,255})$' },
+	example: 'order-7f3a91c2'
+};
+
+/** Defines a route: `openapi` is the whole of it for Hono and the document, with errors, headers and security. */
+export function defineRoute<R extends RouteDefinition>(definition: R): R & { openapi: RouteConfig } {
+	const { role, scope, errors, idempotent, location, deprecation, ...operation }: RouteDefinition =
+		definition;
+	const rules = {
+		scope,
+		invalid: invalidItem(definition.request),
+		isList: errors.includes('invalid_cursor'),
+		...(location ? { location } : {}),
+		...(idempotent ? { idempotent } : {}),
+		...(deprecation ? { deprecation } : {})
+	};
+	const successes = Object.entries(definition.responses).map(([status, response]) => [
+		status,
+		{ ...response, headers: headersOf(Number(status), rules) }
+	]);
+	const key = `Needs an API key with the scope \`${scope}\`${role === 'app' ? '' : `, of role \`${role}\``}.`;
+	return {
+		...definition,
+		openapi: createRoute({
+			...operation,
+			description: `${operation.description}\n\n${key}`,
+			'x-role': role,
+			'x-scope': scope,
+			...(deprecation ? { deprecated: true, 'x-deprecation': deprecation } : {}),
+			...(idempotent ? { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] } : {}),
+			responses: {
+				...Object.fromEntries(successes),
+				...problemResponses(codesOf(definition), rules)
+			}
+		})
+	};
+}

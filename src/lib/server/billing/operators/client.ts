@@ -1,0 +1,134 @@
+import type { Clock } from '#lib/server/platform/clock.ts';
+import {
+	jsonObject,
+	member,
+	textMember,
+	type HttpOutcome,
+	type OperatorHttp,
+	type OperatorRequest
+} from './http.ts';
+
+export type TokenOutcome =
+	| { kind: 'token'; value: string }
+	/** The operator refused the credentials. */
+	| { kind: 'refused'; status: number; text: string }
+	/** No token was available; the credentials may be right. */
+	| { kind: 'unavailable'; cause: string };
+
+export type FetchedToken =
+	Exclude<TokenOutcome, { kind: 'token' }> | { kind: 'token'; value: string; expiresInSeconds: number };
+
+export type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
+/** `refused` and `unavailable` are about the token: the request was not sent. */
+export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
+
+/** Time before expiry at which a token is renewed, or a fifth of its life if that is shorter (some live 180 s). */
+const MARGIN_MS = 60_000;
+const MARGIN_SHARE = 0.2;
+
+/**
+ * Caches the access token of one credential. Concurrent callers share one request, because with some operators a new
+ * token ends the previous one.
+ */
+export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken>) {
+	let held: { value: string; until: number } | null = null;
+	let fetching: Promise<TokenOutcome> | null = null;
+
+	async function renew(): Promise<TokenOutcome> {
+		const from = clock.now();
+		const fetched = await fetch();
+		if (fetched.kind !== 'token') return fetched;
+		const life = fetched.expiresInSeconds * 1000;
+		held = { value: fetched.value, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
+		return { kind: 'token', value: fetched.value };
+	}
+
+	return {
+		async get(): Promise<TokenOutcome> {
+			if (held && clock.now() < held.until) return { kind: 'token', value: held.value };
+			return (fetching ??= renew().finally(() => (fetching = null)));
+		},
+		/** Drops a token that the operator refused, unless it was replaced. */
+		drop(value: string) {
+			if (held?.value === value) held = null;
+		}
+	};
+}
+
+/** Returns the response, or the reason why there is none. Its text never contains our credentials. */
+export function fetchedAnswer(outcome: AuthorisedOutcome): Answer | Exclude<FetchedToken, { kind: 'token' }> {
+	if (outcome.kind === 'failure') return { kind: 'unavailable', cause: outcome.cause };
+	if (outcome.kind !== 'answer') return outcome;
+	const { status, text } = outcome;
+	if (status === 200) return outcome;
+	if (status !== 400 && status !== 401 && status !== 403)
+		return { kind: 'unavailable', cause: `HTTP ${status}` };
+	const body = jsonObject(text);
+	const names = ['error', 'errorMessage', 'message'];
+	const reason = names.map((name) => textMember(body, name)).find((one) => one !== null);
+	return {
+		kind: 'refused',
+		status,
+		text: (reason ?? textMember(member(body, 'status'), 'message') ?? '').slice(0, 100)
+	};
+}
+
+async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<FetchedToken> {
+	const answer = fetchedAnswer(await http.send(tokenRequest));
+	if (answer.kind !== 'answer') return answer;
+	const body = jsonObject(answer.text);
+	const value = textMember(body, 'access_token');
+	if (!value) return { kind: 'unavailable', cause: 'the response has no token' };
+	const seconds = Number(textMember(body, 'expires_in'));
+	return { kind: 'token', value, expiresInSeconds: seconds > 0 ? seconds : usualTokenSeconds };
+}
+
+export interface ClientOptions {
+	http: OperatorHttp;
+	clock: Clock;
+	/** Address that paths are appended to. */
+	baseUrl: string;
+	/** Headers of every request. */
+	headers: Record<string, string>;
+	tokenRequest: OperatorRequest;
+	/** Life of a token if the response names none. */
+	usualTokenSeconds: number;
+	/** True if the operator did nothing because the token is invalid. Default: HTTP 401. */
+	isTokenRefusal?(answer: Answer): boolean;
+}
+
+/** Client for requests with a token. */
+export type Client = ReturnType<typeof createClient>;
+
+export function createClient(options: ClientOptions) {
+	const { http, clock, baseUrl, headers, isTokenRefusal = ({ status }) => status === 401 } = options;
+	const tokens = createTokens(clock, () => fetchToken(options));
+
+	/** Sends a request once, and again only after a refused token, when nothing was done. */
+	async function send(request: OperatorRequest): Promise<AuthorisedOutcome> {
+		for (let attempt = 1; ; attempt += 1) {
+			const token = await tokens.get();
+			if (token.kind !== 'token') return token;
+			const authorization = `Bearer ${token.value}`;
+			const outcome = await http.send({
+				...request,
+				headers: { ...headers, ...request.headers, authorization }
+			});
+			if (outcome.kind !== 'answer' || !isTokenRefusal(outcome)) return outcome;
+			tokens.drop(token.value);
+			if (attempt === 2) return outcome;
+		}
+	}
+
+	return {
+		token: () => tokens.get(),
+		get: (path: string) => send({ method: 'GET', url: baseUrl + path, headers: {} }),
+		post: (path: string, body: object, more: Record<string, string> = {}) =>
+			send({
+				method: 'POST',
+				url: baseUrl + path,
+				headers: { 'content-type': 'application/json', ...more },
+				body: JSON.stringify(body)
+			})
+	};
+}

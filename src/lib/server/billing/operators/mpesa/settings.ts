@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Setting } from '#lib/server/config/setting.ts';
+import { baseUrl, credential, type Installation, type ValuesOf } from '../definition.ts';
+
+const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');
+
+/** Settings of M-Pesa Express. */
+export const SETTINGS = {
+	MPESA_BASE_URL: {
+		schema: baseUrl,
+		description: '`https://sandbox.safaricom.co.ke` or `https://api.safaricom.co.ke`.'
+	},
+	MPESA_CONSUMER_KEY: {
+		schema: credential,
+		description: "The app's consumer key, from Daraja's portal."
+	},
+	MPESA_CONSUMER_SECRET: {
+		schema: credential,
+		description: "The app's consumer secret."
+	},
+	MPESA_SHORTCODE: {
+		schema: shortcode,
+		description: 'PayBill number, or the store (head office) number of a till.'
+	},
+	MPESA_PASSKEY: {
+		schema: credential,
+		description: "The shortcode's passkey for M-Pesa Express."
+	},
+	MPESA_TILL: {
+		schema: shortcode.optional(),
+		description: 'Till number. Set: payers buy goods at this till. Not set: they pay the PayBill number.'
+	},
+	MPESA_PULL: {
+		schema: z.enum(['on', 'off'], { error: 'Use "on" or "off".' }),
+		default: 'off',
+		description:
+			"`on`: what a lost callback did not tell is searched in Daraja's list of settled payments. Register the shortcode for Pull Transactions first."
+	},
+	MPESA_INITIATOR: {
+		schema: credential.optional(),
+		description: 'Name of the API operator that may reverse payments. Without it there are no refunds.'
+	},
+	MPESA_SECURITY_CREDENTIAL: {
+		schema: credential.regex(/^[A-Za-z0-9+/]+={0,2}$/, 'Use the Base64 text of the portal.').optional(),
+		description: "The initiator's password, encrypted by Daraja's portal."
+	}
+} as const satisfies Record<string, Setting>;
+
+export type MpesaValues = ValuesOf<typeof SETTINGS>;
+
+/** Daraja supports only this country and currency. */
+export const MPESA_CURRENCY = 'KES';
+
+export const checkSettings = (values: MpesaValues, installation: Installation): string[] => [
+	...checkPlace(values, installation),
+	...checkRefunds(values)
+];
+
+/** Daraja asks not to use these in addresses: the rules of the page "Customer To Business Register URL". */
+const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query/i;
+
+function checkPlace(values: MpesaValues, { mode, currency, callbackUrl }: Installation): string[] {
+	const problems: string[] = [];
+	if (currency !== MPESA_CURRENCY) problems.push(`CURRENCY: must be ${MPESA_CURRENCY} with M-Pesa.`);
+	if (mode === 'sandbox') return problems;
+	if (!values.MPESA_BASE_URL.startsWith('https:'))
+		problems.push('MPESA_BASE_URL: must be https in live mode.');
+	if (new URL(values.MPESA_BASE_URL).hostname.startsWith('sandbox.')) {
+		problems.push("MPESA_BASE_URL: is Daraja's sandbox, which is refused in live mode.");
+	}
+	if (!callbackUrl.startsWith('https:')) {
+		problems.push('CALLBACK_URL: must be a public https address for M-Pesa in live mode.');
+	}
+	const word = UNWANTED.exec(callbackUrl)?.[0];
+	if (word !== undefined) {
+		problems.push(`CALLBACK_URL: must not contain "${word}", which M-Pesa refuses in callback addresses.`);
+	}
+	return problems;
+}
+
+function checkRefunds(values: MpesaValues): string[] {
+	const { MPESA_INITIATOR: initiator, MPESA_SECURITY_CREDENTIAL: credential } = values;
+	if ((initiator === undefined) === (credential === undefined)) return [];
+	return initiator === undefined
+		? ['MPESA_INITIATOR: is required for refunds.']
+		: ['MPESA_SECURITY_CREDENTIAL: is required with MPESA_INITIATOR.'];
+}

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OperatorDependencies } from '../definition.ts';
+import { jsonObject, textMember } from '../http.ts';
+import type {
+	CallbackHint,
+	OperatorAdapter,
+	PaymentRequest,
+	PaymentTerms,
+	RawCallback,
+	RefundRequest,
+	SubmitOutcome
+} from '../operator.ts';
+import { NO_HINT, refused } from '../outcomes.ts';
+import { amountProblems, usualDecimals, wireAmount } from './amounts.ts';
+import { settledOf, statusOutcome, submitOutcome } from './answers.ts';
+import { createCache, type Cache } from './cache.ts';
+import { createCalls, type Calls } from './calls.ts';
+import { CONFIGURATION_PATH, readConfiguration, type ActiveConfiguration } from './configuration.ts';
+import { healthProblems } from './health.ts';
+import { createCallbackKeys } from './keys.ts';
+import { isInMarket, likelyProvider, type Provider } from './providers.ts';
+import type { PawapayValues } from './settings.ts';
+import { isSigned } from './signatures.ts';
+
+/** The configuration changes if an account manager changes it, or a network is down. */
+const CONFIGURATION_TIMES = { freshMs: 10 * 60 * 1000, pauseMs: 30 * 1000 };
+/** Limit for optional requests while a buyer waits for the prompt. */
+const OPTIONAL_MS = 3_000;
+
+interface PawapayContext extends OperatorDependencies {
+	values: PawapayValues;
+	calls: Calls;
+	configuration: Cache<ActiveConfiguration>;
+	callbackKeys: ReturnType<typeof createCallbackKeys>;
+}
+
+export function createPawapay(values: PawapayValues, dependencies: OperatorDependencies): OperatorAdapter {
+	const { clock } = dependencies;
+	const calls = createCalls(values, dependencies);
+	const context: PawapayContext = {
+		...dependencies,
+		values,
+		calls,
+		configuration: createCache(
+			clock,
+			async () => readConfiguration(await calls.get(CONFIGURATION_PATH)),
+			CONFIGURATION_TIMES
+		),
+		callbackKeys: createCallbackKeys(calls, clock)
+	};
+	return {
+		id: 'pawapay',
+		capabilities: { usesPortalCallback: true, minStatusDelaySeconds: 0, resubmitSameReferenceSafe: true },
+		takesNumber: (phone) => values.PAWAPAY_PROVIDERS.some((provider) => isInMarket(provider, phone)),
+		validate: (terms) => validate(context, terms),
+		submit: (request) => submit(context, request),
+		readStatus: async ({ reference }) =>
+			statusOutcome(await calls.get(`/v2/deposits/${reference}`), 'depositId', reference),
+		parseCallback: (raw) => parseCallback(context, raw),
+		refund: (request) => refund(context, request),
+		readRefund: async ({ reference }) =>
+			statusOutcome(await calls.get(`/v2/refunds/${reference}`), 'refundId', reference),
+		async health() {
+			const problems = healthProblems(await calls.get(CONFIGURATION_PATH), values, dependencies);
+			return { ok: problems.length === 0, reason: problems.join('; ') || null };
+		}
+	};
+}
+
+function validate({ values, currency, configuration }: PawapayContext, terms: PaymentTerms): string[] {
+	if (terms.currency !== currency) return [`pawaPay is set up for ${currency}, not ${terms.currency}.`];
+	// The provider is chosen later; an amount that none of them accepts is refused here.
+	const known = configuration.held();
+	const each = values.PAWAPAY_PROVIDERS.map(({ code }) =>
+		amountProblems(terms.amountMinor, currency, known?.rulesOf(code, currency))
+	);
+	return each.some((problems) => problems.length === 0) ? [] : (each[0] ?? []);
+}
+
+async function submit(context: PawapayContext, request: PaymentRequest): Promise<SubmitOutcome> {
+	const { calls, configuration } = context;
+	const { reference, currency, payerPhone } = request;
+	const [provider, known] = await Promise.all([
+		choose(context, request),
+		briefly(configuration.get(), configuration.held())
+	]);
+	const code = provider?.code ?? '';
+	const decimals = known?.rulesOf(code, currency)?.decimals ?? usualDecimals(currency);
+	const amount = wireAmount(request.amountMinor, currency, decimals);
+	if (amount === null) return refused('merchant_error', `${code} takes whole amounts only.`);
+	const outcome = await calls.postFinancial('/v2/deposits', {
+		depositId: reference,
+		amount,
+		currency,
+		payer: { type: 'MMO', accountDetails: { phoneNumber: payerPhone.slice(1), provider: code } },
+		customerMessage: customerMessage(request.description)
+	});
+	// A network stays down for a while: the buyer sees that now and may choose another one.
+	return submitOutcome(outcome, 'depositId', reference, []);
+}
+
+/**
+ * Chooses the provider for a payment: the one of the buyer's payment method. For `mobile_money`, the one that pawaPay
+ * predicts (POST /v2/predict-provider, wrong for one number in 800), or our own guess.
+ */
+async function choose(
+	{ calls, values: { PAWAPAY_PROVIDERS: providers } }: PawapayContext,
+	{ paymentMethod, payerPhone }: PaymentRequest
+): Promise<Provider | undefined> {
+	const chosen = providers.find(({ method }) => method === paymentMethod);
+	if (chosen) return chosen;
+	const outcome = await briefly(
+		calls.post('/v2/predict-provider', { phoneNumber: payerPhone.slice(1) }),
+		null
+	);
+	const isAnswer = outcome?.kind === 'answer' && outcome.status === 200;
+	const prediction = isAnswer ? textMember(jsonObject(outcome.text), 'provider') : null;
+	return providers.find(({ code }) => code === prediction) ?? likelyProvider(providers, payerPhone);
+}
+
+/** Waits for an optional value; returns `otherwise` if it takes too long. */
+async function briefly<T>(work: Promise<T>, otherwise: T): Promise<T> {
+	const limit = new AbortController();
+	const late = sleep(OPTIONAL_MS, otherwise, { signal: limit.signal }).catch(() => otherwise);
+	return Promise.race([work, late]).finally(() => limit.abort());
+}
+
+/** Temporary refusals of refunds: they end when the network is up or the wallet is refilled. */
+const PASSING_FOR_REFUNDS = [
+	'PROVIDER_TEMPORARILY_UNAVAILABLE',
+	'REFUND_IN_PROGRESS',
+	'PAWAPAY_WALLET_OUT_OF_FUNDS'
+];
+
+async function refund(
+	{ calls }: PawapayContext,
+	{ reference, payment, amountMinor, currency }: RefundRequest
+): Promise<SubmitOutcome> {
+	const outcome = await calls.postFinancial('/v2/refunds', {
+		refundId: reference,
+		depositId: payment.reference,
+		// The provider took this amount, so its decimals are valid.
+		amount: wireAmount(amountMinor, currency, 2),
+		currency
+	});
+	return submitOutcome(outcome, 'refundId', reference, PASSING_FOR_REFUNDS);
+}
+
+const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
+	COMPLETED: 'succeeded',
+	FAILED: 'failed',
+	ACCEPTED: 'pending',
+	SUBMITTED: 'pending',
+	PROCESSING: 'pending',
+	ENQUEUED: 'pending',
+	IN_RECONCILIATION: 'pending'
+};
+
+async function parseCallback(context: PawapayContext, raw: RawCallback): Promise<CallbackHint> {
+	const body = jsonObject(raw.body);
+	const isVerified = context.values.PAWAPAY_VERIFY_CALLBACKS === 'on';
+	return {
+		...NO_HINT,
+		claimed: CLAIMS[textMember(body, 'status') ?? ''] ?? 'unknown',
+		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
+		// A refund's callback is about the refund, even if it names the deposit.
+		reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
+		...settledOf(body)
+	};
+}
+
+function isAuthentic(
+	{ callbackUrl, clock, callbackKeys }: PawapayContext,
+	{ method, headers, body, authority, path }: RawCallback
+): Promise<boolean> {
+	const published = new URL(callbackUrl);
+	const targets = [
+		{ authority, path },
+		{ authority: published.host, path: published.pathname.replace(/\/$/, '') + path }
+	];
+	return isSigned({ method, headers, body, targets, now: clock.now() }, callbackKeys);
+}
+
+const MESSAGE = { min: 4, max: 22 };
+
+/** The text for the payer: 4 to 22 letters, digits and spaces (reference section 5). */
+export function customerMessage(description: string): string {
+	const plain = description
+		.normalize('NFKD')
+		.replace(/[-'\u2019]|\p{M}/gu, '')
+		.replace(/[^A-Za-z0-9]+/g, ' ')
+		.trim()
+		.slice(0, MESSAGE.max)
+		.trim();
+	return plain.length < MESSAGE.min ? `WiFi ${plain}`.trim() : plain;
+}

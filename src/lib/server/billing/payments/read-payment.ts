@@ -1,0 +1,54 @@
+import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { paymentBody } from './body.ts';
+import type { PaymentsContext } from './context.ts';
+import * as store from './store.ts';
+
+/** Requests that wait at a time. The next one gets its response at once, and its client polls. */
+const MAX_WAITING = 1_000;
+/** How often a waiter reads the payment if another process may change it. */
+const READ_SHARED_MS = 250;
+const READ_MS = 2_000;
+
+async function find({ database }: PaymentsContext, caller: Caller, id: number): Promise<store.PaymentRow> {
+	const row = await store.find(database.db, id);
+	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
+		throw new AppError('payment_not_found', 'There is no payment with this id.');
+	}
+	return row;
+}
+
+/**
+ * Returns the payment now, or as soon as it leaves `pending` within `wait.seconds`.
+ * @throws AppError `payment_not_found`
+ */
+export async function readPayment(
+	context: PaymentsContext,
+	caller: Caller,
+	id: number,
+	wait?: { seconds: number; signal: AbortSignal }
+): Promise<PaymentBody> {
+	const { database, changes } = context;
+	let row = await find(context, caller, id);
+	if (!wait || changes.waiting >= MAX_WAITING) return paymentBody(row);
+	const until = performance.now() + wait.seconds * 1000;
+	const interval = database.shared ? READ_SHARED_MS : READ_MS;
+	while (row.status === 'pending' && !wait.signal.aborted && !changes.stopped) {
+		const left = until - performance.now();
+		if (left <= 0) break;
+		await changes.next(id, Math.min(left, interval), wait.signal);
+		row = await find(context, caller, id);
+	}
+	return paymentBody(row);
+}
+
+/** Lists an account's newest payments, pending ones first, with our references at the operator. */
+export async function newestPayments({ database }: PaymentsContext, accountId: number, limit: number) {
+	const pending = await store.newestOfAccount(database.db, accountId, { status: 'pending', limit });
+	const all = await store.newestOfAccount(database.db, accountId, { status: null, limit });
+	const rows = new Map([...pending, ...all].map((row) => [row.id, row]));
+	return [...rows.values()]
+		.slice(0, limit)
+		.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
+}

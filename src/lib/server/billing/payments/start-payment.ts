@@ -1,0 +1,128 @@
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
+import { operatorReference } from '#lib/server/platform/ids.ts';
+import { isUnresponsive } from '#lib/server/routers/routers.ts';
+import { carrierOf } from '../operators/carriage.ts';
+import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
+import { paymentBody } from './body.ts';
+import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
+import * as store from './store.ts';
+
+const MAX_START_ATTEMPTS = 5;
+const PROMPT_WINDOW_MS = 15 * 60 * 1000;
+
+/** Starts a payment for the caller's own session. @throws AppError with a code of the API's reference */
+export async function startPayment(
+	context: PaymentsContext,
+	caller: Caller,
+	order: PaymentStartBody,
+	remember?: RememberBody<PaymentBody>
+): Promise<PaymentBody> {
+	const { config, database, jobs } = context;
+	if (toMinor(order.amount, config.currency) === null) {
+		const detail = `Use a positive amount of ${config.currency} without superfluous decimals.`;
+		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'invalid_format', detail }]);
+	}
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			const answer = await database.transact(async (trx) => {
+				const body = paymentBody(await insert(context, trx, caller, order));
+				await remember?.(trx, body);
+				return body;
+			});
+			jobs.nudge();
+			return answer;
+		} catch (error) {
+			// Two starts at once: the index admitted one, and the checks of the next try report it.
+			if (!database.isUniqueViolation(error) || attempt === MAX_START_ATTEMPTS) throw error;
+		}
+	}
+}
+
+async function insert(context: PaymentsContext, trx: Tx, caller: Caller, order: PaymentStartBody) {
+	const { clock, config, jobs, operators, sessions } = context;
+	const session = await sessions.ownCurrent(trx, caller, order.session_id);
+	if (!session) throw sessionNotFound();
+	const { amount_minor: amountMinor, currency, payment_method: method } = session;
+	await checkPayable(context, trx, session, toMinor(order.amount, currency));
+	await checkOnline(context, trx, session);
+	const phone = mobileNumber(order.phone, config.defaultRegion);
+	const now = clock.now();
+	await checkPrompts(context, trx, phone, now);
+	const operator = carrierOf(operators, { method, phone, amountMinor, currency });
+	const payment = await store.insert(trx, {
+		session_id: session.id,
+		account_id: caller.accountId,
+		operator: operator.id,
+		payment_method: method,
+		reference: operatorReference(),
+		amount_minor: amountMinor,
+		currency,
+		phone,
+		status: 'pending',
+		submit_state: 'created',
+		commission_basis_points: config.commissionBasisPoints,
+		expires_at: now + config.paymentTimeoutMs,
+		created_at: now,
+		updated_at: now
+	});
+	await sessions.notePayment(trx, session.id, payment.id);
+	await jobs.schedule(trx, SUBMIT_JOB, payment.id, now);
+	const firstRead = now + operator.capabilities.minStatusDelaySeconds * 1000;
+	await jobs.schedule(trx, RECONCILE_JOB, payment.id, firstRead);
+	return payment;
+}
+
+/** Checks the session and its earlier payments, in the order in which problems are reported. */
+async function checkPayable(
+	{ config }: PaymentsContext,
+	trx: Tx,
+	session: SessionRow,
+	amountMinor: number | null
+): Promise<void> {
+	if (amountMinor !== session.amount_minor) {
+		const expected = toMajor(session.amount_minor, session.currency);
+		throw new AppError('amount_mismatch', `The session costs ${session.currency} ${expected}.`, {
+			extensions: { expected_amount: expected, currency: session.currency }
+		});
+	}
+	const earlier = await store.ofSession(trx, session.id);
+	const pending = earlier.find(({ status }) => status === 'pending');
+	if (pending && session.status === 'pending_payment') {
+		throw new AppError('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
+			extensions: { payment_id: pending.id }
+		});
+	}
+	if (earlier.some(({ applied }) => applied === 1)) {
+		throw new AppError('session_already_paid', 'The session is already paid.');
+	}
+	if (session.status !== 'pending_payment') {
+		throw new AppError('session_not_payable', `The session is ${session.status}. Create a new one.`, {
+			extensions: { session_status: session.status }
+		});
+	}
+	if (earlier.length >= config.maxPaymentAttempts) {
+		throw new AppError('payment_attempts_exceeded', 'Create a new session to try again.');
+	}
+}
+
+/** Refuses to charge for a router that went offline after the order. */
+async function checkOnline({ routers }: PaymentsContext, trx: Tx, { router_id: routerId }: SessionRow) {
+	if (!isUnresponsive(await routers.known(trx, routerId))) return;
+	throw new AppError(
+		'router_unavailable',
+		'The router is offline. The order stays open: pay when the router is online again.'
+	);
+}
+
+async function checkPrompts({ config }: PaymentsContext, trx: Tx, phone: string, now: number): Promise<void> {
+	const prompts = await store.countPromptsSince(trx, phone, now - PROMPT_WINDOW_MS);
+	if (prompts < config.maxPayerPrompts) return;
+	throw new AppError(
+		'payer_prompt_limit',
+		`This number got ${prompts} payment requests in the last 15 minutes. Try again later.`
+	);
+}

@@ -1,0 +1,32 @@
+import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
+import type { Auth } from './auth.ts';
+import type { SignInContext } from './sign-in.ts';
+import { connectAccount, ensureUser } from './users.ts';
+
+const PASSWORD_BYTES = 9;
+
+export const demoPassword = (secrets: Secrets, email: string): string =>
+	(secrets.derive(`demo-password:${email}`, PASSWORD_BYTES).toString('hex').match(/.{6}/g) ?? []).join('-');
+
+export async function ensureDemoUser(
+	context: SignInContext,
+	getAuth: () => Promise<Auth>,
+	{ email, password }: { email: string; password: string }
+): Promise<void> {
+	const { accounts, config, demoEmails, secrets } = context;
+	const demo = demoEmails.find((known) => known === email.trim().toLowerCase());
+	if (demo === undefined || !config.demo || !equalSecrets(password, demoPassword(secrets, demo))) return;
+	if (!(await accounts.findByEmail(demo))) return;
+	const auth = await getAuth();
+	const { internalAdapter, password: passwords } = await auth.$context;
+	const { id } = await ensureUser(auth, demo);
+	const kept = (await internalAdapter.findCredentialAccount(id))?.password;
+	if (kept && (await passwords.verify({ hash: kept, password }))) return;
+	const hash = await passwords.hash(password);
+	if (kept) await internalAdapter.updatePassword(id, hash);
+	else {
+		const credential = { userId: id, accountId: id, providerId: 'credential', password: hash };
+		await internalAdapter.createAccount(credential);
+	}
+	await connectAccount(context, auth, id);
+}

@@ -1,0 +1,57 @@
+import type { Account, Accounts } from '../accounts/accounts.ts';
+import type { Auth } from './auth.ts';
+
+/** Unconfirmed addresses are deleted after this. */
+const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Finds or creates the user of an address. A new one has no password and is unconfirmed until a link is used. */
+export async function ensureUser(auth: Auth, email: string): Promise<{ id: string }> {
+	const { internalAdapter } = await auth.$context;
+	const known = await internalAdapter.findUserByEmail(email);
+	if (known) return known.user;
+	try {
+		return await internalAdapter.createUser(
+			{ email, name: email, emailVerified: false },
+			{ method: 'email-password' }
+		);
+	} catch (error) {
+		const other = await internalAdapter.findUserByEmail(email);
+		if (!other) throw error;
+		return other.user;
+	}
+}
+
+/** Connects a user, whose address is proven, to the account of that address. */
+export async function connectAccount(
+	{ accounts }: { accounts: Accounts },
+	auth: Auth,
+	userId: string
+): Promise<void> {
+	const { internalAdapter } = await auth.$context;
+	const user = await internalAdapter.findUserById(userId);
+	if (!user) return;
+	const known = (user as { accountId?: number | null }).accountId ?? null;
+	const accountId = known ?? (await accountFor(accounts, user.email)).id;
+	await internalAdapter.updateUser(userId, { emailVerified: true, accountId });
+}
+
+async function accountFor(accounts: Accounts, email: string): Promise<Account> {
+	const account =
+		(await accounts.findByEmail(email)) ??
+		(await accounts.create({ email, role: 'app', plan: 'default' })) ??
+		// Another request created it meanwhile.
+		(await accounts.findByEmail(email));
+	if (!account) throw new Error('An account can neither be found nor made');
+	return account;
+}
+
+export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> {
+	const { adapter } = await auth.$context;
+	await adapter.deleteMany({
+		model: 'user',
+		where: [
+			{ field: 'emailVerified', value: false },
+			{ field: 'createdAt', operator: 'lt', value: new Date(now - UNCONFIRMED_MS) }
+		]
+	});
+}

@@ -1,0 +1,84 @@
+import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { secretContext } from './delivery.ts';
+import { newSecret } from './signature.ts';
+import * as store from './store.ts';
+import { urlRefusal } from './transport/url-rules.ts';
+import { webhookBody } from './views.ts';
+import type { WebhooksContext } from './webhooks.ts';
+
+/** Stores the response in the transaction of the effect. */
+export type RememberRegistration = (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>;
+
+export const MAX_ENDPOINTS = 16;
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Registers a URL; nothing is sent to it. A URL that the account has registered before gets the new events and is
+ * enabled again; its secret stays and is not shown.
+ *
+ * @param ownHost the host of this request
+ * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
+ */
+export async function register(
+	context: WebhooksContext,
+	accountId: number,
+	wanted: WebhookRegistrationBody,
+	ownHost: string | null,
+	remember?: RememberRegistration
+): Promise<{ created: boolean; body: WebhookBody }> {
+	const { database, rules } = context;
+	const ownHosts = [...rules.ownHosts, ...(ownHost === null ? [] : [ownHost])];
+	const refusal = urlRefusal(wanted.url, { ...rules, ownHosts });
+	if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			return await database.transact(async (trx) => {
+				const result = await registerIn(trx, context, accountId, wanted);
+				await remember?.(trx, result.body, result.created ? 201 : 200);
+				return result;
+			});
+		} catch (error) {
+			// Two registrations at once: the index admitted one, and the other finds it next time. (If the key of an
+			// idempotent request is taken, the transaction fails every time.)
+			if (!database.isUniqueViolation(error) || attempt === MAX_ATTEMPTS) throw error;
+		}
+	}
+}
+
+async function registerIn(
+	trx: Tx,
+	{ clock, secrets }: WebhooksContext,
+	accountId: number,
+	{ url, events }: WebhookRegistrationBody
+) {
+	const now = clock.now();
+	const address = addressOf(url);
+	const columns = { url, events: JSON.stringify(events), updated_at: now };
+	const known = await store.findByAddress(trx, accountId, address);
+	if (known) {
+		const row = await store.change(trx, known.id, { ...store.HEALTHY, ...columns });
+		return { created: false, body: webhookBody(row, null) };
+	}
+	if ((await store.count(trx, accountId)) >= MAX_ENDPOINTS) {
+		throw new AppError('webhook_limit_reached', `An account may have ${MAX_ENDPOINTS} webhooks.`);
+	}
+	const secret = newSecret();
+	const row = await store.insert(trx, {
+		...columns,
+		account_id: accountId,
+		address,
+		status: 'active',
+		secret_sealed: secrets.encrypt(secret, secretContext({ account_id: accountId, address })),
+		created_at: now
+	});
+	return { created: true, body: webhookBody(row, secret) };
+}
+
+/** Normalises a URL, so that a receiver does not get everything twice. */
+function addressOf(text: string): string {
+	const url = new URL(text);
+	url.hostname = url.hostname.replace(/\.$/, '');
+	return url.href;
+}

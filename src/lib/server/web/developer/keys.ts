@@ -1,0 +1,39 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import type { Visitor } from '../sign-in.ts';
+
+/** Lists the keys of the visitor's account as pages show them, newest first. */
+export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
+	const { apiKeys, clock } = locals.app;
+	const now = clock.now();
+	const keys = await apiKeys.list(account.id);
+	return keys
+		.map((key) => ({
+			id: key.id,
+			name: key.name,
+			hint: key.hint,
+			role: key.role,
+			scopes: apiKeys.scopesIn(key),
+			state: stateOf(key, apiKeys.mode, now),
+			createdAt: key.created_at,
+			expiresAt: key.expires_at,
+			lastUsedAt: key.last_used_at,
+			revokedAt: key.revoked_at,
+			/** Airtill's own key (for example of the demo), which people cannot revoke. */
+			isOwn: apiKeys.isOwn(key)
+		}))
+		.toReversed();
+}
+
+function stateOf(
+	key: { hint: string; revoked_at: number | null; expires_at: number | null },
+	mode: string,
+	now: number
+): 'live' | 'expired' | 'revoked' | 'other-mode' {
+	if (key.revoked_at !== null) return 'revoked';
+	if (key.expires_at !== null && key.expires_at <= now) return 'expired';
+	return key.hint.startsWith(`atl_${mode}_`) ? 'live' : 'other-mode';
+}
+
+/** Reads an id from an address; 0 if it is none. */
+export const idOf = (text: string | null | undefined): number =>
+	/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0;

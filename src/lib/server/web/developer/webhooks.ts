@@ -1,0 +1,39 @@
+import { error, type RequestEvent } from '@sveltejs/kit';
+import { EVENT_TEXTS } from '#lib/server/api/contract/events.ts';
+import { EVENT_NAMES } from '#lib/server/api/contract/schemas.ts';
+import type { Visitor } from '../sign-in.ts';
+import { idOf } from './keys.ts';
+
+/** Events to choose from. The test event is sent to every endpoint. */
+export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => ({
+	name,
+	text: EVENT_TEXTS[name].replaceAll('`', '')
+}));
+
+/** Returns the known event names of a form, without duplicates. */
+export const knownEvents = (names: readonly string[]) =>
+	EVENT_CHOICES.map(({ name }) => name).filter((name) => names.includes(name));
+
+/** Returns the visitor's endpoint of this page. Throws 404 for any other. */
+export async function endpointOf({ locals, params }: RequestEvent<{ id: string }>, { account }: Visitor) {
+	const endpoint = await locals.app.webhooks.find(account.id, idOf(params.id));
+	if (!endpoint) error(404, 'You have no such webhook.');
+	return endpoint;
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+	timeout: 'no answer within 15 seconds',
+	address_not_allowed: 'the address is not a public one',
+	name_not_found: 'the host name is not found',
+	connection_failed: 'no connection',
+	certificate_invalid: 'the certificate is not valid',
+	response_invalid: 'the answer was no HTTP',
+	interrupted: 'interrupted here; it is tried again',
+	endpoint_disabled: 'the webhook was disabled'
+};
+
+/** Describes an attempt: "HTTP 500" or the failure; null before the first attempt. */
+export function outcomeText(attempt: { statusCode: number | null; failure: string | null }): string | null {
+	if (attempt.statusCode !== null) return `HTTP ${attempt.statusCode}`;
+	return attempt.failure === null ? null : (FAILURES[attempt.failure] ?? attempt.failure);
+}

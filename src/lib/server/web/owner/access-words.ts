@@ -1,0 +1,40 @@
+import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+
+interface Shown {
+	access_kind: AccessKind;
+	security: 'wpa' | 'nopass';
+	ssid: string;
+	networkPasswordKnown: boolean;
+}
+
+/** Describes a router's access kind to its owner. */
+export function accessWords(router: Shown) {
+	const { access_kind: kind, security } = router;
+	return {
+		...kindWords(kind, apart(router.ssid)),
+		/** True if Airtill cannot enforce the end; the text is highlighted. */
+		open: kind === 'shared_password',
+		/** State of the shared Wi-Fi password; null if the access kind has none. */
+		network: hasNetworkPassword(kind, security) ? networkText(router) : null
+	};
+}
+
+function kindWords(kind: AccessKind, ssid: string): { title: string; text: string } {
+	switch (kind) {
+		case 'wpa_personal_per_client':
+			return { title: m.owner_access_own_title(), text: m.owner_access_own_text({ ssid }) };
+		case 'wpa_enterprise':
+			return { title: m.owner_access_user_title(), text: m.owner_access_user_text({ ssid }) };
+		case 'portal_login':
+			return { title: m.owner_access_login_title(), text: m.owner_access_login_text({ ssid }) };
+		case 'shared_password':
+			return { title: m.owner_access_shared_title(), text: m.owner_access_shared_text({ ssid }) };
+	}
+}
+
+function networkText({ access_kind: kind, networkPasswordKnown }: Shown): string {
+	if (networkPasswordKnown) return m.owner_wifi_known();
+	return kind === 'shared_password' ? m.owner_wifi_missing() : m.owner_wifi_ask();
+}

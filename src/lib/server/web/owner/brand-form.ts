@@ -1,0 +1,57 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { accentOf } from '#lib/branding/accent.ts';
+import { logoBox } from '#lib/branding/brand.ts';
+import * as m from '#lib/i18n/messages.js';
+import {
+	BrandRefused,
+	MAX_BRAND_NAME,
+	MAX_UPLOAD_BYTES,
+	type BrandSubject
+} from '#lib/server/owner/branding/branding.ts';
+import { readFields } from '#lib/server/web/form.ts';
+
+const LOGO_NOW = { tall: 96, widest: 256 };
+
+/** Reads what the form of an account's or a router's brand shows. */
+export async function brandForm(event: RequestEvent, subject: BrandSubject) {
+	const { name, accent, logo } = await event.locals.app.branding.read(subject);
+	return {
+		name: name ?? '',
+		colour: accent,
+		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_NOW.tall, LOGO_NOW.widest) },
+		shown: accent === null ? null : accentOf(accent),
+		maxName: MAX_BRAND_NAME,
+		maxKilobytes: MAX_UPLOAD_BYTES / 1024,
+		done: event.url.searchParams.has('done')
+	};
+}
+
+/** Saves the form and redirects to the page. */
+export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAccountId: number) {
+	const { field, file } = await readFields(event.request);
+	const [name, colour] = [field('name'), field('which') === 'own' ? field('colour') : null];
+	const sent = await file('logo');
+	const logo = sent ?? (field('remove') === '1' ? 'remove' : 'keep');
+	try {
+		await event.locals.app.branding.change(subject, { name, accent: colour, logo }, byAccountId);
+	} catch (problem) {
+		if (!(problem instanceof BrandRefused)) throw problem;
+		return fail(400, { ...refusal(problem), name, colour });
+	}
+	redirect(303, `${event.url.pathname}?done`);
+}
+
+function refusal({ reason, message }: BrandRefused) {
+	switch (reason) {
+		case 'name_unseen':
+			return { field: 'name', problem: m.owner_brand_name_unseen() } as const;
+		case 'name_long':
+			return { field: 'name', problem: m.owner_brand_name_long({ count: String(MAX_BRAND_NAME) }) } as const;
+		case 'colour_format':
+			return { field: 'colour', problem: m.owner_brand_colour_bad() } as const;
+		case 'colour_grey':
+			return { field: 'colour', problem: m.owner_brand_colour_grey() } as const;
+		case 'logo':
+			return { field: 'logo', problem: m.owner_brand_logo_refused({ reason: message }) } as const;
+	}
+}

@@ -1,0 +1,35 @@
+import type { Period } from '#lib/format/calendar.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
+import { numberText } from '#lib/i18n/intl.ts';
+import { money } from '#lib/format/text.ts';
+
+type Sums = EarningsBody['total'];
+
+/** Lines that add up: payments − refunds − fee. */
+export const figureLines = (sums: Sums, currency: string): (readonly [string, string])[] => [
+	[m.owner_paid(), money(sums.gross, currency)],
+	...(sums.refunds > 0 ? [[m.owner_refunded(), money(-sums.refunds, currency)] as const] : []),
+	[m.owner_fee(), money(-sums.fees, currency)],
+	[m.owner_payments_count(), numberText(sums.sessions)]
+];
+
+export const paymentsHref = (period: Period, day: string) =>
+	link(`/owner/payments?period=${period}&day=${day}`);
+
+export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
+
+/** Describes the sum of one day, week or month, with its parts and the address of its payments. */
+export const figuresOf = (
+	{ period, currency }: EarningsBody,
+	bucket: EarningsBody['data'][number],
+	name: string
+) => ({
+	name,
+	net: money(bucket.net, currency),
+	lines: figureLines(bucket, currency),
+	/** False if there are no payments. */
+	any: !isEmpty(bucket),
+	href: paymentsHref(period, bucket.start)
+});

@@ -1,0 +1,54 @@
+import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { splitLanguage } from '#lib/i18n/path.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { OwnedRouter } from '../../routers/routers.ts';
+import { visitor, type Visitor } from '../sign-in.ts';
+
+export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
+export const OWNER_FIRST_PATH = '/owner';
+
+/** A signed-in owner or admin. */
+export interface OwnerVisitor extends Visitor {
+	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null };
+}
+
+/** Returns the signed-in owner. Redirects to the sign-in page, or throws 403 for an app account. Every load and action calls it. */
+export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
+	const found = await visitor(event);
+	if (!found) {
+		const { path } = splitLanguage(event.url.pathname);
+		const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(path + event.url.search)}` : '';
+		redirect(303, link(OWNER_SIGN_IN_PATH) + back);
+	}
+	const { role, id } = found.account;
+	if (role === 'app') error(403, m.owner_not_owner());
+	return { ...found, actor: { accountId: id, role, keyId: null } };
+}
+
+/** Like requireOwner, and throws 403 for a suspended account. For every action that changes something. */
+export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
+	const owner = await requireOwner(event);
+	if (owner.account.status === 'suspended') error(403, m.owner_suspended_nothing());
+	return owner;
+}
+
+/** Returns the owner's router of this page. Throws 404 for an unknown router and for another owner's. */
+export async function ownRouter(
+	{ params, locals }: RequestEvent<{ router: string }>,
+	{ actor }: OwnerVisitor
+): Promise<OwnedRouter> {
+	try {
+		if (/^\d{1,15}$/.test(params.router)) {
+			return await locals.app.routers.ownedOne(actor, Number(params.router));
+		}
+	} catch (problem) {
+		if (!(problem instanceof AppError)) throw problem;
+	}
+	error(404, m.owner_no_such_router());
+}
+
+/** Accepts a path of the owner pages as the page after the sign-in; otherwise the first page. */
+export const nextOwnerPath = (wanted: string | null): string =>
+	wanted !== null && /^\/owner((\/[\w-]+)*)(\?[\w=&-]*)?$/.test(wanted) ? wanted : OWNER_FIRST_PATH;

@@ -1,0 +1,96 @@
+import { numberText, apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { App } from '#lib/server/app.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import type { RouterUse, SessionUse } from '#lib/server/owner/usage/usage.ts';
+import { moment, money } from '#lib/format/text.ts';
+
+/** Smaller clock differences have no visible effect. */
+const CLOCK_SHOWN_MS = 5_000;
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** Formats bytes as "850 kB" or "1.2 GB", in thousands as phones do. */
+export function dataText(bytes: number): string {
+	const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
+	const value = bytes / 1000 ** power;
+	const digits = power > 1 && value < 10 ? 1 : 0;
+	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
+}
+
+/** Describes routers with their prices and their use. */
+export async function routersOf({ usage, config }: App, routers: readonly OwnedRouter[]) {
+	const uses = await usage.ofRouters(routers.map(({ id }) => id));
+	return routers.map(({ id, name, price, currency, status, disabled }) => {
+		const use = uses.get(id);
+		return {
+			id,
+			name,
+			price: money(price, currency),
+			status,
+			disabled,
+			use: useLine(use),
+			silent: use?.unresponsiveSince == null ? null : silentText(use.unresponsiveSince, config.reportTimezone)
+		};
+	});
+}
+
+/** Describes a router's usage in one line; null if unknown. */
+function useLine(use: RouterUse | undefined): string | null {
+	if (!use || use.online === null) return null;
+	const online = numberText(use.online);
+	return use.data
+		? m.usage_line({ count: online, data: dataText(use.data.today) })
+		: m.usage_line_online({ count: online });
+}
+
+const silentText = (since: number, timeZone: string) => m.usage_silent({ time: moment(since, timeZone) });
+
+/** Describes a gateway; its notes are the last contact and the clock difference. */
+function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
+	const { name, title, state, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
+	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
+	const isOff = clockOffsetMs !== null && Math.abs(clockOffsetMs) >= CLOCK_SHOWN_MS;
+	return {
+		name,
+		title,
+		state: {
+			heard: m.usage_heard(),
+			new: m.usage_new(),
+			silent: silentText(unresponsiveSince ?? 0, timeZone),
+			unwatched: m.usage_unwatched()
+		}[state],
+		mark: state === 'heard' ? ('good' as const) : state === 'unwatched' ? null : ('notice' as const),
+		notes: [
+			...(seenAt === null ? [] : [m.usage_last_heard({ time: moment(seenAt, timeZone) })]),
+			...(isOff
+				? [clockOffsetMs > 0 ? m.usage_clock_ahead({ seconds }) : m.usage_clock_behind({ seconds })]
+				: [])
+		]
+	};
+}
+
+/** Describes a router's usage and gateways; null without a gateway. */
+export function routerUse(use: RouterUse | undefined, timeZone: string) {
+	if (!use || use.gateways.length === 0) return null;
+	const { online, data, gateways, unresponsiveSince } = use;
+	const known = (value: string | null) => value ?? m.usage_unknown();
+	return {
+		lines: [
+			[m.usage_devices(), known(online === null ? null : numberText(online))],
+			[m.usage_today(), known(data && dataText(data.today))],
+			[m.usage_month(), known(data && dataText(data.month))]
+		] as const,
+		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone)),
+		/** Reason why it does not sell; null while it does. */
+		notSold:
+			unresponsiveSince === null ? null : m.usage_not_sold({ time: moment(unresponsiveSince, timeZone) })
+	};
+}
+
+/** Describes a session's usage: "connected · 120 MB used"; null if unknown. */
+export function sessionUse(use: SessionUse | undefined, isRunning: boolean): string | null {
+	if (!use) return null;
+	const connected = use.connected > 0 ? m.usage_connected() : m.usage_not_connected();
+	const data = m.usage_data_used({ data: dataText(use.bytes) });
+	return isRunning ? `${connected} · ${data}` : data;
+}

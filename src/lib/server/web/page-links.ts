@@ -1,0 +1,23 @@
+/**
+ * Addresses of the first and the next page of a list; null on the first and on the last page.
+ *
+ * @param parameter the query parameter that holds a position
+ * @param at position of this page; null for the first
+ * @param next position of the next page; null after the last
+ */
+export function pageLinks(
+	path: string,
+	filters: Readonly<Record<string, string | number | null>>,
+	{ parameter, at, next }: { parameter: string; at: unknown; next: string | number | null }
+): { first: string | null; next: string | null } {
+	const address = (more: [string, string][]) => {
+		const kept = Object.entries(filters).flatMap(([name, value]) =>
+			value === null ? [] : [[name, `${value}`]]
+		);
+		return `${path}?${new URLSearchParams([...kept, ...more]).toString()}`;
+	};
+	return {
+		first: at === null ? null : address([]),
+		next: next === null ? null : address([[parameter, String(next)]])
+	};
+}

@@ -1,8 +1,0 @@
-import { redirect } from '@sveltejs/kit';
-import { FIRST_PATH, SIGN_IN_PATH, visitor } from '#lib/server/web/sign-in.ts';
-import type { PageServerLoad } from './$types';
-
-/** GET /developer: redirects to the keys or to the sign-in page. */
-export const load: PageServerLoad = async (event) => {
-	redirect(303, (await visitor(event)) ? FIRST_PATH : SIGN_IN_PATH);
-};
