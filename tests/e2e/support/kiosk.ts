@@ -55,6 +55,12 @@ export class Kiosk {
 		await expect(this.title).toHaveText('Is this correct?');
 	}
 
+	/** Opens the list of languages, which is folded after the first screen, and touches one. */
+	async chooseLanguage(name: string): Promise<void> {
+		await this.page.locator('.kiosk-top summary').tap();
+		await this.button(name).tap();
+	}
+
 	async type(phone: string): Promise<void> {
 		await expect(this.title).toHaveText('Your mobile-money number');
 		for (const digit of phone) await this.button(digit).tap();
