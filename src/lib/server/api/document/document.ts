@@ -21,7 +21,7 @@ const INFO = {
 
 **Errors** are problem documents (RFC 9457). \`code\` is stable, \`detail\` is for people, and \`type\` links to an explanation.
 
-**Limits.** 100 requests in any 60 seconds for each key (1000 on the enterprise plan). Every response to a known key has RateLimit headers.
+**Limits.** 100 requests in any 60 seconds for each key (1000 on the enterprise rate plan). Every response to a known key has RateLimit headers.
 
 **Changes.** Within \`/v1\` there are only additions: fields, optional parameters, events, enum values, error codes. Ignore what you do not know. A breaking change becomes \`/v2\`, and \`/v1\` then lives for at least 12 months.`
 };

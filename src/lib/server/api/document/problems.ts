@@ -8,26 +8,27 @@ import { EXAMPLE_ORIGIN, EXAMPLE_REQUEST_ID, headersOf, type RouteHeaders } from
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-const durationSchema = (description: string) => ({
-	type: 'string',
-	pattern: '^[1-9][0-9]{0,4}[mhdw]$',
-	description
-});
+type Member = readonly [JsonSchema, example: unknown];
 
-const SESSION_STATUS = [{ $ref: '#/components/schemas/SessionStatus' }, 'expired'] as const;
+const text = (description: string, example: string, pattern: string): Member => [
+	{ type: 'string', pattern, description },
+	example
+];
+const list = (description: string, example: readonly string[], more: JsonSchema = {}): Member => [
+	{ type: 'array', items: { type: 'string' }, description, ...more },
+	example
+];
+
+const DURATION = '^[1-9][0-9]{0,4}[mhdw]$';
+const SESSION_STATUS: Member = [{ $ref: '#/components/schemas/SessionStatus' }, 'expired'];
 
 /** Members beyond those of every problem: schema and example. */
-const MEMBERS: Partial<Record<ProblemCode, Record<string, readonly [JsonSchema, example: unknown]>>> = {
+const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	validation_failed: {
-		errors: [
-			{
-				type: 'array',
-				items: { $ref: '#/components/schemas/ProblemItem' },
-				minItems: 1,
-				description: 'Every invalid value of the request.'
-			},
-			[]
-		]
+		errors: list('Every invalid value of the request.', [], {
+			items: { $ref: '#/components/schemas/ProblemItem' },
+			minItems: 1
+		})
 	},
 	insufficient_scope: {
 		required_scope: [
@@ -36,14 +37,15 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, readonly [JsonSchema, 
 		]
 	},
 	duration_not_allowed: {
-		min_duration: [durationSchema('Shortest time that the router sells.'), '15m'],
-		max_duration: [durationSchema('Longest time that the router sells.'), '30d']
+		min_duration: text('Shortest time that the router sells.', '15m', DURATION),
+		max_duration: text('Longest time that the router sells.', '30d', DURATION)
 	},
 	payment_method_not_supported: {
-		payment_methods: [
-			{ type: 'array', items: { type: 'string' }, description: 'Payment methods that the router accepts.' },
-			['mobile_money', 'mtn_momo', 'airtel_money']
-		]
+		payment_methods: list('Payment methods that the router accepts.', [
+			'mobile_money',
+			'mtn_momo',
+			'airtel_money'
+		])
 	},
 	session_not_active: { session_status: SESSION_STATUS },
 	session_not_extendable: { session_status: SESSION_STATUS },
@@ -53,11 +55,9 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, readonly [JsonSchema, 
 			{ type: 'number', description: 'The amount to pay, in major units of `currency`.' },
 			1000
 		],
-		currency: [{ type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }, 'UGX']
+		currency: text('ISO 4217 code.', 'UGX', '^[A-Z]{3}$')
 	},
-	payment_in_progress: {
-		payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001]
-	},
+	payment_in_progress: { payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001] },
 	rate_limit_exceeded: {
 		retry_after: [
 			{
@@ -68,15 +68,7 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, readonly [JsonSchema, 
 			},
 			23
 		],
-		'violated-policies': [
-			{
-				type: 'array',
-				items: { type: 'string' },
-				minItems: 1,
-				description: 'Names of the exceeded rate-limit policies.'
-			},
-			['default']
-		]
+		'violated-policies': list('Names of the exceeded rate-limit policies.', ['default'], { minItems: 1 })
 	}
 };
 

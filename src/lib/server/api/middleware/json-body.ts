@@ -4,7 +4,8 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { ApiContext, ApiEnv } from '../env.ts';
 import { brokeOff, MAX_BODY_BYTES, tooLarge } from '../http/read-body.ts';
 
-const JSON_TYPE = /^\s*application\/(json|[\w.+-]+\+json)\s*(;|$)/i;
+/** As in the validator of @hono/zod-openapi, which would refuse others with an error of its own. */
+const JSON_TYPE = /^application\/([a-z.-]+\+)?json(;\s*[a-z0-9-]+=[^;]+)*$/i;
 
 const limited = bodyLimit({
 	maxSize: MAX_BODY_BYTES,

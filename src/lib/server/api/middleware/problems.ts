@@ -1,5 +1,4 @@
 import type { Hook } from '@hono/zod-openapi';
-import { HTTPException } from 'hono/http-exception';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { PROBLEMS } from '../contract/problems.ts';
 import { originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
@@ -25,13 +24,6 @@ export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) =
 /** Responds to an error; unexpected ones are logged and become `internal_error`. */
 export function errorResponse(error: Error, c: ApiContext): Response {
 	if (error instanceof AppError) return problemResponse(error, c);
-	// The validator of @hono/zod-openapi accepts fewer names of JSON types than json-body.ts.
-	if (error instanceof HTTPException && error.status === 415) {
-		return problemResponse(
-			new AppError('unsupported_media_type', 'Send "Content-Type: application/json".'),
-			c
-		);
-	}
 	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
 	return problemResponse(
 		new AppError('internal_error', 'The server failed to process the request. Try again later.'),

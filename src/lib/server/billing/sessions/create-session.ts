@@ -15,7 +15,7 @@ import { recordEvent } from './transition.ts';
 /** Stores the response to a request in the transaction of its effect; `status` where it is not the route's own. */
 export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
 
-/** Orders time; charges nothing. @throws AppError, see contract/routes.ts */
+/** Orders time; charges nothing. @throws AppError, see api/routes/sessions.ts */
 export const createSession = (
 	context: SessionsContext,
 	caller: Caller,
