@@ -1,26 +1,18 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../platform/log.ts';
-import { openFile, readArchive, type Archive, type OpenFile } from './pmtiles-file.ts';
-import { createTiles, type Tiles } from './tiles.ts';
-
-/** The map's background: a PMTiles file, a tile server, or none (pages then draw coastlines and borders). */
-export interface Basemap {
-	describe(): Promise<BasemapFacts>;
-	/** Opens the PMTiles file; null if none is configured or it cannot be read. */
-	openArchive(): Promise<OpenFile | null>;
-	/** null without a tile server. */
-	tiles: Tiles | null;
-	maxZoom: number;
-	stop(): Promise<void>;
-}
+import { openFile, readArchive, type Archive } from './pmtiles-file.ts';
+import { createTiles } from './tiles.ts';
 
 export type BasemapFacts =
 	| ({ kind: 'pmtiles'; attribution: string } & Pick<Archive, 'version' | 'bounds' | 'maxZoom'>)
 	| { kind: 'tiles'; attribution: string; maxZoom: number }
 	| { kind: 'none' };
 
-export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Log): Basemap {
+/** The map's background: a PMTiles file, a tile server, or none (pages then draw coastlines and borders). */
+export type Basemap = ReturnType<typeof createBasemap>;
+
+export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Log) {
 	const tiles =
 		basemap?.kind === 'tiles'
 			? createTiles(basemap.template, {
@@ -43,7 +35,7 @@ export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Lo
 	}
 
 	return {
-		async describe() {
+		async describe(): Promise<BasemapFacts> {
 			if (basemap?.kind === 'tiles') {
 				const { attribution, maxZoom } = basemap;
 				return { kind: 'tiles', attribution, maxZoom };
@@ -53,7 +45,9 @@ export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Lo
 			const { version, bounds, maxZoom } = archive;
 			return { kind: 'pmtiles', attribution: basemap.attribution, version, bounds, maxZoom };
 		},
+		/** Opens the PMTiles file; null if none is configured or it cannot be read. */
 		openArchive: async () => (basemap?.kind === 'pmtiles' ? orNone(openFile(basemap.path)) : null),
+		/** null without a tile server. */
 		tiles,
 		maxZoom: basemap?.maxZoom ?? 0,
 		stop: async () => tiles?.stop()

@@ -2,21 +2,9 @@ import type { Area } from '#lib/map/area.ts';
 import type { ApiClient } from '../portal/api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
-import { createShare } from '../portal/quota.ts';
+import { createQuota } from '../portal/quota.ts';
 
-/**
- * Routers for the map, read through the public API. The map may use only a part of the portal's rate limit, so that
- * purchases always get through, and caches pages for all visitors.
- */
-export interface Places {
-	/**
-	 * Reads one page of an area, nearest to its centre first.
-	 *
-	 * @throws ApiLimited if the map's part of the limit is used up
-	 */
-	page(api: Pick<ApiClient, 'listRouters'>, area: Area, cursor: string | null): Promise<PlacesPage>;
-}
-
+type Api = Pick<ApiClient, 'listRouters'>;
 type Router = Awaited<ReturnType<ApiClient['listRouters']>>['data'][number];
 
 export interface PlacesPage {
@@ -31,35 +19,32 @@ const MAX_KEPT = 300;
 /** The map's part of the portal's rate limit. */
 const PART = 1 / 4;
 
-export function createPlaces(config: Config, clock: Clock): Places {
-	const share = createShare(PART, config, clock);
+/**
+ * Routers for the map, read through the public API. The map may use only a part of the portal's rate limit, so that
+ * purchases always get through, and caches pages for all visitors.
+ */
+export type Places = ReturnType<typeof createPlaces>;
+
+export function createPlaces(config: Config, clock: Clock) {
+	const quota = createQuota(PART, config, clock);
 	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();
 
-	async function read(
-		api: Pick<ApiClient, 'listRouters'>,
-		area: Area,
-		cursor: string | null
-	): Promise<PlacesPage> {
-		share.take();
-		const { data, next_cursor: next } = await api.listRouters({
-			...area,
-			limit: PAGE_SIZE,
-			...(cursor === null ? {} : { cursor })
-		});
+	async function read(api: Api, area: Area, cursor: string | null): Promise<PlacesPage> {
+		quota.take();
+		const query = { ...area, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+		const { data, next_cursor: next } = await api.listRouters(query);
 		const places = data.map(({ id, name, lat, lon, price, currency, status }) => ({
-			id,
-			name,
-			lat,
-			lon,
-			price,
-			currency,
-			status
+			...{ id, name, lat, lon, price, currency, status }
 		}));
 		return { places, next };
 	}
 
 	return {
-		page(api, area, cursor) {
+		/**
+		 * Reads one page of an area, nearest to its centre first.
+		 * @throws ApiLimited if the map's part of the limit is used up
+		 */
+		page(api: Api, area: Area, cursor: string | null): Promise<PlacesPage> {
 			const key = JSON.stringify([area.lat, area.lon, area.radius, cursor]);
 			const now = clock.now();
 			const known = kept.get(key);

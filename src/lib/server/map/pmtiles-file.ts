@@ -14,12 +14,7 @@ export interface Archive {
 }
 
 /** A file that browsers cannot draw as a map. */
-export class NotAnArchive extends Error {
-	constructor(reason: string) {
-		super(reason);
-		this.name = 'NotAnArchive';
-	}
-}
+export class NotAnArchive extends Error {}
 
 const HEADER_BYTES = 127;
 const MAGIC = 'PMTiles';
@@ -59,32 +54,21 @@ export async function readArchive(path: string): Promise<Archive> {
 }
 
 function headerOf(start: Uint8Array<ArrayBuffer>, bytes: number): Omit<Archive, 'version' | 'bytes'> {
-	if (
-		start.length < HEADER_BYTES ||
-		Buffer.from(start.subarray(0, MAGIC.length)).toString('latin1') !== MAGIC
-	) {
-		throw new NotAnArchive('it is no PMTiles file');
-	}
+	const magic = Buffer.from(start.subarray(0, MAGIC.length)).toString('latin1');
+	if (start.length < HEADER_BYTES || magic !== MAGIC) throw new NotAnArchive('it is no PMTiles file');
 	if (start[MAGIC.length] !== VERSION) {
 		throw new NotAnArchive(`it is PMTiles version ${start[MAGIC.length]}, and version ${VERSION} is needed`);
 	}
 	const header = bytesToHeader(start.slice().buffer);
 	if (header.tileType !== TileType.Mvt) {
-		throw new NotAnArchive(
-			`its tiles are ${TileType[header.tileType] ?? 'of an unknown kind'}, not vector tiles (MVT)`
-		);
+		const kind = TileType[header.tileType] ?? 'of an unknown kind';
+		throw new NotAnArchive(`its tiles are ${kind}, not vector tiles (MVT)`);
 	}
 	const end = header.tileDataOffset + (header.tileDataLength ?? 0);
 	if (end > bytes) throw new NotAnArchive(`it is cut off: ${bytes} of ${end} bytes are there`);
 	const { minLat, minLon, maxLat, maxLon, minZoom, maxZoom } = header;
-	if (!(
-		minLat < maxLat &&
-		minLon < maxLon &&
-		minLat >= -90 &&
-		maxLat <= 90 &&
-		minLon >= -180 &&
-		maxLon <= 180
-	)) {
+	const isArea = -90 <= minLat && minLat < maxLat && maxLat <= 90;
+	if (!isArea || !(-180 <= minLon && minLon < maxLon && maxLon <= 180)) {
 		throw new NotAnArchive('its bounds are not an area of the globe');
 	}
 	return { bounds: [minLat, minLon, maxLat, maxLon], minZoom, maxZoom };

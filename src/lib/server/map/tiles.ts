@@ -5,19 +5,6 @@ import { isPublicAddress } from '../platform/public-addresses.ts';
 import { guardedLookup, resolveLocally, resolvePublicly, type Resolve } from '../platform/ssrf-lookup.ts';
 import { imageType } from './image-type.ts';
 
-/**
- * Tiles of the administrator's tile server through an HTTP cache (RFC 9111) in memory.
- *
- * Only the template's host is asked: redirects are not followed, each connection checks the addresses of the name,
- * and time, size and type of an answer are limited. While the server fails, stale tiles are shown (RFC 5861).
- */
-export interface Tiles {
-	/** Reads one tile. Never throws. */
-	read(tile: TileName): Promise<TileAnswer>;
-	/** Closes the connections. */
-	stop(): Promise<void>;
-}
-
 export interface TileName {
 	z: number;
 	x: number;
@@ -67,12 +54,22 @@ interface TileContext extends TileOptions {
 	pausedUntil: number;
 }
 
+/**
+ * Tiles of the administrator's tile server through an HTTP cache (RFC 9111) in memory.
+ *
+ * Only the template's host is asked: redirects are not followed, each connection checks the addresses of the name,
+ * and time, size and type of an answer are limited. While the server fails, stale tiles are shown (RFC 5861).
+ */
+export type Tiles = ReturnType<typeof createTiles>;
+
 /** @param template address of a tile with `{z}`, `{x}` and `{y}` */
-export function createTiles(template: string, options: TileOptions): Tiles {
+export function createTiles(template: string, options: TileOptions) {
 	const context: TileContext = { ...options, template, connection: null, failures: 0, pausedUntil: 0 };
 	return {
-		read: (tile) => readTile(context, tile),
-		async stop() {
+		/** Reads one tile. Never throws. */
+		read: (tile: TileName) => readTile(context, tile),
+		/** Closes the connections. */
+		async stop(): Promise<void> {
 			if (context.connection) await (await context.connection).dispatcher.destroy();
 		}
 	};

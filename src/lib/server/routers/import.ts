@@ -4,12 +4,6 @@ import type { Database } from '../db/database.ts';
 import type { ImportedRouter } from './import-rows.ts';
 import * as store from './store.ts';
 
-export interface ImportResult {
-	added: number;
-	changed: number;
-	unchanged: number;
-}
-
 /** Rows per statement: few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
 
@@ -28,17 +22,14 @@ export async function importRouters(
 		paymentMethods: readonly string[];
 		onProgress?: (done: number) => void;
 	}
-): Promise<ImportResult> {
+) {
 	const { ownerAccountId, routers, paymentMethods, onProgress } = request;
 	return database.transact(async (trx) => {
-		const result: ImportResult = { added: 0, changed: 0, unchanged: 0 };
+		const result = { added: 0, changed: 0, unchanged: 0 };
 		for (let from = 0; from < routers.length; from += CHUNK_ROWS) {
 			const chunk = routers.slice(from, from + CHUNK_ROWS);
-			const known = await store.byExternalIds(
-				trx,
-				ownerAccountId,
-				chunk.map((router) => router.externalId)
-			);
+			const ids = chunk.map(({ externalId }) => externalId);
+			const known = await store.byExternalIds(trx, ownerAccountId, ids);
 			const rows: store.NewRouter[] = [];
 			for (const router of chunk) {
 				const row = known.get(router.externalId);
@@ -48,7 +39,11 @@ export async function importRouters(
 				}
 				if (row) result.changed += 1;
 				else result.added += 1;
-				rows.push(rowOf(router, { ownerAccountId, paymentMethods, known: row, now: clock.now() }));
+				rows.push({
+					...rowOf(router, row, clock.now()),
+					owner_account_id: ownerAccountId,
+					payment_methods: row?.payment_methods ?? JSON.stringify(paymentMethods)
+				});
 			}
 			if (rows.length > 0) await store.upsertImported(trx, rows);
 			onProgress?.(from + chunk.length);
@@ -75,22 +70,8 @@ const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
 /** The row to store. A known router keeps the columns that an import cannot set. */
-function rowOf(
-	router: ImportedRouter,
-	{
-		ownerAccountId,
-		paymentMethods,
-		known,
-		now
-	}: {
-		ownerAccountId: number;
-		paymentMethods: readonly string[];
-		known: store.RouterRow | undefined;
-		now: number;
-	}
-): store.NewRouter {
+function rowOf(router: ImportedRouter, known: store.RouterRow | undefined, now: number) {
 	return {
-		owner_account_id: ownerAccountId,
 		external_id: router.externalId,
 		name: known?.name ?? router.fallbackName,
 		address: known?.address ?? null,
@@ -98,7 +79,6 @@ function rowOf(
 		status: known?.status ?? 'online',
 		...router.stated,
 		...accessOf(router, known),
-		payment_methods: known?.payment_methods ?? JSON.stringify(paymentMethods),
 		min_duration: MIN_DURATION,
 		max_duration: MAX_DURATION,
 		created_at: now,

@@ -3,10 +3,19 @@ import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { forOwner, routerBody, singleBody, type OwnedRouter } from './router-body.ts';
-import type { OwnedPage, RouterPage, RouterQuery } from './routers.ts';
 import * as store from './store.ts';
 
 type RouterRow = store.RouterRow;
+
+export interface RouterQuery {
+	lat: number;
+	lon: number;
+	/** metres */
+	radius: number;
+	limit: number;
+	/** Distance in metres and id of the last router of the page before. */
+	after: readonly [number, number] | null;
+}
 
 const noRouter = () => new AppError('router_not_found', 'There is no router with this id.');
 
@@ -28,10 +37,8 @@ export async function visibleRouter(
 	return row;
 }
 
-export async function listRouters(
-	context: RoutersContext,
-	{ lat, lon, radius, limit, after }: RouterQuery
-): Promise<RouterPage> {
+/** @returns `next`: distance and id of the last router when more follow, otherwise null */
+export async function listRouters(context: RoutersContext, { lat, lon, radius, limit, after }: RouterQuery) {
 	const { database, branding } = context;
 	const rows = await database.nearestRouters({
 		centre: { lat, lon },
@@ -42,17 +49,19 @@ export async function listRouters(
 	const page = rows.slice(0, limit);
 	const last = page.at(-1);
 	const brands = await branding.ofRouters(database.db, page);
+	const next = rows.length > limit && last ? ([last.distance, last.id] as const) : null;
 	return {
 		data: page.map((row) => routerBody(context, row, row.distance, brands.get(row.id) ?? null)),
-		next: rows.length > limit && last ? [last.distance, last.id] : null
+		next
 	};
 }
 
+/** @returns `next`: the last id when more follow, otherwise null */
 export async function ownedRouters(
 	context: RoutersContext,
 	accountId: number,
 	{ afterId, limit }: { afterId: number; limit: number }
-): Promise<OwnedPage> {
+) {
 	const { database, branding } = context;
 	const rows = await store.ofOwner(database.db, accountId, afterId, limit + 1);
 	const page = rows.slice(0, limit);

@@ -22,7 +22,12 @@ export class PriceMoved extends Error {
 	}
 }
 
-/** Sets the hourly price of new sessions, see Routers.setPrice. */
+/**
+ * Sets the hourly price of new sessions; running ones keep theirs.
+ * @param seen the price that the caller has seen: nothing is set if it has changed since
+ * @throws AppError `router_not_found | not_router_owner | validation_failed`
+ * @throws PriceMoved
+ */
 export async function setPrice(
 	context: RoutersContext,
 	caller: PriceSetter,
@@ -52,12 +57,7 @@ export async function setPrice(
 
 function checkPrice({ config: { maxPrice, currency } }: RoutersContext, price: number): void {
 	if (price <= maxPrice && toMinor(price, currency) !== null) return;
-	throw validationFailed([
-		{
-			in: 'body',
-			pointer: '/price',
-			code: price > maxPrice ? 'out_of_range' : 'invalid_format',
-			detail: `Use a price of at most ${currency} ${maxPrice} without superfluous decimals.`
-		}
-	]);
+	const code = price > maxPrice ? 'out_of_range' : 'invalid_format';
+	const detail = `Use a price of at most ${currency} ${maxPrice} without superfluous decimals.`;
+	throw validationFailed([{ in: 'body', pointer: '/price', code, detail }]);
 }

@@ -5,11 +5,10 @@ import type { RoutersTable } from '../db/schema.ts';
 export type RouterRow = Selectable<RoutersTable>;
 export type NewRouter = Insertable<RoutersTable>;
 
-export async function find(queries: Queries, id: number): Promise<RouterRow | null> {
-	if (!Number.isSafeInteger(id)) return null;
-	const row = await queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const find = async (queries: Queries, id: number) =>
+	Number.isSafeInteger(id)
+		? queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst()
+		: undefined;
 
 /** Sets a price and records the old one with the account that changed it. */
 export async function changePrice(
@@ -79,22 +78,16 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 		.execute();
 }
 
-/** An owner's routers by id. */
-export async function ofOwner(
-	queries: Queries,
-	ownerAccountId: number,
-	afterId: number,
-	limit: number
-): Promise<RouterRow[]> {
-	return queries
-		.selectFrom('routers')
-		.selectAll()
-		.where('owner_account_id', '=', ownerAccountId)
-		.where('id', '>', afterId)
-		.orderBy('id')
-		.limit(limit)
-		.execute();
-}
+/** Rows with ids above `afterId`. */
+export const page = (queries: Queries, afterId: number, limit: number) =>
+	pageQuery(queries, afterId, limit).execute();
+
+/** An owner's routers with ids above `afterId`. */
+export const ofOwner = (queries: Queries, ownerAccountId: number, afterId: number, limit: number) =>
+	pageQuery(queries, afterId, limit).where('owner_account_id', '=', ownerAccountId).execute();
+
+const pageQuery = (queries: Queries, afterId: number, limit: number) =>
+	queries.selectFrom('routers').selectAll().where('id', '>', afterId).orderBy('id').limit(limit);
 
 export async function count(queries: Queries): Promise<number> {
 	const row = await queries
@@ -102,15 +95,4 @@ export async function count(queries: Queries): Promise<number> {
 		.select((builder) => builder.fn.countAll<number>().as('count'))
 		.executeTakeFirstOrThrow();
 	return row.count;
-}
-
-/** Rows with ids above `afterId`. */
-export async function page(queries: Queries, afterId: number, limit: number): Promise<RouterRow[]> {
-	return queries
-		.selectFrom('routers')
-		.selectAll()
-		.where('id', '>', afterId)
-		.orderBy('id')
-		.limit(limit)
-		.execute();
 }

@@ -11,18 +11,7 @@ export const NETWORK_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpe
 export const SANDBOX_METHOD = 'sandbox';
 
 /** The operators of this installation and their payment methods. */
-export interface Operators {
-	/**
-	 * Finds the adapter for a payment method; null if none is configured for it.
-	 * @param phone E.164; for `mobile_money`, the network is guessed from it
-	 */
-	forMethod(method: string, phone?: string): OperatorAdapter | null;
-	/** Returns the adapter of a stored payment. @throws Error if it is no longer configured */
-	byId(id: string): OperatorAdapter;
-	all(): readonly OperatorAdapter[];
-	/** Published methods of a router that lists `stored` besides those that every router accepts. */
-	methodsOf(stored: readonly string[]): string[];
-}
+export type Operators = ReturnType<typeof createOperators>;
 
 /**
  * @param sandbox the sandbox operator for all methods without another operator; null in live mode
@@ -32,7 +21,7 @@ export function createOperators(
 	sandbox: OperatorAdapter | null,
 	configured: readonly ConfiguredOperator[],
 	dependencies: OperatorDependencies
-): Operators {
+) {
 	const real = configured.map((one) => ({ methods: one.methods, adapter: one.create(dependencies) }));
 	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
 
@@ -49,6 +38,10 @@ export function createOperators(
 		return taking?.adapter ?? sandbox ?? real[0]?.adapter ?? null;
 	}
 
+	/**
+	 * Finds the adapter for a payment method; null if none is configured for it.
+	 * @param phone E.164; for `mobile_money`, the network is guessed from it
+	 */
 	function forMethod(method: string, phone?: string): OperatorAdapter | null {
 		if (method === SANDBOX_METHOD) return sandbox;
 		return method === ANY_METHOD ? forAnyMethod(phone) : (carrier(method) ?? sandbox);
@@ -56,14 +49,18 @@ export function createOperators(
 
 	return {
 		forMethod,
-		byId(id) {
+		/** Returns the adapter of a stored payment. @throws Error if it is no longer configured */
+		byId(id: string): OperatorAdapter {
 			const adapter = adapters.find((candidate) => candidate.id === id);
 			if (!adapter) throw new Error(`Operator ${id} is not configured`);
 			return adapter;
 		},
-		all: () => adapters,
-		// Without an operator no payment is possible, and nothing is offered.
-		methodsOf: (stored) =>
+		all: (): readonly OperatorAdapter[] => adapters,
+		/**
+		 * Published methods of a router that lists `stored` besides those that every router accepts. Without an operator
+		 * no payment is possible, and nothing is offered.
+		 */
+		methodsOf: (stored: readonly string[]) =>
 			[ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
 	};
 }

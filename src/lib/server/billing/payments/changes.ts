@@ -2,28 +2,19 @@
  * Wakes requests that wait for a payment to change. Only a hint: changes made by other processes are not announced
  * here, so waiters also read the payment from time to time.
  */
-export interface Changes {
-	announce(paymentId: number): void;
-	/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
-	next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
-	/** Number of waiters. */
-	readonly waiting: number;
-	/** True when the process is stopping: nothing may wait any more. */
-	readonly stopped: boolean;
-	/** Releases all waiters, now and from now on. */
-	stop(): void;
-}
+export type Changes = ReturnType<typeof createChanges>;
 
-export function createChanges(): Changes {
+export function createChanges() {
 	const waiters = new Map<number, Set<() => void>>();
 	let waiting = 0;
 	let stopped = false;
 
 	return {
-		announce(paymentId) {
+		announce(paymentId: number): void {
 			for (const wake of [...(waiters.get(paymentId) ?? [])]) wake();
 		},
-		next(paymentId, timeoutMs, signal) {
+		/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
+		next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
 			if (stopped || signal.aborted) return Promise.resolve();
 			return new Promise((resolve) => {
 				const own = waiters.get(paymentId) ?? new Set();
@@ -42,13 +33,16 @@ export function createChanges(): Changes {
 				waiting += 1;
 			});
 		},
+		/** Number of waiters. */
 		get waiting() {
 			return waiting;
 		},
+		/** True when the process is stopping: nothing may wait any more. */
 		get stopped() {
 			return stopped;
 		},
-		stop() {
+		/** Releases all waiters, now and from now on. */
+		stop(): void {
 			stopped = true;
 			for (const own of [...waiters.values()]) for (const wake of [...own]) wake();
 		}

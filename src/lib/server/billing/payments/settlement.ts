@@ -124,12 +124,12 @@ async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.Paym
 	// Stored before the operator's answer, and about another request.
 	const { operator_reference: own } = payment;
 	if (own !== null && claim.operatorReference !== null && claim.operatorReference !== own) return payment;
-	const told = {
+	const claimed = {
 		provider_reference: payment.provider_reference ?? claim.providerReference,
 		settled_minor: payment.settled_minor ?? claim.amountMinor,
 		settled_currency: payment.settled_currency ?? claim.currency
 	};
-	return (await store.change(trx, { id: payment.id, status: ['success'] }, told)) ?? payment;
+	return (await store.change(trx, { id: payment.id, status: ['success'] }, claimed)) ?? payment;
 }
 
 function differsFromAsked(payment: store.PaymentRow): boolean {

@@ -6,6 +6,7 @@ import {
 	settleFailure,
 	settleSuccess,
 	startRefund,
+	type Decider,
 	type RefundReason
 } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -55,120 +56,84 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number): P
  * @throws DecisionRefused if the payment's state does not allow the decision; nothing is changed then
  */
 export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
+	const { database } = context;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
 	const close = async (trx: Tx) => {
 		if (!(await context.reviews.close(trx, review.id, order))) return;
 		await context.audit.record(trx, {
-			actor: order.by,
+			...by,
 			action: `review.${order.decision}`,
 			paymentId: review.payment_id,
-			reason: by.reason,
 			before: { review: 'open' },
 			after: { review: 'resolved' }
 		});
 	};
-	if (order.decision === 'dismiss') return context.database.transact(close);
+	if (order.decision === 'dismiss') return database.transact(close);
 	if (review.payment_id === null) throw refusal('the review has no payment; only "dismiss" resolves it');
-	await carryOut(context, review.payment_id, order, {
-		...by,
-		close,
-		isRefundLost: review.reason === 'refund_no_final_answer'
-	});
-}
-
-/** The person, and the function that resolves the review in the transaction of the effect. */
-interface Decider {
-	actor: string;
-	reason: string;
-	close: (trx: Tx) => Promise<void>;
-	/** The review is about a refund, so the decision may be that the refund is over. */
-	isRefundLost: boolean;
-}
-
-async function carryOut(
-	context: PaymentsContext,
-	paymentId: number,
-	{ decision, transaction }: DecisionOrder,
-	{ close, isRefundLost, ...by }: Decider
-): Promise<void> {
-	const payment = await store.known(context.database.db, paymentId);
-	switch (decision) {
-		case 'paid': {
-			const outcome = {
-				kind: 'succeeded',
-				providerReference: transaction,
-				amountMinor: payment.amount_minor,
-				currency: payment.currency,
-				at: null,
-				raw: ''
-			} as const;
-			if (!(await settleSuccess(context, paymentId, outcome, by))) throw refusal(`it is ${payment.status}`);
-			return context.database.transact(close);
-		}
-		case 'unpaid':
-			if (!(await settleFailure(context, paymentId, 'provider_error', by))) {
-				throw refusal(`it is ${payment.status}`);
-			}
-			return context.database.transact(close);
-		case 'retry-refund':
-			return again(context, payment, { ...by, close, isRefundLost });
-		case 'refunded':
-			return sentByHand(context, payment, transaction, { ...by, close, isRefundLost });
-		case 'dismiss':
-			return;
+	const payment = await store.known(database.db, review.payment_id);
+	if (order.decision === 'paid' || order.decision === 'unpaid') {
+		const isSettled = await settleAs(context, payment, order, by);
+		if (!isSettled) throw refusal(`it is ${payment.status}`);
+		return database.transact(close);
 	}
+	// Only a review about a refund may end one whose result is unknown.
+	const ender = review.reason === 'refund_no_final_answer' ? by : null;
+	await database.transact(async (trx) => {
+		const current = await failedRefund(context, trx, payment.id, ender);
+		await close(trx);
+		if (order.decision === 'retry-refund') await retryRefund(context, trx, current, by);
+		else await recordManualRefund(context, trx, current, order, by);
+	});
+	context.jobs.nudge();
+	context.changes.announce(payment.id);
+}
+
+function settleAs(
+	context: PaymentsContext,
+	payment: store.PaymentRow,
+	{ decision, transaction }: DecisionOrder,
+	by: Decider
+): Promise<boolean> {
+	if (decision === 'unpaid') return settleFailure(context, payment.id, 'provider_error', by);
+	const { amount_minor: amountMinor, currency } = payment;
+	const outcome = { kind: 'succeeded', providerReference: transaction, amountMinor, currency } as const;
+	return settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
 }
 
 /** refund_failed -> refund_pending: sends the refund once more, with a new reference. */
-async function again(
-	context: PaymentsContext,
-	payment: store.PaymentRow,
-	{ close, isRefundLost, ...by }: Decider
-): Promise<void> {
-	await context.database.transact(async (trx) => {
-		const current = await failedRefund(context, trx, payment.id, isRefundLost ? by : null);
-		await close(trx);
-		const refund = await startRefund(context, trx, current, reasonOf(current), 'refund_failed');
-		await context.audit.record(trx, {
-			...by,
-			action: 'refund.retry',
-			paymentId: payment.id,
-			refundId: refund.id,
-			before: { status: 'refund_failed' },
-			after: { status: 'refund_pending', amount_minor: refund.amount_minor }
-		});
+async function retryRefund(context: PaymentsContext, trx: Tx, current: store.PaymentRow, by: Decider) {
+	const reason = (current.refund_reason ?? 'admin') as RefundReason;
+	const refund = await startRefund(context, trx, current, reason, 'refund_failed');
+	await context.audit.record(trx, {
+		...by,
+		action: 'refund.retry',
+		paymentId: current.id,
+		refundId: refund.id,
+		before: { status: 'refund_failed' },
+		after: { status: 'refund_pending', amount_minor: refund.amount_minor }
 	});
-	context.jobs.nudge();
 }
 
 /** Records a refund that a person sent in another way. */
-async function sentByHand(
+async function recordManualRefund(
 	context: PaymentsContext,
-	payment: store.PaymentRow,
-	transaction: string | null,
-	{ close, isRefundLost, ...by }: Decider
+	trx: Tx,
+	{ id, status }: store.PaymentRow,
+	{ transaction }: DecisionOrder,
+	by: Decider
 ): Promise<void> {
-	const { clock, database } = context;
-	await database.transact(async (trx) => {
-		const current = await failedRefund(context, trx, payment.id, isRefundLost ? by : null);
-		await close(trx);
-		const now = clock.now();
-		const refunded = await store.change(
-			trx,
-			{ id: payment.id, status: ['refund_failed'] },
-			{ status: 'refunded', refunded_at: now, updated_at: now }
-		);
-		if (!refunded) throw refusal('it has just changed');
-		await note(context, trx, 'payment.refunded', refunded);
-		await context.audit.record(trx, {
-			...by,
-			action: 'refund.by_hand',
-			paymentId: payment.id,
-			before: { status: current.status },
-			after: { status: 'refunded', transaction }
-		});
+	const now = context.clock.now();
+	const to = { status: 'refunded', refunded_at: now, updated_at: now } as const;
+	const refunded = await store.change(trx, { id, status: ['refund_failed'] }, to);
+	if (!refunded) throw refusal('it has just changed');
+	await note(context, trx, 'payment.refunded', refunded);
+	await context.audit.record(trx, {
+		...by,
+		action: 'refund.by_hand',
+		paymentId: id,
+		before: { status },
+		after: { status: 'refunded', transaction }
 	});
-	context.changes.announce(payment.id);
 }
 
 /**
@@ -180,7 +145,7 @@ async function failedRefund(
 	context: PaymentsContext,
 	trx: Tx,
 	paymentId: number,
-	by: { actor: string; reason: string } | null
+	by: Decider | null
 ): Promise<store.PaymentRow> {
 	const current = await store.find(trx, paymentId);
 	if (current?.status === 'refund_failed') return current;
@@ -210,7 +175,5 @@ async function failedRefund(
 	});
 	return failed;
 }
-
-const reasonOf = (payment: store.PaymentRow) => (payment.refund_reason ?? 'admin') as RefundReason;
 
 const refusal = (why: string) => new DecisionRefused(`The payment does not allow this decision: ${why}.`);
