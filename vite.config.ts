@@ -15,8 +15,7 @@ const BUNDLED = [
 	'structured-headers',
 	'ulid',
 	'undici',
-	'zod',
-	'zod-openapi'
+	'zod'
 ];
 
 export default defineConfig(({ command }) => ({
