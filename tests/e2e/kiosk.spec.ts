@@ -148,7 +148,7 @@ test('a screen that is cleared during a payment says that the payment is safe, a
 	await kiosk.buy(phone);
 	await expect(kiosk.title).toHaveText('Check your phone.');
 	const { text: address = '' } = await kiosk.scan(/on a phone/);
-	const code = await page.locator('.kiosk-code-text').innerText();
+	const code = await page.locator('.kiosk-code .large').innerText();
 	await expect(page.getByText(`open ${new URL(portal.url).host}/resume`)).toBeVisible();
 	// Longer than a screen on which somebody chooses: approving on the phone takes its time.
 	await page.clock.runFor(100_000);

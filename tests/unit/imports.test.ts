@@ -196,11 +196,7 @@ describe('rule 5: services', () => {
 				// One worker runs every kind of job.
 				'lib/server/developer/webhooks/delivery.ts -> lib/server/jobs/worker.ts',
 				// The map uses a part of the portal's rate limit.
-				'lib/server/map/places.ts -> lib/server/portal/quota.ts',
-				// FreeRADIUS's configuration is the same for each vendor that uses RADIUS.
-				'lib/server/gateways/coova/config.ts -> lib/server/radius/freeradius-config.ts',
-				'lib/server/gateways/hostapd/config.ts -> lib/server/radius/freeradius-config.ts',
-				'lib/server/gateways/mikrotik/config.ts -> lib/server/radius/freeradius-config.ts'
+				'lib/server/map/places.ts -> lib/server/portal/quota.ts'
 			])
 		).toEqual([]);
 	});
@@ -208,7 +204,7 @@ describe('rule 5: services', () => {
 	it('import each other without cycles', () => {
 		const next = new Map<string, Set<string>>();
 		for (const { from, to, isType } of between) {
-			if (isType || to === 'lib/server/radius/freeradius-config.ts') continue;
+			if (isType) continue;
 			const [own = '', other = ''] = [areaOf(from) ?? '', areaOf(to) ?? ''];
 			next.set(own, (next.get(own) ?? new Set()).add(other));
 		}

@@ -3,7 +3,7 @@ import { endsByItself } from '#lib/domain/access-kind.ts';
 import { sells } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createReach } from '#lib/server/gateways/reach.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { adapterOf, gatewayStatus } from '#lib/server/gateways/registry.ts';
 import { findRouter } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
@@ -103,13 +103,13 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	const { id, kind, name } = gateway;
-	const adapter = adapterOf(kind);
-	const mode = adapter.controlMode(gateway);
+	const mode = adapterOf(kind).controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
-	if (mode !== 'push' || !adapter.controller) return;
+	if (mode !== 'push') return;
 	const reach = createReach(app.clock);
 	try {
-		const status = await adapter.controller.status(gateway, reach);
+		const status = await gatewayStatus(kind, gateway, reach);
+		if (!status) return;
 		const advice = status.reachable
 			? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
 			: 'check its address, its power, and the network between it and this machine';

@@ -1,6 +1,6 @@
 /**
- * Accent colours for an owner's colour: one per theme, with readable contrast (WCAG 2.2, 1.4.3: 4.5:1). Only the
- * lightness changes, so the hue stays the owner's.
+ * Accent colours for an owner's colour: one per theme, with readable contrast (WCAG 2.2, 1.4.3: 4.5:1). The
+ * colour is only darkened or lightened, so the hue stays the owner's.
  */
 export interface ThemeColours {
 	/** Text, links and buttons. */
@@ -26,8 +26,8 @@ const STEPS = 200;
 
 /** The same values as in tokens.css. */
 const THEMES = {
-	light: { paper: '#fbfaf6', raised: '#ffffff', ink: '#1a1c19', share: 0.1, step: -1 },
-	dark: { paper: '#141613', raised: '#1d201c', ink: '#f2f1eb', share: 0.12, step: 1 }
+	light: { paper: '#fbfaf6', raised: '#ffffff', ink: '#1a1c19', share: 0.1, pole: '#000000' },
+	dark: { paper: '#141613', raised: '#1d201c', ink: '#f2f1eb', share: 0.12, pole: '#ffffff' }
 } as const;
 const ON_ACCENT = ['#ffffff', '#0b1f17'] as const;
 
@@ -46,7 +46,8 @@ const rgbOf = (colour: string): Rgb => {
 	const value = Number.parseInt(colour.slice(1), 16);
 	return [value >> 16, (value >> 8) & 255, value & 255];
 };
-const hexOf = (rgb: Rgb) => `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
+const hexOf = (rgb: readonly number[]) =>
+	`#${rgb.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
 
 /** Relative luminance, WCAG 2.2. */
 function luminance(colour: string): number {
@@ -63,31 +64,9 @@ export function contrast(one: string, other: string): number {
 	return (light + 0.05) / (dark + 0.05);
 }
 
-/** Hue from 0 to 6; saturation and lightness from 0 to 1. */
-function hslOf(colour: string): [number, number, number] {
-	const [red, green, blue] = rgbOf(colour).map((part) => part / 255) as [number, number, number];
-	const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
-	const [lightness, range] = [(most + least) / 2, most - least];
-	if (range === 0) return [0, 0, lightness];
-	const saturation = range / (1 - Math.abs(2 * lightness - 1));
-	if (most === red) return [((green - blue) / range + 6) % 6, saturation, lightness];
-	return [most === green ? (blue - red) / range + 2 : (red - green) / range + 4, saturation, lightness];
-}
-
-function ofHsl(hue: number, saturation: number, lightness: number): string {
-	const reach = saturation * Math.min(lightness, 1 - lightness);
-	const part = (offset: number) => {
-		const at = (offset + hue * 2) % 12;
-		return 255 * (lightness - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1)));
-	};
-	return hexOf([part(0), part(8), part(4)]);
-}
-
-const mixed = (colour: string, ground: string, share: number) => {
-	const [over, under] = [rgbOf(colour), rgbOf(ground)];
-	return hexOf(
-		[0, 1, 2].map((index) => (over[index] ?? 0) * share + (under[index] ?? 0) * (1 - share)) as never
-	);
+const mixed = (colour: string, ground: string, share: number): string => {
+	const under = rgbOf(ground);
+	return hexOf(rgbOf(colour).map((part, index) => part * share + (under[index] ?? 0) * (1 - share)));
 };
 
 function themeColours(theme: keyof typeof THEMES, accent: string): ThemeColours | null {
@@ -101,13 +80,10 @@ function themeColours(theme: keyof typeof THEMES, accent: string): ThemeColours 
 	return holds ? { accent, onAccent, goodPaper } : null;
 }
 
-/** Moves the lightness until every text pair has enough contrast; null if none does. */
+/** Darkens or lightens a colour until every text pair has enough contrast; null if none has. */
 function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null {
-	const [hue, saturation, lightness] = hslOf(colour);
-	for (let step = 0; step <= STEPS; step += 1) {
-		const moved = lightness + (THEMES[theme].step * step) / STEPS;
-		if (moved <= 0 || moved >= 1) return null;
-		const found = themeColours(theme, step === 0 ? colour : ofHsl(hue, saturation, moved));
+	for (let step = 0; step < STEPS; step += 1) {
+		const found = themeColours(theme, mixed(colour, THEMES[theme].pole, 1 - step / STEPS));
 		if (found) return found;
 	}
 	return null;
@@ -120,7 +96,10 @@ function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null
  * @returns null for a grey, which looks like ordinary text
  */
 export function accentOf(colour: string): Accent | null {
-	const [, saturation, lightness] = hslOf(colour);
+	const parts = rgbOf(colour).map((part) => part / 255);
+	const [most, least] = [Math.max(...parts), Math.min(...parts)];
+	const lightness = (most + least) / 2;
+	const saturation = most === least ? 0 : (most - least) / (1 - Math.abs(2 * lightness - 1));
 	// HSL saturation is meaningless near black and white, where the eye sees no colour.
 	const seen = saturation * Math.min(1, 8 * Math.min(lightness, 1 - lightness));
 	if (seen < MIN_SATURATION) return null;

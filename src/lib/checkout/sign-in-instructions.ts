@@ -27,3 +27,21 @@ export interface SignInInstructions {
 	/** About the end of the time; null where it needs no explanation. */
 	note: string | null;
 }
+
+/** The instructions to go online on this device. */
+export interface GoOnline {
+	tone: 'good' | 'plain' | 'bad';
+	title: string | null;
+	texts: string[];
+	/** Target of the link and of the automatic navigation. */
+	address: string;
+	link: { text: string; quiet: boolean } | null;
+	/** Seconds until the automatic navigation; null without one. */
+	automaticSeconds: number | null;
+	/** Address of the page without automatic navigation. */
+	stay: string | null;
+	/** The button that moves the pass to this device. */
+	move: string | null;
+	/** Seconds until a page without script reloads, while the gateway connects the device. */
+	refreshSeconds: number | null;
+}

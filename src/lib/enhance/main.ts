@@ -11,20 +11,7 @@ import { payForm } from './pay-form.ts';
 import { poll } from './poll.ts';
 import { sendOnce } from './send-once.ts';
 
-for (const enhance of [
-	sendOnce,
-	payForm,
-	poll,
-	countDown,
-	copy,
-	share,
-	print,
-	locate,
-	goLater,
-	keepAddress,
-	loadMap
-]) {
-	enhance();
-}
+const ALL = [sendOnce, payForm, poll, countDown, copy, share, print, locate, goLater, keepAddress, loadMap];
+for (const enhance of ALL) enhance();
 // app.html reloads a page that waits for news unless this class says that the script looks after it.
 document.documentElement.classList.add('enhanced');

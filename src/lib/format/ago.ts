@@ -1,19 +1,23 @@
 import { intlLocales } from '../i18n/intl.ts';
+import { moment } from './text.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const count = (value: number, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`;
+const UNITS = [
+	[DAY_MS, 'day'],
+	[HOUR_MS, 'hour'],
+	[MINUTE_MS, 'minute']
+] as const;
 
 /** Formats a past moment in English: "5 minutes ago"; after 31 days "12 Mar 2026". */
 export function agoText(at: number, now: number, timeZone: string): string {
 	const passed = now - at;
-	if (passed < MINUTE_MS) return 'just now';
-	if (passed < HOUR_MS) return `${count(Math.floor(passed / MINUTE_MS), 'minute')} ago`;
-	if (passed < DAY_MS) return `${count(Math.floor(passed / HOUR_MS), 'hour')} ago`;
-	if (passed < 31 * DAY_MS) return `${count(Math.floor(passed / DAY_MS), 'day')} ago`;
-	return dayText(at, timeZone);
+	if (passed >= 31 * DAY_MS) return dayText(at, timeZone);
+	const unit = UNITS.find(([ms]) => passed >= ms);
+	if (!unit) return 'just now';
+	return new Intl.RelativeTimeFormat('en').format(-Math.floor(passed / unit[0]), unit[1]);
 }
 
 /** Formats a day: "12 Mar 2026". */
@@ -27,12 +31,4 @@ export const dayText = (at: number, timeZone: string): string =>
 
 /** Formats a moment with seconds: "12 Mar, 16:40:05". */
 export const secondText = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat(intlLocales(), {
-		timeZone,
-		day: 'numeric',
-		month: 'short',
-		hour: '2-digit',
-		minute: '2-digit',
-		second: '2-digit',
-		hourCycle: 'h23'
-	}).format(at);
+	moment(at, timeZone, { second: '2-digit' });

@@ -9,8 +9,9 @@ export function money(major: number, currency: string): string {
 }
 
 /** Formats a time as "21 Nov, 16:40". */
-export const moment = (at: number, timeZone: string): string =>
+export const moment = (at: number, timeZone: string, more: Intl.DateTimeFormatOptions = {}): string =>
 	new Intl.DateTimeFormat(intlLocales(), {
+		...more,
 		timeZone,
 		day: 'numeric',
 		month: 'short',

@@ -272,7 +272,7 @@ export class KioskFlow {
 	}
 
 	/** Starts another purchase; payment method and number stay. */
-	buyAnew(): void {
+	buyMore(): void {
 		this.#leavePurchase();
 		this.entries = { ...this.entries, duration: '', order: '' };
 		this.#go('time');

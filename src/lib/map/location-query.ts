@@ -57,6 +57,3 @@ export function parsePlace(text: string): Position | null {
 	const plain = PLAIN.exec(tidy.replaceAll('°', ' ').replace(/ +,/g, ',').trim());
 	return plain ? positionOf(Number(plain[1]), Number(plain[2])) : null;
 }
-
-/** "0.34760, 32.58250" as the place field takes it back. */
-export const formatPlace = ({ lat, lon }: Position): string => `${lat}, ${lon}`;

@@ -32,7 +32,7 @@ import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
 import { createPayments } from './billing/payments/payments.ts';
-import { createShare } from './portal/quota.ts';
+import { createQuota } from './portal/quota.ts';
 import { createPlaces } from './map/places.ts';
 import { createPurchases } from './portal/purchases/purchases.ts';
 import { createRateLimits } from './api/rate-limits/rate-limits.ts';
@@ -128,7 +128,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	};
 	const transport = createTransport(webhookRules);
 	const notify = mailNotices({ accounts, mailer, origin: config.origin });
-	const looking = createShare(PART_FOR_LOOKING, config, clock);
+	const looking = createQuota(PART_FOR_LOOKING, config, clock);
 	const api: ApiAccess = config.remoteApi
 		? { ...config.remoteApi, memory: createApiMemory(clock), looking }
 		: { url: null, key: '', looking };

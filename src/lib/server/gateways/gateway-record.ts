@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { gatewayKey } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import type { GatewayCredentials, GatewayFacts, GatewayKind } from './gateway.ts';
+import {
+	credentialsShape,
+	settingsShape,
+	type GatewayCredentials,
+	type GatewayFacts,
+	type GatewayKind
+} from './gateway.ts';
 import { adapterOf } from './registry.ts';
 import type { GatewayRow } from './store.ts';
 
@@ -29,24 +35,6 @@ export interface RegisteredGateway extends GatewayFacts {
 }
 
 const hostList = z.array(z.string());
-export const settingsShape = z.object({
-	level: z.union([z.literal(1), z.literal(4)]).optional(),
-	site: z.string().optional(),
-	accessPoints: z.array(z.string()).optional(),
-	control: z.enum(['radius', 'rest']).optional(),
-	api: z.string().optional(),
-	apiCertificate: z.string().optional(),
-	ndsctl: z.string().optional(),
-	nas: z.string().optional(),
-	nasPort: z.int().optional(),
-	external: z.literal(true).optional()
-});
-const credentialsShape = z.object({
-	radiusSecret: z.string().optional(),
-	token: z.string().optional(),
-	apiKey: z.string().optional(),
-	apiUser: z.string().optional()
-});
 
 const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
 const secretContext = (name: string) => `gateway-secret:${name}`;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { HttpOutcome, OperatorRequest } from '../billing/operators/http.ts';
 
@@ -19,40 +20,42 @@ export const GATEWAY_KINDS = ['opennds', 'mikrotik', 'coova', 'unifi', 'hostapd'
 export type GatewayKind = (typeof GATEWAY_KINDS)[number];
 
 /** Settings that only some kinds have. */
-export interface GatewaySettings {
+export const settingsShape = z.object({
 	/** openNDS: `fas_secure_enabled`. */
-	level?: 1 | 4 | undefined;
+	level: z.union([z.literal(1), z.literal(4)]).optional(),
 	/** UniFi: the site's name in the redirect. */
-	site?: string | undefined;
+	site: z.string().optional(),
 	/** UniFi: MAC addresses of the access points, where several gateways share a site name. */
-	accessPoints?: string[] | undefined;
+	accessPoints: z.array(z.string()).optional(),
 	/** MikroTik: how it is controlled; default `radius`. */
-	control?: 'radius' | 'rest' | undefined;
+	control: z.enum(['radius', 'rest']).optional(),
 	/** Base URL of the gateway's own API: RouterOS REST, UniFi console. */
-	api?: string | undefined;
+	api: z.string().optional(),
 	/** PEM of the certificate that its API presents, or of the authority that signed it. */
-	apiCertificate?: string | undefined;
+	apiCertificate: z.string().optional(),
 	/** openNDS at level 1 on this machine: path of `ndsctl`. */
-	ndsctl?: string | undefined;
+	ndsctl: z.string().optional(),
 	/** Address from which it sends RADIUS requests, and at which it accepts Disconnect-Requests. */
-	nas?: string | undefined;
+	nas: z.string().optional(),
 	/** Port for Disconnect-Requests; default 3799. */
-	nasPort?: number | undefined;
+	nasPort: z.int().optional(),
 	/** Something other than Airtill lets its devices online. */
-	external?: true | undefined;
-}
+	external: z.literal(true).optional()
+});
+export type GatewaySettings = z.output<typeof settingsShape>;
 
 /** Credentials besides `secret`; generated here or entered at registration. */
-export interface GatewayCredentials {
+export const credentialsShape = z.object({
 	/** Shared by gateway and RADIUS server (RFC 2865). */
-	radiusSecret?: string | undefined;
+	radiusSecret: z.string().optional(),
 	/** `Authorization: Bearer` of the RADIUS server, or of a script on the gateway. */
-	token?: string | undefined;
+	token: z.string().optional(),
 	/** UniFi: X-API-KEY. RouterOS: the password of its API user. */
-	apiKey?: string | undefined;
+	apiKey: z.string().optional(),
 	/** RouterOS: user of its REST API. */
-	apiUser?: string | undefined;
-}
+	apiUser: z.string().optional()
+});
+export type GatewayCredentials = z.output<typeof credentialsShape>;
 
 /** The part of a registered gateway that adapters see. */
 export interface GatewayFacts {
@@ -85,24 +88,23 @@ export interface EntryRequest {
 	fields: URLSearchParams;
 }
 
-/** `refused`: a sign-in has just failed, see `problem`. */
-export type EntryState = 'new' | 'online' | 'refused' | 'signed-out';
-
-/** Why a gateway refused a sign-in, derived from its message. The message itself is never shown. */
-export type EntryProblem = 'wrong-password' | 'time-over' | 'too-many-devices' | 'not-ready' | 'unknown';
-
 /** The content of a redirect. Unverified: it comes through the customer's browser. */
-export interface Entry {
-	state: EntryState;
-	problem: EntryProblem | null;
+export const entryShape = z.object({
+	/** `refused`: a sign-in has just failed, see `problem`. */
+	state: z.enum(['new', 'online', 'refused', 'signed-out']),
+	/** Derived from the gateway's message. The message itself is never shown. */
+	problem: z.enum(['wrong-password', 'time-over', 'too-many-devices', 'not-ready', 'unknown']).nullable(),
 	/** `aa:bb:cc:dd:ee:ff` */
-	clientMac: string | null;
-	clientIp: string | null;
+	clientMac: z.string().nullable(),
+	clientIp: z.string().nullable(),
 	/** The URL that the customer requested first. */
-	originalUrl: string | null;
+	originalUrl: z.string().nullable(),
 	/** Data for `finish` of the same adapter, for example a challenge. */
-	login: Readonly<Record<string, string>>;
-}
+	login: z.record(z.string(), z.string())
+});
+export type Entry = z.output<typeof entryShape>;
+export type EntryState = Entry['state'];
+export type EntryProblem = NonNullable<Entry['problem']>;
 
 /** `foreign-host`: it would send the browser to a host that is not registered. `forged`: its signature is wrong. */
 export type RefusalReason = 'missing' | 'broken' | 'too-long' | 'foreign-host' | 'forged';
@@ -144,14 +146,11 @@ export interface DeviceLogin {
 	mayBeUnmarked: boolean;
 }
 
-/**
- * Result of a command.
- * - `done`: the gateway has applied it.
- * - `unavailable`: it was not applied; `reason` is a sentence for people. Retry.
- * - `impossible`: the gateway cannot do it, for example because the device has left. It ends the access by itself.
- */
-export type CommandResult =
-	{ kind: 'done' } | { kind: 'unavailable'; reason: string } | { kind: 'impossible' };
+/** A gateway did not apply a command. The message is a sentence for people and contains no secret. */
+export class Unavailable extends Error {}
+
+/** `impossible`: the gateway cannot do it, because the device has left. It ends the access by itself. */
+export type CommandResult = 'done' | 'impossible';
 
 export interface GatewayStatus {
 	/** Sentences for people; empty if all is well. */
@@ -173,7 +172,7 @@ export interface Reach {
 	now(): number;
 }
 
-/** Controls a gateway by calling it. Every call may be repeated. */
+/** Controls a gateway by calling it. Every call may be repeated. Methods throw Unavailable. */
 export interface DeviceController {
 	/** Whether it controls devices (by MAC address) or users. */
 	subject: 'device' | 'user';

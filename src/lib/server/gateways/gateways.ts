@@ -1,74 +1,54 @@
-import type { Database, Queries, Tx } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import { signInMethodOf, type SignInMethod } from './captive-sessions/sign-in-method.ts';
-import { openGateway, settingsShape, type RegisteredGateway } from './gateway-record.ts';
-import { recordStatus, type StatusUpdate } from './health/record-status.ts';
+import { signInMethodOf } from './captive-sessions/sign-in-method.ts';
+import { settingsShape } from './gateway.ts';
+import { openGateway, type RegisteredGateway } from './gateway-record.ts';
+import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, MAX_LISTED, rotateGateway, type GatewaysContext } from './register.ts';
-import type { GatewayInput } from './settings/gateway-input.ts';
-import type { Rotation } from './settings/rotation.ts';
 import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
-export type { StatusUpdate } from './health/record-status.ts';
+
+export type Gateways = ReturnType<typeof createGateways>;
 
 /** The registered gateways of all routers. */
-export interface Gateways {
-	/** See addGateway. @throws GatewayInputError */
-	add(
-		input: GatewayInput,
-		audit?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
-	): Promise<RegisteredGateway>;
-	list(): Promise<RegisteredGateway[]>;
-	byName(name: string): Promise<RegisteredGateway | null>;
-	byId(id: number): Promise<RegisteredGateway | null>;
-	ofRouter(queries: Queries, routerId: number): Promise<RegisteredGateway[]>;
-	ofRouters(routerIds: readonly number[]): Promise<RegisteredGateway[]>;
-	/**
-	 * Finds gateways that share a console or device, so that a grant at one is valid at all of them: several gateways of
-	 * a UniFi site, or a MikroTik that serves two routers.
-	 * @returns their ids, including the gateway's own
-	 */
-	sharingConsole(queries: Queries, gateway: RegisteredGateway): Promise<number[]>;
-	/** How a returning buyer signs in at the hotspot of a router. */
-	signInMethodAt(routerId: number): Promise<SignInMethod>;
-	/** See recordStatus. */
-	recordStatus(id: number, update: StatusUpdate): Promise<void>;
-	/** Finds a gateway by the key in its portal address. */
-	byKey(key: string): Promise<RegisteredGateway | null>;
-	/** Finds a UniFi gateway: by site, and by access point if several share the site's name. */
-	bySite(site: string, accessPoint: string | null): Promise<RegisteredGateway | null>;
-	/** See rotateGateway. @throws GatewayInputError */
-	rotate(gateway: RegisteredGateway, rotation: Rotation): Promise<RegisteredGateway>;
-	/** Deletes a gateway with its captive sessions and grants. */
-	remove(queries: Queries, gateway: RegisteredGateway): Promise<void>;
-}
-
-export function createGateways(database: Database, clock: Clock, secrets: Secrets): Gateways {
+export function createGateways(database: Database, clock: Clock, secrets: Secrets) {
 	const { db } = database;
-	const context = { database, clock, secrets };
+	const bind = binder({ database, clock, secrets });
 	const openOne = (row: store.GatewayRow | null) => row && openGateway(row, secrets);
 	const openAll = (rows: readonly store.GatewayRow[]) => rows.map((row) => openGateway(row, secrets));
 	return {
-		add: (input, audit) => addGateway(context, input, audit),
+		add: bind(addGateway),
 		list: async () => openAll(await store.listGateways(db, MAX_LISTED)),
-		byName: async (name) => openOne(await store.findGateway(db, 'name', name)),
-		byId: async (id) => openOne(await store.findGateway(db, 'id', id)),
-		ofRouter: async (queries, routerId) => openAll(await store.gatewaysOfRouter(queries, routerId)),
-		ofRouters: async (routerIds) =>
+		byName: async (name: string) => openOne(await store.findGateway(db, 'name', name)),
+		byId: async (id: number) => openOne(await store.findGateway(db, 'id', id)),
+		/** Finds a gateway by the key in its portal address. */
+		byKey: async (key: string) =>
+			GATEWAY_KEY_PATTERN.test(key) ? openOne(await store.findGateway(db, 'key_hash', sha256(key))) : null,
+		bySite: bind(gatewayBySite),
+		ofRouter: async (queries: Queries, routerId: number) =>
+			openAll(await store.gatewaysOfRouter(queries, routerId)),
+		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)),
 		sharingConsole,
-		signInMethodAt: async (routerId) => signInMethodOf(openAll(await store.gatewaysOfRouter(db, routerId))),
-		recordStatus: (id, update) => recordStatus(context, id, update),
-		byKey: async (key) =>
-			GATEWAY_KEY_PATTERN.test(key) ? openOne(await store.findGateway(db, 'key_hash', sha256(key))) : null,
-		bySite: (site, accessPoint) => gatewayBySite(context, site, accessPoint),
-		rotate: (gateway, rotation) => rotateGateway(context, gateway, rotation),
-		remove: (queries, gateway) => store.removeGateway(queries, gateway.id)
+		/** How a returning buyer signs in at the hotspot of a router. */
+		signInMethodAt: async (routerId: number) =>
+			signInMethodOf(openAll(await store.gatewaysOfRouter(db, routerId))),
+		recordStatus: bind(recordStatus),
+		rotate: bind(rotateGateway),
+		/** Deletes a gateway with its captive sessions and grants. */
+		remove: (queries: Queries, { id }: RegisteredGateway) => store.removeGateway(queries, id)
 	};
 }
 
+/**
+ * Finds gateways that share a console or device, so that a grant at one is valid at all of them: several gateways of
+ * a UniFi site, or a MikroTik that serves two routers.
+ * @returns their ids, including the gateway's own
+ */
 async function sharingConsole(
 	queries: Queries,
 	{ id, kind, settings: { api, site } }: RegisteredGateway
@@ -82,6 +62,7 @@ async function sharingConsole(
 	return [id, ...same.map((other) => other.id)];
 }
 
+/** Finds a UniFi gateway: by site, and by access point if several share the site's name. */
 async function gatewayBySite(
 	context: GatewaysContext,
 	site: string,

@@ -1,5 +1,12 @@
 import { coova } from './coova/adapter.ts';
-import type { Gateway, GatewayKind } from './gateway.ts';
+import {
+	Unavailable,
+	type Gateway,
+	type GatewayKind,
+	type GatewayFacts,
+	type GatewayStatus,
+	type Reach
+} from './gateway.ts';
 import { hostapd } from './hostapd/adapter.ts';
 import { mikrotik } from './mikrotik/adapter.ts';
 import { opennds } from './opennds/adapter.ts';
@@ -9,3 +16,17 @@ const ADAPTERS: Readonly<Record<GatewayKind, Gateway>> = { opennds, mikrotik, co
 
 /** The adapter of a kind of gateway. */
 export const adapterOf = (kind: GatewayKind): Gateway => ADAPTERS[kind];
+
+/** Asks a gateway that we call for its status; null for other kinds. */
+export async function gatewayStatus(
+	kind: GatewayKind,
+	facts: GatewayFacts,
+	reach: Reach
+): Promise<GatewayStatus | null> {
+	try {
+		return (await adapterOf(kind).controller?.status(facts, reach)) ?? null;
+	} catch (error) {
+		if (!(error instanceof Unavailable)) throw error;
+		return { problems: [error.message], reachable: false, clockOffsetMs: null, online: null };
+	}
+}

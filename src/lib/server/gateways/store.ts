@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '../db/database.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { GatewaysTable } from '../db/schema.ts';
 
 export type GatewayRow = Selectable<GatewaysTable>;
@@ -7,14 +8,11 @@ export type GatewayRow = Selectable<GatewaysTable>;
 export const insertGateway = (queries: Queries, gateway: Insertable<GatewaysTable>): Promise<GatewayRow> =>
 	queries.insertInto('gateways').values(gateway).returningAll().executeTakeFirstOrThrow();
 
-export async function findGateway(
+export const findGateway = (
 	queries: Queries,
 	column: 'id' | 'key_hash' | 'name',
 	value: string | number
-): Promise<GatewayRow | null> {
-	const row = await queries.selectFrom('gateways').selectAll().where(column, '=', value).executeTakeFirst();
-	return row ?? null;
-}
+): Promise<GatewayRow | null> => first(queries.selectFrom('gateways').selectAll().where(column, '=', value));
 
 export const listGateways = (queries: Queries, limit: number): Promise<GatewayRow[]> =>
 	queries.selectFrom('gateways').selectAll().orderBy('name').limit(limit).execute();

@@ -1,9 +1,11 @@
-import type { GatewayFacts, Reach } from './gateway.ts';
+import { Unavailable, type GatewayFacts, type Reach } from './gateway.ts';
 
-/** Result of a call to a gateway's own API. `reason` is a sentence for people and contains no secret. */
-export type Called =
-	| { kind: 'answer'; status: number; body: unknown; headers: Record<string, string> }
-	| { kind: 'unavailable'; reason: string };
+export interface Answer {
+	status: number;
+	/** Parsed JSON; null if it is none. */
+	body: unknown;
+	headers: Record<string, string>;
+}
 
 export interface Call {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -13,10 +15,12 @@ export interface Call {
 	headers: Record<string, string>;
 }
 
-/** Calls the API of a gateway. */
-export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Called> {
+/** Calls the API of a gateway. @throws Unavailable */
+export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Answer> {
 	const { api, apiCertificate } = facts.settings;
-	if (api === undefined) return unavailable('The gateway was registered without the URL of its API (--api).');
+	if (api === undefined) {
+		throw new Unavailable('The gateway was registered without the URL of its API (--api).');
+	}
 	const { host } = new URL(api);
 	const outcome = await reach.send(
 		{
@@ -33,21 +37,30 @@ export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reac
 	);
 	if (outcome.kind === 'answer') {
 		const { status, headers } = outcome;
-		return { kind: 'answer', status, headers, body: parsed(outcome.text) };
+		return { status, headers, body: parsed(outcome.text) };
 	}
-	if (outcome.cause === 'timeout') return unavailable(`${host} did not respond in time.`);
-	if (outcome.cause === 'too_large') return unavailable(`The response of ${host} is too large.`);
+	if (outcome.cause === 'timeout') throw new Unavailable(`${host} did not respond in time.`);
+	if (outcome.cause === 'too_large') throw new Unavailable(`The response of ${host} is too large.`);
 	if (outcome.untrusted) {
-		return unavailable(
+		throw new Unavailable(
 			apiCertificate === undefined
 				? `The certificate of ${host} is not trusted on this machine. Give it with --api-certificate-file.`
 				: `The certificate of ${host} is not the one in --api-certificate-file, or it has expired.`
 		);
 	}
-	return unavailable(outcome.sent ? `${host} closed the connection.` : `${host} cannot be reached.`);
+	throw new Unavailable(outcome.sent ? `${host} closed the connection.` : `${host} cannot be reached.`);
 }
 
-export const unavailable = (reason: string) => ({ kind: 'unavailable' as const, reason });
+/** Awaits a part of a status; its failure becomes a problem. */
+export async function orProblem<T>(problems: string[], part: Promise<T>): Promise<T | null> {
+	try {
+		return await part;
+	} catch (error) {
+		if (!(error instanceof Unavailable)) throw error;
+		if (!problems.includes(error.message)) problems.push(error.message);
+		return null;
+	}
+}
 
 function parsed(text: string): unknown {
 	try {

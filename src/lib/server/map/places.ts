@@ -2,7 +2,7 @@ import type { Area } from '#lib/map/area.ts';
 import type { ApiClient } from '../portal/api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
-import { createShare } from '../portal/quota.ts';
+import { createQuota } from '../portal/quota.ts';
 
 type Api = Pick<ApiClient, 'listRouters'>;
 type Router = Awaited<ReturnType<ApiClient['listRouters']>>['data'][number];
@@ -26,11 +26,11 @@ const PART = 1 / 4;
 export type Places = ReturnType<typeof createPlaces>;
 
 export function createPlaces(config: Config, clock: Clock) {
-	const share = createShare(PART, config, clock);
+	const quota = createQuota(PART, config, clock);
 	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();
 
 	async function read(api: Api, area: Area, cursor: string | null): Promise<PlacesPage> {
-		share.take();
+		quota.take();
 		const query = { ...area, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
 		const { data, next_cursor: next } = await api.listRouters(query);
 		const places = data.map(({ id, name, lat, lon, price, currency, status }) => ({

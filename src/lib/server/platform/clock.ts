@@ -46,3 +46,12 @@ export function isoTime(epochMs: number | null): string | null;
 export function isoTime(epochMs: number | null): string | null {
 	return epochMs === null ? null : new Date(epochMs).toISOString();
 }
+
+/** A Date header counts whole seconds: on average it is half a second behind. */
+const HALF_SECOND_MS = 500;
+
+/** Milliseconds that a Date header is ahead of `now`; null without a readable one. */
+export function dateOffsetMs(header: string | undefined, now: number): number | null {
+	const at = Date.parse(header ?? '');
+	return Number.isNaN(at) ? null : at + HALF_SECOND_MS - now;
+}

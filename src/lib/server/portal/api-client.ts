@@ -11,7 +11,7 @@ import type {
 } from '../api/contract/schemas.ts';
 import type { Log } from '../platform/log.ts';
 import type { ApiMemory, Calls } from './api-memory.ts';
-import type { Share } from './quota.ts';
+import type { Quota } from './quota.ts';
 
 /**
  * The portal's only way to the service: a typed client of `{base_url}`. By default that is this process (`event.fetch`,
@@ -91,7 +91,7 @@ export interface ApiAccess {
 	/** For a service that is not this process. */
 	memory?: ApiMemory;
 	/** What lists and the map may use of the limit: they are free to ask for, and one search is many calls. */
-	looking?: Share;
+	looking?: Quota;
 }
 
 interface Carrier {

@@ -5,7 +5,7 @@ import { WINDOW_MS } from '../api/rate-limits/rate-limits.ts';
 import { SlidingWindow } from '../api/rate-limits/window.ts';
 
 /** Part of the portal's API rate limit for calls that must never use up the calls of a purchase. */
-export interface Share {
+export interface Quota {
 	/** Counts one call. @throws ApiLimited when the part is used up */
 	take(): void;
 }
@@ -14,7 +14,7 @@ export interface Share {
 const REMOTE_LIMIT = 100;
 
 /** @param part of the limit, from 0 to 1 */
-export function createShare(part: number, { rateLimits, remoteApi }: Config, clock: Clock): Share {
+export function createQuota(part: number, { rateLimits, remoteApi }: Config, clock: Clock): Quota {
 	const limit = remoteApi ? REMOTE_LIMIT : rateLimits.portal;
 	const window = new SlidingWindow(Math.max(1, Math.floor(limit * part)), WINDOW_MS);
 	return {

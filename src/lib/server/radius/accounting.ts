@@ -1,16 +1,13 @@
 import { passOfUser } from '#lib/domain/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Database, Queries, Tx } from '../db/database.ts';
-import type { StatusUpdate, Gateways, RegisteredGateway } from '../gateways/gateways.ts';
-import type { Jobs } from '../jobs/jobs.ts';
-import type { Routers } from '../routers/routers.ts';
+import type { Tx } from '../db/database.ts';
+import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { holdsSlot, takeSlot } from '../access/device-slots/device-slots.ts';
 import * as connectionStore from '../access/device-slots/connection-store.ts';
 import { releaseSlot } from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
-import type { Offers } from './psk-offers.ts';
+import type { AccessContext } from '../access/provisioning/context.ts';
 
 /**
  * Accounting (RFC 2866): reports of a gateway on the connections of its devices. Reports may repeat, be late and change
@@ -39,22 +36,16 @@ export interface AccountingReport {
 	cause: string | null;
 }
 
-export interface Accounting {
-	account(gateway: RegisteredGateway, report: AccountingReport): Promise<void>;
-	/** Records a sign of life and the clock offset; skips updates that change nothing. */
-	heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void>;
-}
+/** A report with its MAC address normalised, and its time by our clock. */
+type TimedReport = AccountingReport & { at: number };
 
-export interface AccountingParts {
-	database: Database;
-	clock: Clock;
-	jobs: Jobs;
-	gateways: Gateways;
-	routers: Routers;
-	offers: Offers;
-}
+type Connection = connectionStore.ConnectionRow;
 
-const NOTE_EVERY_MS = 20_000;
+/** The pass of a connection, and its end at the gateway. */
+type Named = Pick<Connection, 'pass_id' | 'told_until'>;
+
+const UNNAMED: Named = { pass_id: null, told_until: null };
+
 /** Event-Timestamp counts whole seconds. */
 const SAME_OFFSET_MS = 2_000;
 /** A Start so long after the end of a connection with the same id is a new connection. */
@@ -64,215 +55,196 @@ const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
 /** Limit for Acct-Delay-Time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** The pass in Class, or else in the username, and the end in Class. */
-function namedPass({ className, user }: AccountingReport): {
-	passId: number | null;
-	toldUntil: number | null;
-} {
-	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
-	return id === undefined
-		? { passId: passOfUser(user ?? ''), toldUntil: null }
-		: { passId: Number(id), toldUntil: Number(until) * 1000 };
+/** Records an accounting report. Reports may repeat. */
+export async function account(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	report: AccountingReport
+): Promise<void> {
+	const { database, clock, gateways, jobs, offers } = context;
+	const now = clock.now();
+	const { status, sessionId, atSeconds, delaySeconds } = report;
+	const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
+	const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
+	const isNewOffset =
+		offsetMs !== null && Math.abs((gateway.clockOffsetMs ?? Infinity) - offsetMs) >= SAME_OFFSET_MS;
+	await gateways.recordStatus(gateway.id, { seen: true, ...(isNewOffset && { clockOffsetMs: offsetMs }) });
+	// By our clock, because the gateway's may be wrong.
+	const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
+	const mac = normaliseMac(report.mac ?? '');
+	const timed = { ...report, mac, at };
+	if (status === 'on' || status === 'off') {
+		await database.transact((trx) => closeAll(context, trx, gateway, timed));
+		return;
+	}
+	if (sessionId === '') return;
+	if (mac !== null && status === 'start') offers.joined({ mac, routerId: gateway.routerId });
+	await database.transact((trx) => updateConnection(context, trx, gateway, timed));
+	jobs.nudge();
 }
 
-export function createAccounting(parts: AccountingParts): Accounting {
-	const { database, clock, jobs, gateways, routers, offers } = parts;
+async function updateConnection(
+	context: AccessContext,
+	trx: Tx,
+	gateway: RegisteredGateway,
+	report: TimedReport
+): Promise<void> {
+	const { at, bytesIn, bytesOut, cause } = report;
+	const { row, isNew } = await connectionFor(context, trx, gateway, report);
+	const isStop = report.status === 'stop';
+	const wasOver = row.stopped_at !== null;
+	await connectionStore.changeConnection(trx, row.id, {
+		ip: report.ip ?? row.ip,
+		started_at: Math.min(row.started_at, startOf(report)),
+		seen_at: row.seen_at > context.clock.now() ? at : Math.max(row.seen_at, at),
+		// A late report has smaller counters.
+		bytes_in: Math.max(row.bytes_in, bytesIn),
+		bytes_out: Math.max(row.bytes_out, bytesOut),
+		...(isStop && !wasOver && { stopped_at: at, stop_cause: cause })
+	});
+	if (isStop && !wasOver) await releaseIfOffline(context, trx, row);
+	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew);
+}
 
-	async function heardOf(gateway: RegisteredGateway, clockOffsetMs: number | null): Promise<void> {
-		const news: StatusUpdate = {};
-		const { seenAt, unresponsiveSince, clockOffsetMs: known } = gateway;
-		const isNoted = seenAt !== null && Math.abs(clock.now() - seenAt) <= NOTE_EVERY_MS;
-		if (!isNoted || unresponsiveSince !== null) news.seen = true;
-		if (clockOffsetMs !== null && (known === null || Math.abs(known - clockOffsetMs) >= SAME_OFFSET_MS)) {
-			news.clockOffsetMs = clockOffsetMs;
+const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
+
+/** Finds or inserts the row of a connection. A reused Acct-Session-Id is a new connection. */
+async function connectionFor(
+	context: AccessContext,
+	trx: Tx,
+	gateway: RegisteredGateway,
+	report: TimedReport
+): Promise<{ row: Connection; isNew: boolean }> {
+	const { at, mac } = report;
+	const found = await connectionStore.connectionOf(trx, gateway.id, report);
+	if (found) {
+		const passId = namedPass(report).pass_id;
+		const isOtherPass = found.pass_id !== null && passId !== null && passId !== found.pass_id;
+		const isOtherDevice = found.mac !== null && mac !== null && found.mac !== mac;
+		const isReused =
+			report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS;
+		if (!isOtherPass && !isOtherDevice && !isReused) {
+			return { row: await identified(context, trx, gateway, report, found), isNew: false };
 		}
-		if (news.seen || news.clockOffsetMs !== undefined) await gateways.recordStatus(gateway.id, news);
+		const renamed = `${found.acct_session_id} #${found.id}`;
+		const stopped_at = found.stopped_at ?? found.seen_at;
+		await connectionStore.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
+		if (isOtherPass && found.stopped_at === null) await releaseIfOffline(context, trx, found);
 	}
+	const row = await connectionStore.insertConnection(trx, {
+		...(await passOf(context, trx, gateway, report)),
+		gateway_id: gateway.id,
+		acct_session_id: report.sessionId,
+		user_name: report.user,
+		mac,
+		ip: report.ip,
+		nas_address: report.nasAddress,
+		nas_identifier: report.nasIdentifier,
+		started_at: startOf(report),
+		seen_at: at,
+		stopped_at: null,
+		stop_cause: null,
+		last_error: null
+	});
+	return { row, isNew: true };
+}
 
-	/** The pass of a connection, and its end at the gateway. */
-	async function passOf(
-		queries: Queries,
-		{ routerId, kind: gatewayKind }: RegisteredGateway,
-		report: AccountingReport,
-		mac: string | null
-	): Promise<{ passId: number | null; toldUntil: number | null }> {
-		const { passId, toldUntil } = namedPass(report);
-		const now = clock.now();
-		if (passId !== null) {
-			const pass = await passState(queries, { passId, routerId }, now);
-			if (pass.kind === 'unknown') return { passId: null, toldUntil: null };
-			if (toldUntil !== null) return { passId, toldUntil };
-			return { passId, toldUntil: pass.kind === 'runs' ? pass.untilMs : null };
-		}
-		// Access points name a device with a per-client password by its MAC address, or not at all.
-		const isKey = gatewayKind === 'hostapd' && (report.user === null || normaliseMac(report.user) === mac);
-		if (report.status !== 'start' || mac === null || !isKey) return { passId: null, toldUntil: null };
-		const { access_kind: kind } = await routers.known(queries, routerId);
-		if (kind !== 'wpa_personal_per_client') return { passId: null, toldUntil: null };
-		// The pass is certain only if the device was offered a single password.
-		const [only, ...others] = offers.lastTold({ mac, routerId }, now) ?? [];
-		const isOne = only !== undefined && others.length === 0;
-		const pass = isOne ? await passState(queries, { passId: only, routerId }, now) : null;
-		return pass?.kind === 'runs'
-			? { passId: pass.pass.id, toldUntil: pass.untilMs }
-			: { passId: null, toldUntil: null };
+/** Adds the pass if a later report names it. */
+async function identified(
+	context: AccessContext,
+	trx: Tx,
+	gateway: RegisteredGateway,
+	report: TimedReport,
+	row: Connection
+): Promise<Connection> {
+	if (row.pass_id !== null) return row;
+	const named = await passOf(context, trx, gateway, { ...report, mac: row.mac });
+	if (named.pass_id === null) return row;
+	await connectionStore.changeConnection(trx, row.id, named);
+	return { ...row, ...named };
+}
+
+/** The pass in Class, or else in the username, and the end in Class. */
+function namedPass({ className, user }: AccountingReport): Named {
+	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
+	return id === undefined
+		? { pass_id: passOfUser(user ?? ''), told_until: null }
+		: { pass_id: Number(id), told_until: Number(until) * 1000 };
+}
+
+async function passOf(
+	{ clock, routers, offers }: AccessContext,
+	trx: Tx,
+	{ routerId, kind: gatewayKind }: RegisteredGateway,
+	report: TimedReport
+): Promise<Named> {
+	const { pass_id: passId, told_until: toldUntil } = namedPass(report);
+	const { mac, user, status } = report;
+	const now = clock.now();
+	if (passId !== null) {
+		const pass = await passState(trx, { passId, routerId }, now);
+		if (pass.kind === 'unknown') return UNNAMED;
+		return { pass_id: passId, told_until: toldUntil ?? (pass.kind === 'runs' ? pass.untilMs : null) };
 	}
+	// Access points name a device with a per-client password by its MAC address, or not at all.
+	const isKey = gatewayKind === 'hostapd' && (user === null || normaliseMac(user) === mac);
+	if (status !== 'start' || mac === null || !isKey) return UNNAMED;
+	const { access_kind: kind } = await routers.known(trx, routerId);
+	if (kind !== 'wpa_personal_per_client') return UNNAMED;
+	// The pass is certain only if the device was offered a single password.
+	const [only, ...others] = offers.lastOffered({ mac, routerId }, now);
+	if (only === undefined || others.length > 0) return UNNAMED;
+	const pass = await passState(trx, { passId: only, routerId }, now);
+	return pass.kind === 'runs' ? { pass_id: only, told_until: pass.untilMs } : UNNAMED;
+}
 
-	/** Finds or inserts the row of a connection. A reused Acct-Session-Id is a new connection. */
-	async function rowFor(
-		trx: Tx,
-		gateway: RegisteredGateway,
-		report: AccountingReport,
-		{ at, mac }: { at: number; mac: string | null }
-	): Promise<{ row: connectionStore.ConnectionRow; isNew: boolean }> {
-		const found = await connectionStore.connectionOf(trx, {
-			gatewayId: gateway.id,
-			acctSessionId: report.sessionId,
-			nasAddress: report.nasAddress,
-			nasIdentifier: report.nasIdentifier,
-			mac
-		});
-		const named = namedPass(report).passId;
-		const isOtherPass = found !== null && found.pass_id !== null && named !== null && named !== found.pass_id;
-		const isOther =
-			found !== null &&
-			(isOtherPass ||
-				(found.mac !== null && mac !== null && found.mac !== mac) ||
-				(report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS));
-		if (found && !isOther) return { row: await identified(trx, gateway, report, found), isNew: false };
-		if (found) {
-			const renamed = `${found.acct_session_id} #${found.id}`;
-			const stopped_at = found.stopped_at ?? found.seen_at;
-			await connectionStore.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
-			if (isOtherPass && found.stopped_at === null) await left(trx, found);
-		}
-		const { passId, toldUntil } = await passOf(trx, gateway, report, mac);
-		const row = await connectionStore.insertConnection(trx, {
-			gateway_id: gateway.id,
-			acct_session_id: report.sessionId,
-			pass_id: passId,
-			user_name: report.user,
-			mac,
-			ip: report.ip,
-			nas_address: report.nasAddress,
-			nas_identifier: report.nasIdentifier,
-			started_at: at - (report.lastedSeconds ?? 0) * 1000,
-			seen_at: at,
-			stopped_at: null,
-			stop_cause: null,
-			told_until: toldUntil,
-			last_error: null
-		});
-		return { row, isNew: true };
-	}
+/** Releases the slot of a device without open connections. */
+async function releaseIfOffline(
+	{ clock }: AccessContext,
+	trx: Tx,
+	{ pass_id: passId, mac }: Connection
+): Promise<void> {
+	if (passId === null || mac === null) return;
+	if ((await connectionStore.openConnections(trx, { passId, mac })).length > 0) return;
+	await releaseSlot(trx, { passId, mac }, clock.now());
+}
 
-	/** Adds the pass if a later report names it. */
-	async function identified(
-		trx: Tx,
-		gateway: RegisteredGateway,
-		report: AccountingReport,
-		row: connectionStore.ConnectionRow
-	): Promise<connectionStore.ConnectionRow> {
-		if (row.pass_id !== null) return row;
-		const { passId, toldUntil } = await passOf(trx, gateway, report, row.mac);
-		if (passId === null) return row;
-		await connectionStore.changeConnection(trx, row.id, { pass_id: passId, told_until: toldUntil });
-		return { ...row, pass_id: passId, told_until: toldUntil };
-	}
-
-	/** Releases the slot of a device without open connections. */
-	async function left(trx: Tx, { pass_id: passId, mac }: connectionStore.ConnectionRow): Promise<void> {
-		if (passId === null || mac === null) return;
-		if ((await connectionStore.openConnections(trx, { passId, mac })).length > 0) return;
-		await releaseSlot(trx, { passId, mac }, clock.now());
-	}
-
-	async function note(trx: Tx, gateway: RegisteredGateway, report: AccountingReport, at: number) {
-		const mac = normaliseMac(report.mac ?? '');
-		const { row, isNew } = await rowFor(trx, gateway, report, { at, mac });
-		const isStop = report.status === 'stop';
-		const wasOver = row.stopped_at !== null;
-		await connectionStore.changeConnection(trx, row.id, {
-			ip: report.ip ?? row.ip,
-			started_at: Math.min(row.started_at, at - (report.lastedSeconds ?? 0) * 1000),
-			seen_at: row.seen_at > clock.now() ? at : Math.max(row.seen_at, at),
-			// A late report has smaller counters.
-			bytes_in: Math.max(row.bytes_in, report.bytesIn),
-			bytes_out: Math.max(row.bytes_out, report.bytesOut),
-			...(isStop && !wasOver && { stopped_at: at, stop_cause: report.cause })
-		});
-		if (isStop && !wasOver) await left(trx, { ...row, stopped_at: at });
-		if (isStop || wasOver || row.pass_id === null) return;
-		await stays(trx, gateway, row, isNew);
-	}
-
-	/** Takes a slot for the device of an open connection, and schedules the end of the connection. */
-	async function stays(
-		trx: Tx,
-		{ id: gatewayId }: RegisteredGateway,
-		{
-			id,
-			pass_id: passId,
-			mac,
-			disconnect_state: asked,
-			told_until: toldUntil
-		}: connectionStore.ConnectionRow,
-		isNew: boolean
-	) {
-		if (passId === null) return;
-		const now = clock.now();
-		const pass = await passState(trx, { passId, routerId: null }, now);
-		if (pass.kind !== 'runs') {
-			// It should have been disconnected.
-			if (asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
-			return;
-		}
-		const { max_devices: maxDevices } = pass.pass;
-		const place = mac === null ? null : { passId, gatewayId, mac, maxDevices };
+/** Takes a slot for the device of an open connection, and schedules the end of the connection. */
+async function keepSlot(
+	{ clock, jobs }: AccessContext,
+	trx: Tx,
+	{ id: gatewayId }: RegisteredGateway,
+	{ id, pass_id: passId, mac, disconnect_state: disconnect, told_until: toldUntil }: Connection,
+	isNew: boolean
+): Promise<void> {
+	if (passId === null) return;
+	const now = clock.now();
+	const pass = await passState(trx, { passId, routerId: null }, now);
+	let isIn = pass.kind === 'runs';
+	if (pass.kind === 'runs' && mac !== null) {
+		const slot = { passId, gatewayId, mac, maxDevices: pass.pass.max_devices };
 		// A connection whose disconnect failed takes no slot: the device has to sign in again.
-		const mayTake = asked === 'none' || place === null || (await holdsSlot(trx, place));
-		const isIn = place === null || (mayTake && (await takeSlot(trx, jobs, place, now)));
-		const wasToldLess = toldUntil !== null && toldUntil + SAME_END_MS < pass.untilMs;
-		if (!isIn && asked !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
-		else if (isIn && isNew) await jobs.schedule(trx, CONNECTION_JOB, id, wasToldLess ? now : pass.untilMs);
+		const mayTake = disconnect === 'none' || (await holdsSlot(trx, slot));
+		isIn = mayTake && (await takeSlot(trx, jobs, slot, now));
 	}
-
-	/** Closes all connections of an access server that started or stopped (Accounting-On, Accounting-Off). */
-	async function allOver(trx: Tx, gateway: RegisteredGateway, report: AccountingReport, at: number) {
-		const server = {
-			gatewayId: gateway.id,
-			address: report.nasAddress,
-			identifier: report.nasIdentifier,
-			before: at
-		};
-		for (const row of await connectionStore.openAt(trx, server)) {
-			await connectionStore.changeConnection(trx, row.id, {
-				stopped_at: Math.max(row.seen_at, at),
-				stop_cause: 'NAS-Reboot'
-			});
-			await left(trx, row);
-		}
+	if (pass.kind !== 'runs' || !isIn) {
+		if (disconnect !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
+	} else if (isNew) {
+		const endsEarly = toldUntil !== null && toldUntil + SAME_END_MS < pass.untilMs;
+		await jobs.schedule(trx, CONNECTION_JOB, id, endsEarly ? now : pass.untilMs);
 	}
+}
 
-	return {
-		heardOf,
-		async account(gateway, report) {
-			const now = clock.now();
-			const { atSeconds, delaySeconds } = report;
-			// By our clock, because the gateway's may be wrong.
-			const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
-			const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
-			const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
-			await heardOf(gateway, offsetMs);
-			if (report.status === 'on' || report.status === 'off') {
-				await database.transact((trx) => allOver(trx, gateway, report, at));
-				return;
-			}
-			if (report.sessionId === '') return;
-			const mac = normaliseMac(report.mac ?? '');
-			if (mac !== null && report.status === 'start') offers.cameIn({ mac, routerId: gateway.routerId });
-			await database.transact((trx) => note(trx, gateway, report, at));
-			jobs.nudge();
-		}
-	};
+/** Closes all connections of an access server that started or stopped (Accounting-On, Accounting-Off). */
+async function closeAll(
+	context: AccessContext,
+	trx: Tx,
+	gateway: RegisteredGateway,
+	report: TimedReport
+): Promise<void> {
+	for (const row of await connectionStore.openAt(trx, gateway.id, report)) {
+		const stopped_at = Math.max(row.seen_at, report.at);
+		await connectionStore.changeConnection(trx, row.id, { stopped_at, stop_cause: 'NAS-Reboot' });
+		await releaseIfOffline(context, trx, row);
+	}
 }

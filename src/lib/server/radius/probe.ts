@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import { serverOf, type ConnectionsParts } from './connections.ts';
+import type { AccessContext } from '../access/provisioning/context.ts';
+import { serverOf } from './connections.ts';
 import { ask } from './coa.ts';
 import * as connectionStore from '../access/device-slots/connection-store.ts';
 
@@ -11,10 +12,7 @@ import * as connectionStore from '../access/device-slots/connection-store.ts';
  */
 export type Life = 'answers' | 'silent' | 'unknown';
 
-export async function lifeOf(
-	{ database, clock }: Pick<ConnectionsParts, 'database' | 'clock'>,
-	gateway: RegisteredGateway
-): Promise<Life> {
+export async function lifeOf({ database, clock }: AccessContext, gateway: RegisteredGateway): Promise<Life> {
 	const server = serverOf(gateway);
 	if (!server) return 'unknown';
 	const name = `airtill-${randomUUID()}`;

@@ -1,24 +1,3 @@
-/**
- * Remembers which per-client passwords each device was offered. A device that asks again without having joined is offered
- * the least recently offered ones first, so that every password comes up. In memory only: a new process starts over.
- */
-export interface Offers {
-	/**
-	 * Orders passes for a device.
-	 * @param own passes of this device, the likeliest first
-	 * @param others other passes with a free slot, the likeliest first
-	 */
-	ordered(device: Asking, own: readonly number[], others: readonly number[], now: number): number[];
-	/** Records an offer that left out some passes. */
-	offered(device: Asking, passIds: readonly number[], now: number): void;
-	/** Records the passwords of an answer. */
-	told(device: Asking, passIds: readonly number[], now: number): void;
-	/** The passes of the last answer; null if unknown. */
-	lastTold(device: Asking, now: number): readonly number[] | null;
-	/** Records that the device has joined: the last offer held its password. */
-	cameIn(device: Asking): void;
-}
-
 export interface Asking {
 	mac: string;
 	routerId: number;
@@ -26,9 +5,9 @@ export interface Asking {
 
 interface Memory {
 	at: number;
-	/** Offers since the device last joined. */
+	/** Incomplete offers since the device last joined. */
 	count: number;
-	/** By pass id: number of the last offer that held it. */
+	/** By pass id: number of the last incomplete offer that held it. */
 	lastIn: Map<number, number>;
 	last: readonly number[];
 	/** The offer with which the device last joined. */
@@ -39,50 +18,54 @@ interface Memory {
 const MAX_DEVICES = 2_000;
 const REMEMBERED_MS = 30 * 60_000;
 
-export function createOffers(): Offers {
+export type Offers = ReturnType<typeof createOffers>;
+
+/**
+ * Remembers which per-client passwords each device was offered. A device that asks again without having joined is offered
+ * the least recently offered ones first, so that every password comes up. In memory only: a new process starts over.
+ */
+export function createOffers() {
 	const known = new Map<string, Memory>();
-	const lately = new Map<string, { at: number; passIds: readonly number[] }>();
 	const keyOf = ({ mac, routerId }: Asking) => `${routerId} ${mac}`;
 
-	function memoryOf(device: Asking, now: number): Memory | null {
+	function recall(device: Asking, now: number): Memory | null {
 		const memory = known.get(keyOf(device));
 		return memory && Math.abs(now - memory.at) < REMEMBERED_MS ? memory : null;
 	}
 
-	function keep<T>(map: Map<string, T>, device: Asking, value: T): void {
-		const key = keyOf(device);
-		map.delete(key);
-		map.set(key, value);
-		const [oldest] = map.keys();
-		if (oldest !== undefined && map.size > MAX_DEVICES) map.delete(oldest);
-	}
-
 	return {
-		ordered(device, own, others, now) {
-			const memory = memoryOf(device, now);
+		/**
+		 * Orders passes for a device.
+		 * @param own passes of this device, the likeliest first
+		 * @param others other passes with a free slot, the likeliest first
+		 */
+		ordered(device: Asking, own: readonly number[], others: readonly number[], now: number): number[] {
+			const memory = recall(device, now);
 			if (!memory) return [...own, ...others];
 			const may = new Set(others);
 			const likely = new Set([...own, ...memory.good.filter((id) => may.has(id)), ...others]);
 			const age = (id: number) => memory.lastIn.get(id) ?? 0;
 			return [...likely].sort((a, b) => age(a) - age(b));
 		},
-		offered(device, passIds, now) {
-			const memory = memoryOf(device, now);
-			const count = (memory?.count ?? 0) + 1;
-			const lastIn = new Map(memory?.lastIn);
-			for (const id of passIds) lastIn.set(id, count);
-			keep(known, device, { at: now, count, lastIn, last: passIds, good: memory?.good ?? [] });
+		/** Records the passes of an answer. @param isPart it left out some passes */
+		offered(device: Asking, passIds: readonly number[], isPart: boolean, now: number): void {
+			const { count, lastIn, good } = recall(device, now) ?? { count: 0, lastIn: new Map(), good: [] };
+			const number = isPart ? count + 1 : count;
+			const later = new Map<number, number>(lastIn);
+			if (isPart) for (const id of passIds) later.set(id, number);
+			const key = keyOf(device);
+			known.delete(key);
+			known.set(key, { at: now, count: number, lastIn: later, last: passIds, good });
+			const [oldest] = known.keys();
+			if (oldest !== undefined && known.size > MAX_DEVICES) known.delete(oldest);
 		},
-		told: (device, passIds, now) => keep(lately, device, { at: now, passIds }),
-		lastTold(device, now) {
-			const told = lately.get(keyOf(device));
-			return told && Math.abs(now - told.at) < REMEMBERED_MS ? told.passIds : null;
-		},
-		cameIn(device) {
+		/** The passes of the last answer; empty if unknown. */
+		lastOffered: (device: Asking, now: number): readonly number[] => recall(device, now)?.last ?? [],
+		/** Records that the device has joined: the last offer held its password. */
+		joined(device: Asking): void {
 			const memory = known.get(keyOf(device));
-			if (memory) {
-				known.set(keyOf(device), { ...memory, count: 0, lastIn: new Map(), good: memory.last });
-			}
+			if (!memory) return;
+			known.set(keyOf(device), { ...memory, count: 0, lastIn: new Map(), good: memory.last });
 		}
 	};
 }

@@ -1,8 +1,8 @@
-import type { Queries } from '../db/database.ts';
 import { currentReports, hasRoom } from '../access/device-slots/device-slots.ts';
 import * as slots from '../access/device-slots/store.ts';
 import { passState, type RunningPass } from '../access/passes/pass-state.ts';
-import type { Offers } from './psk-offers.ts';
+import type { AccessContext } from '../access/provisioning/context.ts';
+import type { Asking } from './psk-offers.ts';
 
 /**
  * Chooses the Wi-Fi passwords for a device where each pass has its own (per-client PSK).
@@ -17,13 +17,6 @@ import type { Offers } from './psk-offers.ts';
  * Limit: hostapd up to 2.10 does not report which password matched (no Class; User-Name is the MAC address). With several
  * candidates the connection has no pass, takes no device slot, and ends with the earliest candidate (Session-Timeout).
  */
-
-export interface PskChoice {
-	/** Ordered, without duplicates. */
-	passes: RunningPass[];
-	/** The only candidates have no free device slot. */
-	full: boolean;
-}
 
 /**
  * Passwords per answer. The access point derives a key from each, a few milliseconds of a small processor. hostapd reads
@@ -53,43 +46,40 @@ function interleave(passes: readonly slots.PassWithRoom[]): number[] {
 	return [...taken];
 }
 
-/** Chooses passes for a device. @param offers null: only count candidates, without recording an offer */
+/**
+ * Chooses passes for a device, and records the offer.
+ * @returns the passes in order; `full` if the only candidates have no free device slot
+ */
 export async function pskChoice(
-	queries: Queries,
-	{ mac, routerId }: { mac: string; routerId: number },
-	now: number,
-	offers: Offers | null
-): Promise<PskChoice> {
-	const place = { mac, routerId };
+	{ database: { db }, clock, offers }: AccessContext,
+	device: Asking
+): Promise<{ passes: RunningPass[]; full: boolean }> {
+	const { mac, routerId } = device;
+	const now = clock.now();
 	const open = { now, heard: currentReports(now), limit: MAX_LOOKED_AT };
 	const own = new Set([
-		...(await slots.passesOfCaptiveSessions(queries, place, now)),
-		...(await slots.passesOfDevice(queries, place))
+		...(await slots.passesOfCaptiveSessions(db, device, now)),
+		...(await slots.passesOfDevice(db, device))
 	]);
-	const others = interleave(await slots.passesWithRoom(queries, routerId, open)).filter((id) => !own.has(id));
+	const others = interleave(await slots.passesWithRoom(db, routerId, open)).filter((id) => !own.has(id));
 	const candidates =
-		offers && own.size + others.length > MAX_PASSWORDS
-			? offers.ordered(place, [...own], others, now)
+		own.size + others.length > MAX_PASSWORDS
+			? offers.ordered(device, [...own], others, now)
 			: [...own, ...others];
 	const passes: RunningPass[] = [];
 	let isKnown = false;
 	let isPart = false;
 	for (const passId of candidates) {
-		const pass = await passState(queries, { passId, routerId }, now);
+		const pass = await passState(db, { passId, routerId }, now);
 		if (pass.kind !== 'runs' || pass.pass.access_kind === 'shared_password') continue;
 		isKnown = true;
 		const { max_devices: maxDevices } = pass.pass;
-		if (!(await hasRoom(queries, { passId, gatewayId: 0, mac, maxDevices }, now))) continue;
+		if (!(await hasRoom(db, { passId, gatewayId: 0, mac, maxDevices }, now))) continue;
 		isPart = passes.length === MAX_PASSWORDS;
 		if (isPart) break;
 		passes.push(pass);
 	}
-	if (offers && isPart) {
-		offers.offered(
-			place,
-			passes.map(({ pass }) => pass.id),
-			now
-		);
-	}
+	const passIds = passes.map(({ pass }) => pass.id);
+	offers.offered(device, passIds, isPart, now);
 	return { passes, full: isKnown && passes.length === 0 };
 }

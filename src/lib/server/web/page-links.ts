@@ -1,3 +1,7 @@
+/** Reads an id from an address; 0 if it is none. */
+export const idOf = (text: string | null | undefined): number =>
+	/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0;
+
 /**
  * Addresses of the first and the next page of a list; null on the first and on the last page.
  *

@@ -49,6 +49,14 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
 }
 
+/** Data that all pages behind a sign-in show. */
+export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: Visitor) => ({
+	email,
+	suspended: account.status === 'suspended',
+	timeZone: app.config.reportTimezone,
+	now: app.clock.now()
+});
+
 /** Returns the signed-in person, or redirects to the sign-in page, which leads back here. */
 export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 	const found = await visitor(event);
@@ -146,7 +154,7 @@ export async function listPasskeys(event: RequestEvent) {
 	return passkeys.map(({ id, name, createdAt }) => ({
 		id,
 		name: name ?? 'Passkey',
-		madeAt: createdAt ? new Date(createdAt).getTime() : null
+		createdAt: createdAt ? new Date(createdAt).getTime() : null
 	}));
 }
 

@@ -17,7 +17,7 @@ interface Refused {
 }
 
 /** The captive session of a device from the splash page, which the purchase then connects; '' for others. */
-const visitOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
+const captiveSessionOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
 
 /** Redirects to the purchase of a code. @returns the problem if there is none */
 async function open(
@@ -52,7 +52,7 @@ async function open(
 /** `/resume?code=K7MQ-29XT` works like the form, for links and QR codes. */
 export const load: PageServerLoad = async (event) => {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
-	const visit = visitOf(event.url.searchParams.get('visit'));
+	const visit = captiveSessionOf(event.url.searchParams.get('visit'));
 	const form = { code, phone: '', visit, hint: phoneHint(event.locals.app.config.defaultRegion) };
 	if (code === '' || event.request.method !== 'GET') return { ...form, why: null, asksNumber: false };
 	const { why, asksNumber } = await open(event, form, visit);
@@ -65,7 +65,7 @@ const MAX_SHOWN = 32;
 export const actions: Actions = {
 	default: async (event) => {
 		const sent = readFields(await readForm(event.request), ['code', 'phone', 'visit']);
-		const visit = visitOf(sent.visit);
+		const visit = captiveSessionOf(sent.visit);
 		const { status, why, asksNumber } = await open(event, sent, visit);
 		const [code, phone] = [sent.code.slice(0, MAX_SHOWN), sent.phone.slice(0, MAX_SHOWN)];
 		return fail(status, { code, phone, visit, why, asksNumber });

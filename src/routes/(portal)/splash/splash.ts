@@ -18,7 +18,7 @@ import { ownPurchase } from './own-purchase.ts';
 
 type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
-type Visit = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
+type CaptiveSession = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
 /** The gateway of the key in the address. */
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
@@ -28,8 +28,8 @@ export async function findGateway(event: RequestEvent<{ gateway: string }>): Pro
 }
 
 /** Address of a captive session's page, in the language of the request. */
-export const visitPath = (gateway: RegisteredGateway, visit: Visit) =>
-	link(`/splash/${gateway.key}/${visit.id}`);
+export const captiveSessionPath = (gateway: RegisteredGateway, captiveSession: CaptiveSession) =>
+	link(`/splash/${gateway.key}/${captiveSession.id}`);
 
 /**
  * Stores a gateway's redirect as a captive session.
@@ -39,7 +39,7 @@ export async function enter(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
 	fields: URLSearchParams
-): Promise<Visit | null> {
+): Promise<CaptiveSession | null> {
 	const wait = await takeVisit(event);
 	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
 	const { captiveSessions } = event.locals.app;
@@ -73,12 +73,12 @@ function askedAddress({ locals, platform, url }: RequestEvent): string {
 }
 
 /** Redirects a browser that returns from our sign-in to its purchase: it knows the purchase's address. */
-async function goToOwnPurchase(event: RequestEvent, visit: Visit): Promise<void> {
-	const own = ownPurchase(visit.entry.originalUrl, event.locals.origin);
+async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSession): Promise<void> {
+	const own = ownPurchase(captiveSession.entry.originalUrl, event.locals.origin);
 	// Anyone can write such an address, so the purchase must exist.
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
-	await event.locals.app.captiveSessions.bind(visit.id, own.token);
-	redirect(303, link(own.path) + (visit.entry.state === 'online' ? '?online' : ''));
+	await event.locals.app.captiveSessions.bind(captiveSession.id, own.token);
+	redirect(303, link(own.path) + (captiveSession.entry.state === 'online' ? '?online' : ''));
 }
 
 /** Reads the router. @returns null if the service is not available and a form was posted: the page shows that form */
@@ -101,7 +101,11 @@ export async function findRouter(event: RequestEvent, gateway: RegisteredGateway
 }
 
 /** The data of the page: the router's price and names, and the gateway's statements about the device. */
-export async function splashPage(event: RequestEvent, gateway: RegisteredGateway, visit: Visit | null) {
+export async function splashPage(
+	event: RequestEvent,
+	gateway: RegisteredGateway,
+	captiveSession: CaptiveSession | null
+) {
 	const { config, purchases, captiveSessions } = event.locals.app;
 	const router = await routerToShow(event, gateway);
 	return {
@@ -111,18 +115,18 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken(),
-		ownPath: visit ? visitPath(gateway, visit) : link(`/splash/${gateway.key}`),
-		visit: visit && {
-			state: visit.entry.state,
-			problem: visit.entry.problem,
-			paidBefore: await hasPaid(event, gateway, visit)
+		ownPath: captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`),
+		captiveSession: captiveSession && {
+			state: captiveSession.entry.state,
+			problem: captiveSession.entry.problem,
+			paidBefore: await hasPaid(event, gateway, captiveSession)
 		},
 		/** Contains the captive session, so that the found purchase connects this device. */
-		resume: link('/resume') + (visit ? `?visit=${visit.id}` : ''),
+		resume: link('/resume') + (captiveSession ? `?visit=${captiveSession.id}` : ''),
 		/** For buyers of the API. */
-		signIn: visit ? `${visitPath(gateway, visit)}/sign-in` : null,
+		signIn: captiveSession ? `${captiveSessionPath(gateway, captiveSession)}/sign-in` : null,
 		/** Address of the gateway's own sign-in page. */
-		begin: visit ? null : captiveSessions.startAddress(gateway),
+		begin: captiveSession ? null : captiveSessions.startAddress(gateway),
 		/** The gateway connects only known devices, so a purchase without a captive session connects none. */
 		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)
 	};
@@ -132,9 +136,13 @@ export async function splashPage(event: RequestEvent, gateway: RegisteredGateway
  * Returns true if the device has an open or active purchase. Reveals nothing else, because the MAC address may be forged:
  * the buyer has the code of the purchase.
  */
-async function hasPaid(event: RequestEvent, gateway: RegisteredGateway, visit: Visit): Promise<boolean> {
+async function hasPaid(
+	event: RequestEvent,
+	gateway: RegisteredGateway,
+	captiveSession: CaptiveSession
+): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
-	const earlier = await captiveSessions.earlierPurchase(gateway, visit.entry.clientMac);
+	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry.clientMac);
 	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {

@@ -1,38 +1,35 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { exists, first } from '#lib/server/db/first.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
+import type { AccountingReport } from '#lib/server/radius/accounting.ts';
 import type { Span } from './store.ts';
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
 
-export async function findConnection(queries: Queries, id: number): Promise<ConnectionRow | null> {
-	const row = await queries.selectFrom('connections').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const findConnection = (queries: Queries, id: number): Promise<ConnectionRow | null> =>
+	first(queries.selectFrom('connections').selectAll().where('id', '=', id));
 
-/** Identifies a connection: a gateway can be several access servers, each with ids of its own. */
-export interface ConnectionName {
-	gatewayId: number;
-	acctSessionId: string;
-	nasAddress: string | null;
-	nasIdentifier: string | null;
-	mac: string | null;
-}
-
-/** Finds a connection by its id at the access server, or at a server of another address if the device is the same. */
-export async function connectionOf(queries: Queries, name: ConnectionName): Promise<ConnectionRow | null> {
+/**
+ * Finds the connection of a report by its id at the access server, or at a server of another address if the device is
+ * the same. A gateway can be several access servers, each with ids of its own.
+ */
+export async function connectionOf(
+	queries: Queries,
+	gatewayId: number,
+	{ sessionId, nasAddress, nasIdentifier, mac }: AccountingReport
+): Promise<ConnectionRow | null> {
 	const rows = await queries
 		.selectFrom('connections')
 		.selectAll()
-		.where('gateway_id', '=', name.gatewayId)
-		.where('acct_session_id', '=', name.acctSessionId)
+		.where('gateway_id', '=', gatewayId)
+		.where('acct_session_id', '=', sessionId)
 		.orderBy('id', 'desc')
 		.limit(MAX_SERVERS)
 		.execute();
 	const isSame = ({ nas_address, nas_identifier }: ConnectionRow) =>
-		nas_address === name.nasAddress && nas_identifier === name.nasIdentifier;
-	const isDevices = ({ mac }: ConnectionRow) => mac !== null && mac === name.mac;
-	return rows.find(isSame) ?? rows.find(isDevices) ?? null;
+		nas_address === nasAddress && nas_identifier === nasIdentifier;
+	return rows.find(isSame) ?? rows.find((row) => row.mac !== null && row.mac === mac) ?? null;
 }
 
 /** Limit of access servers per gateway and id. */
@@ -62,87 +59,65 @@ export async function forgetAttempts(queries: Queries, passId: number): Promise<
 		.execute();
 }
 
-/** Connections of a device in a pass that are not over. */
-export const openConnections = (
-	queries: Queries,
-	{ passId, mac }: { passId: number; mac: string }
-): Promise<{ id: number }[]> =>
-	queries
-		.selectFrom('connections')
-		.select('id')
-		.where('pass_id', '=', passId)
-		.where('mac', '=', mac)
-		.where('stopped_at', 'is', null)
-		.execute();
+/** Connections that are not over. */
+const open = (queries: Queries) =>
+	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);
+
+/** Open connections of a pass, or of one of its devices. */
+export function openConnections(queries: Queries, { passId, mac }: { passId: number; mac?: string }) {
+	const found = open(queries).where('pass_id', '=', passId);
+	return (mac === undefined ? found : found.where('mac', '=', mac)).execute();
+}
 
 /** Counts the open connections of a pass without a known device, reported within a span. */
 export async function unnamedConnections(queries: Queries, passId: number, heard: Span): Promise<number> {
-	const { count } = await queries
-		.selectFrom('connections')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
+	const found = await open(queries)
 		.where('pass_id', '=', passId)
 		.where('mac', 'is', null)
-		.where('stopped_at', 'is', null)
 		.where('seen_at', '>', heard.after)
 		.where('seen_at', '<=', heard.before)
-		.executeTakeFirstOrThrow();
-	return count;
+		.execute();
+	return found.length;
 }
 
 /** Whether a gateway has ended a connection at our request before. */
-export async function hasEnded(queries: Queries, gatewayId: number): Promise<boolean> {
-	const row = await queries
-		.selectFrom('connections')
-		.select('id')
-		.where('gateway_id', '=', gatewayId)
-		.where('disconnect_state', '=', 'done')
-		.limit(1)
-		.executeTakeFirst();
-	return row !== undefined;
-}
+export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('connections')
+			.select('id')
+			.where('gateway_id', '=', gatewayId)
+			.where('disconnect_state', '=', 'done')
+			.limit(1)
+	);
 
-/** Open connections of one access server of a gateway that started before an instant. */
+/** Open connections of the access server of a report that started before the report. */
 export const openAt = (
 	queries: Queries,
-	server: { gatewayId: number; address: string | null; identifier: string | null; before: number }
-): Promise<ConnectionRow[]> =>
-	queries
-		.selectFrom('connections')
-		.selectAll()
-		.where('gateway_id', '=', server.gatewayId)
-		.where('nas_address', server.address === null ? 'is' : '=', server.address)
-		.where('nas_identifier', server.identifier === null ? 'is' : '=', server.identifier)
-		.where('started_at', '<=', server.before)
-		.where('stopped_at', 'is', null)
+	gatewayId: number,
+	{ nasAddress, nasIdentifier, at }: AccountingReport & { at: number }
+) =>
+	open(queries)
+		.where('gateway_id', '=', gatewayId)
+		.where('nas_address', nasAddress === null ? 'is' : '=', nasAddress)
+		.where('nas_identifier', nasIdentifier === null ? 'is' : '=', nasIdentifier)
+		.where('started_at', '<=', at)
 		.orderBy('id')
 		.execute();
 
-/** Open connections of a pass. */
-export const openConnectionsOf = (queries: Queries, passId: number): Promise<{ id: number }[]> =>
-	queries
-		.selectFrom('connections')
-		.select('id')
-		.where('pass_id', '=', passId)
-		.where('stopped_at', 'is', null)
-		.execute();
-
 /** Whether a gateway reports an open connection of a device since an instant. */
-export async function isConnected(
+export const isConnected = (
 	queries: Queries,
 	device: { passId: number; gatewayId: number; mac: string; since: number }
-): Promise<boolean> {
-	const row = await queries
-		.selectFrom('connections')
-		.select('id')
-		.where('pass_id', '=', device.passId)
-		.where('gateway_id', '=', device.gatewayId)
-		.where('mac', '=', device.mac)
-		.where('stopped_at', 'is', null)
-		.where('seen_at', '>', device.since)
-		.limit(1)
-		.executeTakeFirst();
-	return row !== undefined;
-}
+): Promise<boolean> =>
+	exists(
+		open(queries)
+			.where('pass_id', '=', device.passId)
+			.where('gateway_id', '=', device.gatewayId)
+			.where('mac', '=', device.mac)
+			.where('seen_at', '>', device.since)
+			.limit(1)
+	);
 
 /** Whether a device that lost its slot is still online by its gateway's reports. */
 export async function hasMovedOnline(

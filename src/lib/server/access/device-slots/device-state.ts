@@ -1,4 +1,4 @@
-import type { Queries } from '#lib/server/db/database.ts';
+import type { AccessContext } from '../provisioning/context.ts';
 import { passesOfPurchase } from '../provisioning/devices.ts';
 import { isWanted, openGrantsOf } from '../provisioning/grants/store.ts';
 import { isConnected } from './connection-store.ts';
@@ -10,22 +10,16 @@ import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
  */
 export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
-export interface Device {
-	gatewayId: number;
-	/** `aa:bb:cc:dd:ee:ff` */
-	mac: string | null;
-}
-
 /**
  * Finds the state of a device of a purchase.
  * @returns null when nothing is known: no time runs, or the gateway needs no grants for devices
  */
 export async function deviceState(
-	queries: Queries,
+	{ database: { db: queries }, clock }: AccessContext,
 	tokenHash: string,
-	{ gatewayId, mac }: Device,
-	now: number
+	{ gatewayId, mac }: { gatewayId: number; mac: string | null }
 ): Promise<DeviceState | null> {
+	const now = clock.now();
 	const pass = (await passesOfPurchase(queries, tokenHash, now)).at(-1);
 	if (!pass || mac === null) return null;
 	const { id: passId, max_devices: maxDevices } = pass;

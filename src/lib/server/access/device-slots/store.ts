@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { exists, first } from '#lib/server/db/first.ts';
 import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
 
 export type SlotRow = Selectable<DeviceSlotsTable>;
@@ -16,17 +17,16 @@ export const slotsOf = (queries: Queries, passId: number): Promise<SlotRow[]> =>
 		.execute();
 
 /** The newest row of a device in a pass, whether or not it holds a slot now. */
-export async function slotOf(queries: Queries, passId: number, mac: string): Promise<SlotRow | null> {
-	const row = await queries
-		.selectFrom('device_slots')
-		.selectAll()
-		.where('pass_id', '=', passId)
-		.where('mac', '=', mac)
-		.orderBy('id', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const slotOf = (queries: Queries, passId: number, mac: string): Promise<SlotRow | null> =>
+	first(
+		queries
+			.selectFrom('device_slots')
+			.selectAll()
+			.where('pass_id', '=', passId)
+			.where('mac', '=', mac)
+			.orderBy('id', 'desc')
+			.limit(1)
+	);
 
 export async function insertSlot(queries: Queries, slot: Insertable<DeviceSlotsTable>): Promise<void> {
 	await queries.insertInto('device_slots').values(slot).execute();
@@ -71,17 +71,16 @@ export async function releaseOtherSlots(
 }
 
 /** Whether a device lost its slot after `since` while its gateway still lets it in (BinAuth). */
-export async function wasMovedSince(queries: Queries, passId: number, since: number): Promise<boolean> {
-	const row = await queries
-		.selectFrom('device_slots')
-		.select('id')
-		.where('pass_id', '=', passId)
-		.where('released_at', '>', since)
-		.whereRef('expected_until', '>', 'released_at')
-		.limit(1)
-		.executeTakeFirst();
-	return row !== undefined;
-}
+export const wasMovedSince = (queries: Queries, passId: number, since: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('device_slots')
+			.select('id')
+			.where('pass_id', '=', passId)
+			.where('released_at', '>', since)
+			.whereRef('expected_until', '>', 'released_at')
+			.limit(1)
+	);
 
 /** Passes in which a device held a slot at the gateways of a router, newest first. */
 export async function passesOfDevice(

@@ -13,28 +13,9 @@ import {
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
-
-/** Access kinds: how bought passwords work on a router. */
-export interface AccessKinds {
-	/**
-	 * Changes the access kind of a router. Existing orders keep theirs; open passes with the owner's own Wi-Fi password get
-	 * the new one in the same transaction.
-	 * @throws AccessInputError with every invalid field; then nothing is changed
-	 */
-	set(routerId: number, change: AccessChange): Promise<RouterAccess>;
-	/**
-	 * Checks whether a router can have a gateway of a kind.
-	 * @throws AccessInputError with field `router`
-	 */
-	checkGateway(routerId: number, kind: string): Promise<void>;
-	/**
-	 * Sets a router whose kind was never chosen to `portal_login`, when a captive portal is registered on it.
-	 * @returns whether it changed
-	 */
-	noteGateway(routerId: number, gateway: { kind: GatewayKind; elsewhere: boolean }): Promise<boolean>;
-}
 
 /** Members that are left out keep their value. */
 export interface AccessChange {
@@ -82,64 +63,101 @@ const REASONS: Readonly<Record<WifiPasswordProblem, string>> = {
 	hex: '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase'
 };
 
-export interface AccessKindsParts {
+interface AccessKindsContext {
 	database: Database;
 	gateways: Gateways;
 	routers: Routers;
 	passes: Pick<Passes, 'sharePassword'>;
 }
 
-export function createAccessKinds({ database, gateways, routers, passes }: AccessKindsParts): AccessKinds {
-	/** The gateway of a router that authenticates on the Wi-Fi itself (hostapd); null without one. */
-	const wifiGatewayOf = async (queries: Queries, routerId: number) =>
-		(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
+export type AccessKinds = ReturnType<typeof createAccessKinds>;
 
-	return {
-		set: (routerId, change) =>
-			database.transact(async (trx) => {
-				const row = await routers.known(trx, routerId);
-				const before = routers.networkPassword(row);
-				const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
-				const wifiGateway = await wifiGatewayOf(trx, routerId);
-				const wanted = change.networkPassword === undefined ? before : change.networkPassword;
-				const problems = [
-					...kindProblems(row, kind, wifiGateway?.name ?? null),
-					...(kind === undefined ? [] : passwordProblems(row, kind, change.networkPassword, wanted)),
-					...deviceProblems(change.maxDevices)
-				];
-				if (kind === undefined || problems.length > 0) throw new AccessInputError(problems);
-				const shown = hasNetworkPassword(kind, row.security);
-				const networkPassword = shown ? wanted : null;
-				const maxDevices = change.maxDevices ?? row.max_devices;
-				await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
-				if (networkPassword !== null && networkPassword !== before) {
-					await passes.sharePassword(trx, routerId, networkPassword);
-				}
-				const { ssid, security } = row;
-				const networkPasswordKnown = shown ? networkPassword !== null : null;
-				return { kind, ssid, security, networkPasswordKnown, maxDevices };
-			}),
-		async checkGateway(routerId, kind) {
-			const row = await routers.known(database.db, routerId);
-			if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
-			const reason =
-				`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
-				`"routers access ${routerId} --kind wpa_personal_per_client" (or wpa_enterprise)`;
-			throw new AccessInputError([{ field: 'router', reason }]);
-		},
-		noteGateway: (routerId, { kind, elsewhere }) =>
-			database.transact(async (trx) => {
-				const row = await routers.known(trx, routerId);
-				// With external access control, the Wi-Fi itself may take the password.
-				const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
-				if (!isUsual || (await wifiGatewayOf(trx, routerId)) !== null) return false;
-				const { max_devices: maxDevices } = row;
-				const networkPassword = routers.networkPassword(row);
-				await routers.setAccess(trx, routerId, { kind: 'portal_login', networkPassword, maxDevices });
-				return true;
-			})
-	};
+/** Access kinds: how bought passwords work on a router. */
+export function createAccessKinds(context: AccessKindsContext) {
+	const bind = binder(context);
+	return { set: bind(setAccess), checkGateway: bind(checkGateway), noteGateway: bind(noteGateway) };
 }
+
+/**
+ * Changes the access kind of a router. Existing orders keep theirs; open passes with the owner's own Wi-Fi password get
+ * the new one in the same transaction.
+ * @throws AccessInputError with every invalid field; then nothing is changed
+ */
+function setAccess(
+	context: AccessKindsContext,
+	routerId: number,
+	change: AccessChange
+): Promise<RouterAccess> {
+	const { database, routers, passes } = context;
+	return database.transact(async (trx) => {
+		const row = await routers.known(trx, routerId);
+		const before = routers.networkPassword(row);
+		const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
+		const wifiGateway = await wifiGatewayOf(context, trx, routerId);
+		const wanted = change.networkPassword === undefined ? before : change.networkPassword;
+		const problems = [
+			...kindProblems(row, kind, wifiGateway?.name ?? null),
+			...(kind === undefined ? [] : passwordProblems(row, kind, change.networkPassword, wanted)),
+			...deviceProblems(change.maxDevices)
+		];
+		if (kind === undefined || problems.length > 0) throw new AccessInputError(problems);
+		const shown = hasNetworkPassword(kind, row.security);
+		const networkPassword = shown ? wanted : null;
+		const maxDevices = change.maxDevices ?? row.max_devices;
+		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
+		if (networkPassword !== null && networkPassword !== before) {
+			await passes.sharePassword(trx, routerId, networkPassword);
+		}
+		const { ssid, security } = row;
+		return {
+			kind,
+			ssid,
+			security,
+			networkPasswordKnown: shown ? networkPassword !== null : null,
+			maxDevices
+		};
+	});
+}
+
+/** Checks whether a router can have a gateway of a kind. @throws AccessInputError with field `router` */
+async function checkGateway(
+	{ database, routers }: AccessKindsContext,
+	routerId: number,
+	kind: string
+): Promise<void> {
+	const row = await routers.known(database.db, routerId);
+	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
+	const reason =
+		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
+		`"routers access ${routerId} --kind wpa_personal_per_client" (or wpa_enterprise)`;
+	throw new AccessInputError([{ field: 'router', reason }]);
+}
+
+/**
+ * Sets a router whose kind was never chosen to `portal_login`, when a captive portal is registered on it.
+ * @returns whether it changed
+ */
+function noteGateway(
+	context: AccessKindsContext,
+	routerId: number,
+	{ kind, elsewhere }: { kind: GatewayKind; elsewhere: boolean }
+): Promise<boolean> {
+	const { database, routers } = context;
+	return database.transact(async (trx) => {
+		const row = await routers.known(trx, routerId);
+		// With external access control, the Wi-Fi itself may take the password.
+		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
+		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
+		const { max_devices: maxDevices } = row;
+		const networkPassword = routers.networkPassword(row);
+		await routers.setAccess(trx, routerId, { kind: 'portal_login', networkPassword, maxDevices });
+		return true;
+	});
+}
+
+/** The gateway of a router that authenticates on the Wi-Fi itself (hostapd); null without one. */
+const wifiGatewayOf = async ({ gateways }: AccessKindsContext, queries: Queries, routerId: number) =>
+	(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
 
 function kindProblems(
 	row: RouterRow,

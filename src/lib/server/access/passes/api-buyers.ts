@@ -2,9 +2,14 @@ import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import { addPurchase, newestSessionOf, sessionOfPurchase } from './api-buyer-store.ts';
 import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
+import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
+
+/** As long as the token of a purchase. */
+const TOKEN_LENGTH = 24;
+
+export type ApiBuyers = ReturnType<typeof createApiBuyers>;
 
 /**
  * API buyers: people who bought time through the API and have a username and password instead of a page.
@@ -13,51 +18,27 @@ import type { PassRow, Passes } from './passes.ts';
  * that captive session belongs to the pass, as if it had been bought on it. For that the pass gets a purchase of its own,
  * with a token that is derived from the pass and opens nothing else.
  */
-export interface ApiBuyers {
-	/**
-	 * Checks a username and password typed at a router.
-	 * @returns the token that binds captive sessions to the pass; null when they fit no open pass of the router, or the
-	 * password is shared by all
-	 */
-	signIn(routerId: number, login: { user: string; password: string }): Promise<string | null>;
-	/** The open pass of a token from `signIn`; null otherwise. */
-	find(token: string): Promise<ApiBuyerPass | null>;
-	/** Whether a purchase belongs to an API buyer: it has no page. */
-	isApiBuyer(purchase: { token_hash: string; session_id: number | null }): boolean;
-	/** The end (ms since the epoch) of an API buyer's pass, by the hash of its token; null for other purchases. */
-	endOf(tokenHash: string): Promise<number | null>;
-}
-
-export interface ApiBuyerPass {
-	routerId: number;
-	ssid: string;
-	user: string;
-	password: string;
-	/** ms since the epoch; null while the pass waits for a gateway. */
-	untilMs: number | null;
-}
-
-export interface ApiBuyersContext {
+export function createApiBuyers({
+	database: { db },
+	clock,
+	secrets,
+	passes
+}: {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;
 	passes: Pick<Passes, 'passwordOf'>;
-}
-
-/** As long as the token of a purchase. */
-const TOKEN_LENGTH = 24;
-
-export function createApiBuyers({ database, clock, secrets, passes }: ApiBuyersContext): ApiBuyers {
-	const { db } = database;
+}) {
+	// Part of every token: never rename.
 	const key = secrets.derive('guest pass', 32);
 	const tokenOf = (passId: number) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH);
 
 	const isRight = (pass: PassRow, typed: string) =>
 		pass.access_kind !== 'shared_password' && equalSecrets(plain(passes.passwordOf(pass)), plain(typed));
 
-	// The session of the purchase is the first one of the pass: they have the same id.
-	const isApiBuyer: ApiBuyers['isApiBuyer'] = ({ token_hash: hash, session_id: id }) =>
-		id !== null && sha256(tokenOf(id)) === hash;
+	/** Whether a purchase belongs to an API buyer: it has no page. Its session is the first one, with the pass's id. */
+	const isApiBuyer = (purchase: { token_hash: string; session_id: number | null }) =>
+		purchase.session_id !== null && sha256(tokenOf(purchase.session_id)) === purchase.token_hash;
 
 	async function passOf(tokenHash: string): Promise<OpenPass | null> {
 		const id = await sessionOfPurchase(db, tokenHash);
@@ -68,7 +49,12 @@ export function createApiBuyers({ database, clock, secrets, passes }: ApiBuyersC
 
 	return {
 		isApiBuyer,
-		async signIn(routerId, { user, password }) {
+		/**
+		 * Checks a username and password typed at a router.
+		 * @returns the token that binds captive sessions to the pass; null when they fit no open pass of the router, or the
+		 * password is shared by all
+		 */
+		async signIn(routerId: number, { user, password }: { user: string; password: string }) {
 			const passId = passOfUser(user);
 			const open = passId === null ? null : await openPass(db, passId, clock.now(), routerId);
 			const session = open && (await newestSessionOf(db, open.pass.id));
@@ -78,7 +64,8 @@ export function createApiBuyers({ database, clock, secrets, passes }: ApiBuyersC
 			await addPurchase(db, sha256(token), { ...session, id }, clock.now());
 			return token;
 		},
-		async find(token) {
+		/** The open pass of a token from `signIn`; null otherwise. `untilMs` is null while it waits for a gateway. */
+		async find(token: string) {
 			const open = await passOf(sha256(token));
 			const session = open && (await newestSessionOf(db, open.pass.id));
 			if (!open || !session) return null;
@@ -91,7 +78,8 @@ export function createApiBuyers({ database, clock, secrets, passes }: ApiBuyersC
 				untilMs: open.kind === 'runs' ? open.untilMs : null
 			};
 		},
-		async endOf(tokenHash) {
+		/** The end (ms since the epoch) of an API buyer's pass, by the hash of its token; null for other purchases. */
+		async endOf(tokenHash: string): Promise<number | null> {
 			const open = await passOf(tokenHash);
 			return open?.kind === 'runs' ? open.untilMs : null;
 		}

@@ -1,5 +1,6 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { wifiPassword } from '#lib/server/platform/ids.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
@@ -18,70 +19,56 @@ export interface BoughtTime {
 	max_devices: number;
 }
 
-/**
- * Passes: the right to be online at a router from start to end, under one password. billing/sessions buys their time,
- * access/provisioning makes gateways carry them out.
- */
-export interface Passes {
-	/** @throws Error when there is none */
-	known(queries: Queries, id: number): Promise<PassRow>;
-	/** Whether a pass runs or waits for a gateway. */
-	isOpen(pass: PassRow): boolean;
-	/** Creates the pass of a paid session, with a password and without time. */
-	create(trx: Tx, bought: BoughtTime): Promise<PassRow>;
-	/** Adopts the terms of a session that adds time: its access kind, and its device limit where that is higher. */
-	addTerms(trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void>;
-	/** Sets until when a gateway must confirm the pass (ms since the epoch). */
-	awaitGateway(trx: Tx, id: number, until: number): Promise<void>;
-	/** Stores start and end of a pass whose time starts or grows. */
-	setTime(trx: Tx, id: number, time: { startsAt: number; endsAt: number }): Promise<void>;
-	/** Moves the end to that of the last active session; without one the pass is over and its password erased. */
-	shorten(trx: Tx, id: number): Promise<void>;
-	/** Erases the password of a pass that is over. */
-	eraseIfOver(trx: Tx, id: number): Promise<void>;
-	/** The password of a pass that runs or waits. @throws Error when it was erased */
-	passwordOf(pass: PassRow): string;
-	/** Gives open passes that use the owner's own Wi-Fi password the new one. */
-	sharePassword(trx: Tx, routerId: number, password: string): Promise<void>;
-}
-
 export interface PassesContext {
 	clock: Clock;
 	secrets: Secrets;
 	routers: Pick<Routers, 'known' | 'networkPassword'>;
 }
 
-export function createPasses(context: PassesContext): Passes {
-	const { clock } = context;
+export type Passes = ReturnType<typeof createPasses>;
+
+/**
+ * Passes: the right to be online at a router from start to end, under one password. billing/sessions buys their time,
+ * access/provisioning makes gateways carry them out.
+ */
+export function createPasses(context: PassesContext) {
+	const { clock, secrets } = context;
+	const bind = binder(context);
 	return {
 		known,
-		isOpen: (pass) => isOpen(pass, clock.now()),
-		create: (trx, bought) => create(context, trx, bought),
-		addTerms: (trx, pass, bought) => addTerms(context, trx, pass, bought),
-		async awaitGateway(trx, id, until) {
+		/** Whether a pass runs or waits for a gateway. */
+		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
+		create: bind(create),
+		addTerms: bind(addTerms),
+		/** Sets until when a gateway must confirm the pass (ms since the epoch). */
+		async awaitGateway(trx: Tx, id: number, until: number): Promise<void> {
 			await store.change(trx, id, { activating_until: until, updated_at: clock.now() });
 		},
-		async setTime(trx, id, { startsAt, endsAt }) {
+		/** Stores start and end of a pass whose time starts or grows. */
+		async setTime(trx: Tx, id: number, { startsAt, endsAt }: { startsAt: number; endsAt: number }) {
 			const to = { starts_at: startsAt, ends_at: endsAt, activating_until: null };
 			await store.change(trx, id, { ...to, updated_at: clock.now() });
 		},
-		shorten: (trx, id) => shorten(context, trx, id),
-		eraseIfOver: (trx, id) => eraseIfOver(context, trx, id),
-		passwordOf(pass) {
-			const password = openPassword(context.secrets, pass);
+		shorten: bind(shorten),
+		eraseIfOver: bind(eraseIfOver),
+		/** The password of a pass that runs or waits. @throws Error when it was erased */
+		passwordOf(pass: PassRow): string {
+			const password = openPassword(secrets, pass);
 			if (password === null) throw new Error(`Pass ${pass.id} has no password`);
 			return password;
 		},
-		sharePassword: (trx, routerId, password) => sharePassword(context, trx, routerId, password)
+		sharePassword: bind(sharePassword)
 	};
 }
 
+/** @throws Error when there is none */
 async function known(queries: Queries, id: number): Promise<PassRow> {
 	const pass = await store.find(queries, id);
 	if (!pass) throw new Error(`Pass ${id} is gone`);
 	return pass;
 }
 
+/** Creates the pass of a paid session, with a password and without time. */
 async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices } = bought;
@@ -101,6 +88,7 @@ async function sharedPassword({ routers }: PassesContext, trx: Tx, { router_id, 
 		: null;
 }
 
+/** Adopts the terms of a session that adds time: its access kind, and its device limit where that is higher. */
 async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void> {
 	const { id, access_kind: before } = pass;
 	const { access_kind } = bought;
@@ -118,6 +106,7 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 	});
 }
 
+/** Moves the end to that of the last active session; without one the pass is over and its password erased. */
 async function shorten(context: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const { starts_at: startsAt } = await known(trx, id);
@@ -127,6 +116,7 @@ async function shorten(context: PassesContext, trx: Tx, id: number): Promise<voi
 	await eraseIfOver(context, trx, id);
 }
 
+/** Erases the password of a pass that is over. */
 async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = clock.now();
 	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await known(trx, id);
@@ -134,6 +124,7 @@ async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promi
 	await store.change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
 }
 
+/** Gives open passes that use the owner's own Wi-Fi password the new one. */
 async function sharePassword({ clock, secrets }: PassesContext, trx: Tx, routerId: number, password: string) {
 	const now = clock.now();
 	for (const { id } of await store.sharingPassword(trx, routerId, now)) {

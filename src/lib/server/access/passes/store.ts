@@ -1,61 +1,51 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { PassesTable } from '#lib/server/db/schema.ts';
+import { exists, first } from '#lib/server/db/first.ts';
+import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
 
 export type PassRow = Selectable<PassesTable>;
 
 export const insert = (queries: Queries, pass: Insertable<PassesTable>): Promise<PassRow> =>
 	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
 
-export async function find(queries: Queries, id: number): Promise<PassRow | null> {
-	const row = await queries.selectFrom('passes').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const find = (queries: Queries, id: number): Promise<PassRow | null> =>
+	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
 
 export const change = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Passes of a router that run or wait for a gateway, with ids above `afterId`, in order. */
+/** Passes of a router that run or wait for a gateway, in order. */
+const openOf = (queries: Queries, routerId: number, now: number) =>
+	queries
+		.selectFrom('passes')
+		.selectAll()
+		.where('router_id', '=', routerId)
+		.where('password_sealed', 'is not', null)
+		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
+		.orderBy('id');
+
+/** Up to `limit` of them with ids above `afterId`. */
 export const openAt = (
 	queries: Queries,
 	{ routerId, afterId }: { routerId: number; afterId: number },
 	now: number,
 	limit: number
-): Promise<PassRow[]> =>
-	queries
-		.selectFrom('passes')
-		.selectAll()
-		.where('router_id', '=', routerId)
-		.where('id', '>', afterId)
-		.where('password_sealed', 'is not', null)
-		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
-		.orderBy('id')
-		.limit(limit)
-		.execute();
+) => openOf(queries, routerId, now).where('id', '>', afterId).limit(limit).execute();
 
-/** Passes of a router with the owner's own Wi-Fi password that run or wait for a gateway. */
-export const sharingPassword = (queries: Queries, routerId: number, now: number): Promise<PassRow[]> =>
-	queries
-		.selectFrom('passes')
-		.selectAll()
-		.where('router_id', '=', routerId)
-		.where('access_kind', '=', 'shared_password')
-		.where('password_sealed', 'is not', null)
-		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
-		.orderBy('id')
-		.execute();
+/** Those with the owner's own Wi-Fi password. */
+export const sharingPassword = (queries: Queries, routerId: number, now: number) =>
+	openOf(queries, routerId, now).where('access_kind', '=', 'shared_password').execute();
 
 /** The newest pass that has a password. */
-export async function newestWithPassword(queries: Queries): Promise<PassRow | null> {
-	const row = await queries
-		.selectFrom('passes')
-		.selectAll()
-		.where('password_sealed', 'is not', null)
-		.orderBy('id', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const newestWithPassword = (queries: Queries) =>
+	first(
+		queries
+			.selectFrom('passes')
+			.selectAll()
+			.where('password_sealed', 'is not', null)
+			.orderBy('id', 'desc')
+			.limit(1)
+	);
 
 /** Seconds bought by the sessions of a pass that wait for a gateway. */
 export async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
@@ -80,13 +70,50 @@ export async function lastActiveEnd(queries: Queries, passId: number): Promise<n
 }
 
 /** Whether somebody ended the session that ran last in a pass. */
-export async function wasEnded(queries: Queries, passId: number): Promise<boolean> {
+export const wasEnded = (queries: Queries, passId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('sessions')
+			.select('id')
+			.where('pass_id', '=', passId)
+			.where('status', '=', 'ended')
+			.limit(1)
+	);
+
+/** The session that lengthened a pass last, or began it. */
+export const newestSessionOf = (
+	queries: Queries,
+	passId: number
+): Promise<Selectable<SessionsTable> | null> =>
+	first(
+		queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc').limit(1)
+	);
+
+/** Creates the purchase that binds captive sessions to a pass bought through the API, once. */
+export async function addPurchase(
+	queries: Queries,
+	tokenHash: string,
+	session: Selectable<SessionsTable>,
+	now: number
+): Promise<void> {
+	const { id, router_id, duration, payment_method, phone, amount_minor, currency } = session;
+	await queries
+		.insertInto('purchases')
+		.values({
+			...{ token_hash: tokenHash, session_id: id, replaces_session_id: null },
+			...{ router_id, duration, payment_method, phone, amount_minor, currency },
+			...{ created_at: now, updated_at: now }
+		})
+		.onConflict((conflict) => conflict.column('token_hash').doNothing())
+		.execute();
+}
+
+/** The session that a purchase bought. */
+export async function sessionOfPurchase(queries: Queries, tokenHash: string): Promise<number | null> {
 	const row = await queries
-		.selectFrom('sessions')
-		.select('id')
-		.where('pass_id', '=', passId)
-		.where('status', '=', 'ended')
-		.limit(1)
+		.selectFrom('purchases')
+		.select('session_id')
+		.where('token_hash', '=', tokenHash)
 		.executeTakeFirst();
-	return row !== undefined;
+	return row?.session_id ?? null;
 }

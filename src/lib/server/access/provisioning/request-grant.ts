@@ -1,5 +1,5 @@
 import type { Tx } from '#lib/server/db/database.ts';
-import { openConnectionsOf, forgetAttempts } from '../device-slots/connection-store.ts';
+import { forgetAttempts, openConnections } from '../device-slots/connection-store.ts';
 import { CONNECTION_JOB, GRANT_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
@@ -93,7 +93,7 @@ export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId:
 	for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 	// Failed attempts to set the old end say nothing about the new one.
 	await forgetAttempts(trx, passId);
-	for (const { id } of await openConnectionsOf(trx, passId)) {
+	for (const { id } of await openConnections(trx, { passId })) {
 		await jobs.schedule(trx, CONNECTION_JOB, id, now);
 	}
 }

@@ -1,18 +1,17 @@
+import { ROLES } from '../accounts/accounts.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { authenticate } from './authenticate.ts';
-import { OWN_PREFIX, scopeList, type KeysContext } from './context.ts';
+import { hasRole, OWN_PREFIX, scopeList, scopesOf, type KeysContext } from './context.ts';
 import { createKey, ensureDerivedKey, type NewKey } from './create-key.ts';
 import { keyMode } from './key-format.ts';
-import { hasRole, ROLES, scopesOf } from './roles.ts';
 import * as store from './store.ts';
 
-export { OWN_PREFIX, type Caller, type Plan } from './context.ts';
+export { hasRole, OWN_PREFIX, type Caller, type Plan } from './context.ts';
 export { KeyRefused, MAX_KEY_NAME, MAX_LIVE_KEYS, type NewKey } from './create-key.ts';
-export { hasRole } from './roles.ts';
 
 const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const FORM_TOKEN_LENGTH = 28;

@@ -1,8 +1,7 @@
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { scopeList, type Caller, type KeysContext, type KnownKey } from './context.ts';
+import { hasRole, scopeList, type Caller, type KeysContext, type KnownKey } from './context.ts';
 import { keyMode } from './key-format.ts';
-import { hasRole } from './roles.ts';
 import * as store from './store.ts';
 
 /** A key that another process revoked works at most this long. */

@@ -39,3 +39,12 @@ export const scopeList = z.array(z.enum(SCOPES));
 
 /** Prefix of the names of Airtill's own keys. */
 export const OWN_PREFIX = 'airtill:';
+
+const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
+
+/** True if a role includes the rights of another. */
+export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
+
+/** Lists the scopes that a key of a role can use: those of owners need the role `owner`. */
+export const scopesOf = (role: Role): Scope[] =>
+	SCOPES.filter((scope) => hasRole(role, scope.startsWith('owner:') ? 'owner' : 'app'));

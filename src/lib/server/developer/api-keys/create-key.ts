@@ -1,9 +1,8 @@
 import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { OWN_PREFIX, type KeysContext } from './context.ts';
+import { hasRole, OWN_PREFIX, scopesOf, type KeysContext } from './context.ts';
 import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
-import { hasRole, scopesOf } from './roles.ts';
 import * as store from './store.ts';
 
 export interface NewKey {

@@ -20,8 +20,8 @@ export interface RecentSearch {
 	/** Id of the last entry of the previous page. */
 	before: number | null;
 	limit: number;
-	statusClass?: 2 | 4 | 5;
-	keyId?: number;
+	statusClass?: 2 | 4 | 5 | null;
+	keyId?: number | null;
 }
 
 interface LogContext {
@@ -50,7 +50,7 @@ const BATCH = 500;
 /** Calls of an account between two deletions of old ones, on average. */
 const TRIM_EVERY = 100;
 /** Short failures are normal on SQLite (another writer), so only longer ones are logged, once. */
-const SAID_AFTER_FAILURES = 8;
+const LOG_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
 const MINUTE_MS = 60_000;
@@ -153,11 +153,11 @@ async function write(context: LogContext): Promise<void> {
 			await nextTurn();
 			await trim(database, batch);
 		}
-		if (context.failures >= SAID_AFTER_FAILURES) log.warn('the request log is written again');
+		if (context.failures >= LOG_AFTER_FAILURES) log.warn('the request log is written again');
 		context.failures = 0;
 	} catch (error) {
 		context.failures += 1;
-		if (context.failures === SAID_AFTER_FAILURES) {
+		if (context.failures === LOG_AFTER_FAILURES) {
 			log.warn({ err: error }, 'the request log cannot be written; it waits in memory');
 		}
 		for (const one of counts) count(context, one);

@@ -90,7 +90,7 @@ export async function recent(
 		before: number | null;
 		limit: number;
 		statuses?: { from: number; below: number };
-		keyId?: number;
+		keyId?: number | null;
 	}
 ) {
 	const { keep, before, limit, statuses, keyId } = search;
@@ -104,7 +104,7 @@ export async function recent(
 	let query = queries.selectFrom(kept.as('kept')).selectAll();
 	if (before !== null) query = query.where('id', '<', before);
 	if (statuses) query = query.where('status', '>=', statuses.from).where('status', '<', statuses.below);
-	if (keyId !== undefined) query = query.where('keyId', '=', keyId);
+	if (keyId != null) query = query.where('keyId', '=', keyId);
 	return query.orderBy('id', 'desc').limit(limit).execute();
 }
 

@@ -28,8 +28,6 @@ const ROUTERS = 100;
 /** Ending of numbers that wait for a decision (operators/sandbox/scenarios.ts). */
 const WAITING_DIGITS = '003';
 
-export type TestPayments = ReturnType<typeof createTestPayments>;
-
 /** Settles sandbox payments by hand: sets the sandbox operator's answer, then the normal flow runs from its callback on. */
 export const createTestPayments = (context: TestPaymentsContext) => ({
 	recent: (accountId: number) => recent(context, accountId),

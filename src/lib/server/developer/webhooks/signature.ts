@@ -8,17 +8,14 @@ const SECRET_BYTES = 32;
 /** `whsec_` and 32 random bytes in base64. */
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
-export interface Signed {
-	/** `webhook-id` */
-	id: string;
-	/** `webhook-timestamp`: seconds since the epoch. */
-	timestamp: number;
-	/** The body as sent. */
-	body: string;
-}
-
-/** Returns the value of `webhook-signature`: one signature per secret, in their order. */
-export function signatures({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
+/**
+ * Returns the value of `webhook-signature`: one signature per secret, in their order.
+ * @param signed `webhook-id`, `webhook-timestamp` in seconds since the epoch, and the body as sent
+ */
+export function signatures(
+	{ id, timestamp, body }: { id: string; timestamp: number; body: string },
+	secrets: readonly string[]
+): string {
 	return secrets
 		.map((secret) => {
 			const key = Buffer.from(secret.slice(PREFIX.length), 'base64');

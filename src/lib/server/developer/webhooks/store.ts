@@ -32,7 +32,7 @@ export const HEALTHY = {
 export interface DeliveryPage {
 	before: number | null;
 	limit: number;
-	status?: DeliveryRow['status'];
+	status?: DeliveryRow['status'] | null;
 }
 
 export const findByAddress = (queries: Queries, accountId: number, address: string) =>
@@ -141,7 +141,7 @@ export async function deliveries(
 ): Promise<DeliveryRow[]> {
 	let query = queries.selectFrom('webhook_deliveries').selectAll().where('endpoint_id', '=', endpointId);
 	if (page.before !== null) query = query.where('id', '<', page.before);
-	if (page.status !== undefined) query = query.where('status', '=', page.status);
+	if (page.status) query = query.where('status', '=', page.status);
 	return query.orderBy('id', 'desc').limit(page.limit).execute();
 }
 

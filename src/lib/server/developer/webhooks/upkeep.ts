@@ -15,7 +15,7 @@ export const UPKEEP_JOB = 'webhooks.upkeep';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const EVERY_MS = MINUTE_MS;
-export const TELL_AFTER_MS = 3 * DAY_MS;
+export const NOTIFY_AFTER_MS = 3 * DAY_MS;
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /** An endpoint with fewer failures in five days is not disabled. */
 export const LEAST_FAILURES = 10;
@@ -85,7 +85,7 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 		.set({ failing_noticed: 1, notice: 'failing' })
 		.where('status', '=', 'active')
 		.where('failing_noticed', '=', 0)
-		.where('failing_since', '<=', now - TELL_AFTER_MS)
+		.where('failing_since', '<=', now - NOTIFY_AFTER_MS)
 		.execute();
 }
 

@@ -16,7 +16,7 @@ export async function bindPurchase(
 	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return false;
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
-	const row = await store.findById(database.db, sha256(id), now);
+	const row = await store.find(database.db, null, sha256(id), now);
 	if (!row) return false;
 	const tokenHash = sha256(purchaseToken);
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };

@@ -11,8 +11,8 @@ export async function earlierPurchase(
 	clientMac: string | null
 ): Promise<string | null> {
 	if (clientMac === null) return null;
-	const device = { gatewayId: gateway.id, clientMac };
-	return (await store.newestPurchaseOf(database.db, device, clock.now()))?.purchase_token_hash ?? null;
+	const newest = await store.newestPurchaseOf(database.db, gateway.id, clientMac, clock.now());
+	return newest?.purchase_token_hash ?? null;
 }
 
 /**
@@ -29,12 +29,11 @@ export async function purchaseOnlineAt(
 	const { clock, secrets, access, database } = context;
 	const clientIp = address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 	const now = clock.now();
-	const newest = await store.newestFromIp(database.db, { gatewayId: gateway.id, clientIp }, now);
+	const newest = await store.newestFromIp(database.db, gateway.id, clientIp, now);
 	if (!newest) return null;
-	const device = { gatewayId: gateway.id, clientMac: newest.client_mac ?? '' };
 	const paid =
 		newest.purchase_token_hash === null && newest.client_mac !== null
-			? await store.newestPurchaseOf(database.db, device, now)
+			? await store.newestPurchaseOf(database.db, gateway.id, newest.client_mac, now)
 			: newest;
 	// DHCP may have given the address to another device since.
 	if (!paid || paid.client_ip !== clientIp || paid.purchase_token_hash === null) return null;

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { captiveSessionId, CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import { EntryRefused, type Entry, type EntryRequest, type RefusalReason } from '../gateway.ts';
+import { EntryRefused, entryShape, type Entry, type EntryRequest, type RefusalReason } from '../gateway.ts';
 import type { RegisteredGateway } from '../gateways.ts';
 import { adapterOf } from '../registry.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
@@ -18,15 +17,6 @@ const UNPAID_MS = 2 * 60 * 60 * 1000;
 const DELETED_PER_ENTRY = 20;
 /** Captive sessions of one gateway that `newestLogins` returns of each sort. */
 const MAX_NEWEST = 10;
-
-const entryShape: z.ZodType<Entry> = z.object({
-	state: z.enum(['new', 'online', 'refused', 'signed-out']),
-	problem: z.enum(['wrong-password', 'time-over', 'too-many-devices', 'not-ready', 'unknown']).nullable(),
-	clientMac: z.string().nullable(),
-	clientIp: z.string().nullable(),
-	originalUrl: z.string().nullable(),
-	login: z.record(z.string(), z.string())
-});
 
 /** Part of the stored encryption: never rename. */
 const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
@@ -96,6 +86,7 @@ export async function loginOf(
 	return row ? entryOf(secrets, row).login : {};
 }
 
+/** Login data of the newest captive sessions of a gateway, with and without a purchase. */
 export async function newestLogins(
 	{ database, clock, secrets }: CaptiveSessionsContext,
 	gateway: RegisteredGateway

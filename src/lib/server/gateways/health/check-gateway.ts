@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayStatus } from '../gateway.ts';
 import type { RegisteredGateway } from '../gateways.ts';
-import { adapterOf } from '../registry.ts';
+import { adapterOf, gatewayStatus } from '../registry.ts';
 import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
 import { judge, UNRESPONSIVE_CHECKS } from './verdict.ts';
@@ -98,13 +98,11 @@ async function statusOf(
 	gateway: RegisteredGateway,
 	stopping: AbortSignal
 ): Promise<GatewayStatus | null> {
-	const { controller } = adapterOf(gateway.kind);
-	if (!controller) return null;
 	const responded = new AbortController();
 	const signal = AbortSignal.any([responded.signal, stopping]);
 	try {
 		const timeout = sleep(STATUS_TIMEOUT_MS, null, { signal }).catch(() => null);
-		return await Promise.race([controller.status(gateway, reach), timeout]);
+		return await Promise.race([gatewayStatus(gateway.kind, gateway, reach), timeout]);
 	} catch (error) {
 		log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
 		return null;

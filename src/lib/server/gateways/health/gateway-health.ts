@@ -1,13 +1,38 @@
 import type { Access } from '#lib/server/access/access.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { Reach } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { checkGateway, needsProbe, type Round } from './check-gateway.ts';
 import * as store from './store.ts';
-import { CHECK_MS, MAX_GAP_MS, MIN_GAP_MS } from './verdict.ts';
+
+export interface GatewayHealthContext {
+	database: Database;
+	clock: Clock;
+	log: Log;
+	gateways: Gateways;
+	access: Pick<Access, 'lifeOf'>;
+	reach: Reach;
+}
+
+/** Created by migration 0015. */
+const CHECK_JOB = 'gateways.check';
+
+const CHECK_MS = 60_000;
+/** An earlier check, for example after a restart, is skipped. */
+const MIN_GAP_MS = 45_000;
+/** After a longer gap a check does not count, because nothing was received in between. */
+const MAX_GAP_MS = 150_000;
+/** Gateways of one check; those that wait longest come first. */
+const MAX_WATCHED = 1_000;
+const MAX_CONCURRENT_PROBES = 8;
+/** After this the check starts no more probes; the next check begins with the others. */
+const ROUND_MS = 40_000;
+/** A connection reported on so long after its start sends interim reports (Acct-Interim-Interval). */
+const REPORTED_AFTER_MS = 30_000;
+/** Fifteen times the interval of interim reports. */
+const LOST_MS = 15 * 60_000;
 
 /**
  * Gateway health: finds unresponsive gateways, once a minute.
@@ -25,38 +50,11 @@ import { CHECK_MS, MAX_GAP_MS, MIN_GAP_MS } from './verdict.ts';
  *
  * One job in one process at a time checks all gateways.
  */
-export interface GatewayHealth {
-	jobs: Record<string, JobHandler>;
-	/** Cancels the checks that wait for gateways. */
-	stop(): void;
-}
-
-export interface GatewayHealthContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
-	gateways: Gateways;
-	access: Pick<Access, 'lifeOf'>;
-	reach: Reach;
-}
-
-/** Created by migration 0015. */
-const CHECK_JOB = 'gateways.check';
-
-/** Gateways of one check; those that wait longest come first. */
-const MAX_WATCHED = 1_000;
-const MAX_CONCURRENT_PROBES = 8;
-/** After this the check starts no more probes; the next check begins with the others. */
-const ROUND_MS = 40_000;
-/** A connection reported on so long after its start sends interim reports (Acct-Interim-Interval). */
-const REPORTED_AFTER_MS = 30_000;
-/** Fifteen times the interval of interim reports. */
-const LOST_MS = 15 * 60_000;
-
-export function createGatewayHealth(context: GatewayHealthContext): GatewayHealth {
+export function createGatewayHealth(context: GatewayHealthContext) {
 	const stopping = new AbortController();
 	return {
 		jobs: { [CHECK_JOB]: () => checkAll(context, stopping.signal) },
+		/** Cancels the checks that wait for gateways. */
 		stop: () => stopping.abort()
 	};
 }

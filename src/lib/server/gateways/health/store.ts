@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { first } from '#lib/server/db/first.ts';
 
 /** The columns that a check needs. */
 export interface WatchRow {
@@ -23,13 +24,8 @@ export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
 		.execute();
 
 /** Time of the last check of any gateway; null before the first one. */
-export async function lastCheckAt(queries: Queries): Promise<number | null> {
-	const row = await queries
-		.selectFrom('gateways')
-		.select((builder) => builder.fn.max('checked_at').as('at'))
-		.executeTakeFirst();
-	return row?.at ?? null;
-}
+export const lastCheckAt = async (queries: Queries): Promise<number | null> =>
+	(await first(queries.selectFrom('gateways').select(({ fn }) => fn.max('checked_at').as('at'))))?.at ?? null;
 
 /**
  * Counts, by gateway, the open connections that should produce interim reports.
@@ -50,21 +46,15 @@ export async function reportingConnections(
 }
 
 /** Last sign of life of a gateway. */
-export async function seenAt(queries: Queries, id: number): Promise<number | null> {
-	const row = await queries.selectFrom('gateways').select('seen_at').where('id', '=', id).executeTakeFirst();
-	return row?.seen_at ?? null;
-}
-
-export interface Checked {
-	now: number;
-	/** Last sign of life that the check saw. */
-	seenAt: number | null;
-	missedChecks: number;
-	unresponsiveSince: number | null;
-}
+export const seenAt = async (queries: Queries, id: number): Promise<number | null> =>
+	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 
 /** Saves a check, unless the gateway gave a sign of life meanwhile. @returns whether it was saved */
-export async function saveCheck(queries: Queries, id: number, checked: Checked): Promise<boolean> {
+export async function saveCheck(
+	queries: Queries,
+	id: number,
+	checked: { now: number; seenAt: number | null; missedChecks: number; unresponsiveSince: number | null }
+): Promise<boolean> {
 	const { numUpdatedRows } = await queries
 		.updateTable('gateways')
 		.set({
@@ -79,17 +69,12 @@ export async function saveCheck(queries: Queries, id: number, checked: Checked):
 	return numUpdatedRows > 0n;
 }
 
-export interface ChangedRouter {
-	id: number;
-	name: string;
-}
-
 const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id
 	having count(*) = count(unresponsive_since)`;
 
 /** Takes routers offline none of whose gateways responds. @returns the changed routers */
-export async function markRoutersOffline(queries: Queries): Promise<ChangedRouter[]> {
-	const { rows } = await sql<ChangedRouter>`
+export async function markRoutersOffline(queries: Queries): Promise<{ id: number; name: string }[]> {
+	const { rows } = await sql<{ id: number; name: string }>`
 		update routers set unresponsive_since =
 			(select max(gateways.unresponsive_since) from gateways where gateways.router_id = routers.id)
 		where unresponsive_since is null and id in (${UNRESPONSIVE_ROUTERS}) returning id, name`.execute(queries);
@@ -97,8 +82,8 @@ export async function markRoutersOffline(queries: Queries): Promise<ChangedRoute
 }
 
 /** Puts routers online of which a gateway responds, or which have no gateway any more. @returns the changed routers */
-export async function markRoutersOnline(queries: Queries): Promise<ChangedRouter[]> {
-	const { rows } = await sql<ChangedRouter>`
+export async function markRoutersOnline(queries: Queries): Promise<{ id: number; name: string }[]> {
+	const { rows } = await sql<{ id: number; name: string }>`
 		update routers set unresponsive_since = null
 		where unresponsive_since is not null and id not in (${UNRESPONSIVE_ROUTERS}) returning id, name`.execute(
 		queries

@@ -1,9 +1,9 @@
-import { freeRadius } from '#lib/server/radius/freeradius-config.ts';
+import { freeRadius } from '../freeradius/config.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 
 /**
- * Configuration of hostapd, and of OpenWrt, which writes hostapd's own: for a network in which each pass has its own
- * password (`wpa_personal_per_client`), and for one that asks for user name and password (`wpa_enterprise`).
+ * Returns the configuration of hostapd, and the same for OpenWrt: for a network in which each pass has its own
+ * password (`wpa_personal_per_client`), or that asks for username and password (`wpa_enterprise`).
  */
 export function hostapdConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const isEnterprise = site.router?.accessKind === 'wpa_enterprise';
@@ -18,14 +18,14 @@ export function hostapdConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 			file: null,
 			text: openWrtText(facts, site, isEnterprise)
 		},
-		{ title: 'What to know', file: null, text: isEnterprise ? ENTERPRISE : PERSONAL },
+		{ title: 'Notes', file: null, text: isEnterprise ? ENTERPRISE : PERSONAL },
 		...freeRadius(facts, site)
 	];
 }
 
 const SSID = 'The Wi-Fi';
 
-/** An SSID is up to 32 bytes of anything: hex where it is not plain. */
+/** An SSID is up to 32 arbitrary bytes: written as hex unless it is plain ASCII. */
 const ssidLine = (ssid: string) =>
 	/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(ssid)
 		? `ssid=${ssid}`
@@ -43,12 +43,12 @@ function hostapdText(
 		? ['ieee8021x=1', 'wpa_key_mgmt=WPA-EAP']
 		: [
 				'wpa_key_mgmt=WPA-PSK',
-				'# The address of each device is asked for, and its answer holds the password: WPA2, not WPA3.',
+				'# RADIUS returns the password for the MAC address of each device: WPA2, not WPA3.',
 				'macaddr_acl=2',
 				'wpa_psk_radius=2'
 			];
 	return `${[
-		`# ${site.gateway.name}. Holds secrets: mode 600. Add interface, channel and country of this very access point.`,
+		`# ${site.gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`,
 		ssidLine(site.router?.ssid ?? SSID),
 		'auth_algs=1',
 		'wpa=2',
@@ -62,7 +62,7 @@ function hostapdText(
 		'acct_server_port=1813',
 		`acct_server_shared_secret=${secret}`,
 		'radius_acct_interim_interval=60',
-		'# The address from which it asks.',
+		'# The address from which it sends RADIUS requests.',
 		`own_ip_addr=${own}`,
 		`nas_identifier=airtill-${site.gateway.name}`,
 		'# Disconnect-Requests, so that a pass that is ended ends at once.',
@@ -73,20 +73,22 @@ function hostapdText(
 	].join('\n')}\n`;
 }
 
-/** Names that hostapd does not start with, each with what belongs there. */
+/** Placeholders, with which hostapd does not start, and their meanings. */
 const unknownOf = (nas: string | undefined, { radiusServer }: ConfigSite) => [
 	...(nas === undefined
-		? [`# ${UNKNOWN.gateway}: the address from which this access point asks (register it with --nas).`]
+		? [
+				`# ${UNKNOWN.gateway}: the address from which this access point sends RADIUS requests (register it with --nas).`
+			]
 		: []),
 	...(radiusServer === null
 		? [
-				`# ${UNKNOWN.radius}: the RADIUS server, as this access point reaches it (or print this with --radius-server).`
+				`# ${UNKNOWN.radius}: the address at which this access point reaches the RADIUS server (or use --radius-server).`
 			]
 		: []),
 	`# ${UNKNOWN.airtill}: the address from which Airtill sends Disconnect-Requests.`
 ];
 
-/** A text for uci's own quotes. */
+/** Quotes a text for uci. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function openWrtText(
@@ -100,7 +102,7 @@ function openWrtText(
 	const set = (name: string, value: string) => `uci set wireless.airtill.${name}=${value}`;
 	const option = (line: string) => `uci add_list wireless.airtill.hostapd_bss_options=${quoted(line)}`;
 	return [
-		'# On the router, with wpad (not wpad-basic); "radio0" is the one that sends the network.',
+		'# On the router, with wpad (not wpad-basic); "radio0" is the radio of the network.',
 		...unknownOf('its own', site),
 		'uci set wireless.airtill=wifi-iface',
 		set('device', 'radio0'),
@@ -111,7 +113,7 @@ function openWrtText(
 			? [set('encryption', 'wpa2')]
 			: [
 					set('encryption', 'psk2'),
-					'# The password of each device comes from RADIUS; there is none for all.',
+					'# The password of each device comes from RADIUS; there is no shared password.',
 					set('ppsk', '1')
 				]),
 		set('auth_server', radius),
@@ -126,7 +128,7 @@ function openWrtText(
 		...(isEnterprise
 			? [set('dae_client', UNKNOWN.airtill), set('dae_port', dasPort), set('dae_secret', secret)]
 			: [
-					'# OpenWrt writes its dae_* options for wpa2 alone: with psk2 they are handed to hostapd as they are.',
+					'# OpenWrt writes its dae_* options only for wpa2; with psk2 they go directly to hostapd.',
 					'uci -q delete wireless.airtill.hostapd_bss_options',
 					option(`radius_das_port=${dasPort}`),
 					option(`radius_das_client=${UNKNOWN.airtill} ${credentials.radiusSecret ?? ''}`),
@@ -138,19 +140,18 @@ function openWrtText(
 	].join('\n');
 }
 
-const PERSONAL = `The access point asks for the password by the address of the device, before anybody has typed one.
-A device that bought on a visit, or was in before, is known by its address. One that is not known (phones take
-another address for each network name) is let in with the password of any pass of this router that has room for
-another device: of 16 at a time, because the access point tries each; one that asks again is given others. What it
-typed is not told to anybody, so where several passes had room, its connection belongs to no pass in the books, and to
-no limit of devices: it ends when the first of them ends, and it cannot be ended before that. Sell on the same network
-name where that matters.
-hostapd keeps an answer for about 30 seconds: a password that was just bought may need a second try, and where many
-passes wait for their devices, one more for each 16 of them. A device that joins again within these seconds is told the
-time that was left at the earlier answer: where Disconnect-Requests do not reach the access point (--nas), it stays so
-much longer, 30 seconds at most.
+const PERSONAL = `The access point asks RADIUS for the password of a MAC address before the device sends one.
+Airtill knows the address of a device that bought at this router or was online before. Phones use another address for
+each network name, so other devices are unknown. An unknown device may use the password of any pass of this router that
+has room for another device. The access point tries 16 passwords at a time; if the device asks again, it gets others.
+RADIUS does not learn which password matched. If several passes had room, the connection counts for no pass and no
+device limit. It ends when the first of these passes ends, and cannot be ended before. To avoid this, sell on the same
+network name.
+hostapd keeps an answer for about 30 seconds: a new password may need a second try, and one more for each 16 passes that
+wait for their devices. A device that connects again within 30 seconds gets the remaining time of the earlier answer. If
+Disconnect-Requests do not reach the access point (--nas), it stays online up to 30 seconds too long.
 `;
 
-const ENTERPRISE = `Devices ask for user name and password, and most of them to trust the certificate of the RADIUS
-server once. A certificate of your own spares them the warning about Debian's stand-in (see the module below).
+const ENTERPRISE = `Devices ask for username and password. Most also ask once whether to trust the certificate of the
+RADIUS server. Your own certificate avoids the warning about Debian's self-signed one (see the module below).
 `;

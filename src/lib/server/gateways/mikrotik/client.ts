@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import type {
-	GatewayFacts,
-	GatewayStatus,
-	DeviceLogin,
-	Reach,
-	CommandResult,
-	DeviceController
+import {
+	Unavailable,
+	type CommandResult,
+	type DeviceController,
+	type DeviceLogin,
+	type GatewayFacts,
+	type GatewayStatus,
+	type Reach
 } from '../gateway.ts';
-import { callVendorApi, unavailable, type Call, type Called } from '../vendor-api.ts';
+import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
 
 /**
  * Controls RouterOS 7 through its REST API (help.mikrotik.com, "REST API"): PUT adds, PATCH changes, DELETE removes;
@@ -38,83 +39,63 @@ const clockShape = z.looseObject({
 	'gmt-offset': z.string().optional()
 });
 
-type Outcome<T> = { kind: 'done'; value: T } | { kind: 'unavailable'; reason: string };
-const done = <T>(value: T) => ({ kind: 'done' as const, value });
-
-function createRest(facts: GatewayFacts, reach: Reach) {
-	const { apiUser = '', apiKey = '' } = facts.credentials;
-	const authorization = `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`;
-	const call = (method: Call['method'], path: string, body?: Record<string, string>): Promise<Called> =>
-		callVendorApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
-
-	/** Rows of a menu with a value. Filtered again, because a proxy may drop the query. */
-	async function find(menu: string, property: string, value: string): Promise<Outcome<Row[]>> {
-		const answer = await call('GET', `/${menu}?${new URLSearchParams({ [property]: value }).toString()}`);
-		if (answer.kind === 'unavailable') return answer;
-		const rows = answer.status === 200 ? rowsShape.safeParse(answer.body) : null;
-		if (!rows?.success) return unavailable(explain(answer));
-		return done(property.startsWith('.') ? rows.data : rows.data.filter((row) => row[property] === value));
-	}
-
-	async function change(
-		method: 'PUT' | 'PATCH' | 'DELETE',
-		path: string,
-		body?: Record<string, string>
-	): Promise<Outcome<'changed' | 'missing' | 'exists'>> {
-		const answer = await call(method, path, body);
-		if (answer.kind === 'unavailable') return answer;
-		if (answer.status >= 200 && answer.status < 300) return done('changed');
-		if (answer.status === 404) return done('missing');
-		if (answer.status === 400 && /already have/i.test(detailOf(answer))) return done('exists');
-		return unavailable(explain(answer));
-	}
-
-	async function remove(menu: string, rows: readonly Row[]): Promise<Outcome<null>> {
-		for (const row of rows.slice(0, MAX_ROWS)) {
-			const removed = await change('DELETE', `/${menu}/${row['.id']}`);
-			if (removed.kind === 'unavailable') return removed;
-		}
-		return done(null);
-	}
-
-	return { call, find, change, remove };
-}
-
 const USERS = 'ip/hotspot/user';
 const PROFILES = 'ip/hotspot/user/profile';
 const ACTIVE = 'ip/hotspot/active';
 const COOKIES = 'ip/hotspot/cookie';
 
-async function ensureProfile(
-	rest: ReturnType<typeof createRest>,
-	maxDevices: number
-): Promise<Outcome<string>> {
-	const name = `airtill-${maxDevices}`;
-	const known = await rest.find(PROFILES, 'name', name);
-	if (known.kind === 'unavailable') return known;
-	if (known.value.length > 0) return done(name);
-	const made = await rest.change('PUT', `/${PROFILES}`, { name, 'shared-users': String(maxDevices) });
-	return made.kind === 'unavailable' ? made : done(name);
+type Rest = ReturnType<typeof createRest>;
+
+function createRest(facts: GatewayFacts, reach: Reach) {
+	const { apiUser = '', apiKey = '' } = facts.credentials;
+	const authorization = `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`;
+	const call = (method: Call['method'], path: string, body?: Record<string, string>) =>
+		callVendorApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
+
+	/** Rows of a menu with a value. Filtered again, because a proxy may drop the query. */
+	async function find(menu: string, property: string, value: string): Promise<Row[]> {
+		const answer = await call('GET', `/${menu}?${new URLSearchParams({ [property]: value }).toString()}`);
+		const rows = rowsShape.safeParse(answer.body);
+		if (answer.status !== 200 || !rows.success) throw new Unavailable(explain(answer));
+		return property.startsWith('.') ? rows.data : rows.data.filter((row) => row[property] === value);
+	}
+
+	/** Returns false if the row is missing (PATCH, DELETE) or exists already (PUT). */
+	async function change(method: 'PUT' | 'PATCH' | 'DELETE', path: string, body?: Record<string, string>) {
+		const answer = await call(method, path, body);
+		if (answer.status >= 200 && answer.status < 300) return true;
+		if (answer.status === 404) return false;
+		if (answer.status === 400 && /already have/i.test(detailOf(answer))) return false;
+		throw new Unavailable(explain(answer));
+	}
+
+	async function remove(menu: string, rows: readonly Row[]): Promise<void> {
+		for (const row of rows.slice(0, MAX_ROWS)) await change('DELETE', `/${menu}/${row['.id']}`);
+	}
+
+	return { call, find, change, remove };
 }
 
-/** Users with the name of a pass; each server of the hotspot may have one. */
+/** Makes sure of the profile for a device limit. Returns its name. */
+async function ensureProfile(rest: Rest, maxDevices: number): Promise<string> {
+	const name = `airtill-${maxDevices}`;
+	if ((await rest.find(PROFILES, 'name', name)).length === 0) {
+		await rest.change('PUT', `/${PROFILES}`, { name, 'shared-users': String(maxDevices) });
+	}
+	return name;
+}
+
+/** Our users with the name of a pass; each server of the hotspot may have one. null: the name belongs to another user. */
 async function usersOf(
-	rest: ReturnType<typeof createRest>,
+	rest: Rest,
 	{ user: name, mayBeUnmarked }: DeviceLogin,
 	facts: GatewayFacts
-): Promise<Outcome<Users>> {
+): Promise<Row[] | null> {
 	const found = await rest.find(USERS, 'name', name);
-	if (found.kind === 'unavailable') return found;
-	const own = found.value.filter(
+	const own = found.filter(
 		({ comment }) => comment === commentOf(facts) || (mayBeUnmarked && comment === UNMARKED)
 	);
-	return done({ own, isTaken: own.length === 0 && found.value.length > 0 });
-}
-
-/** `isTaken`: a user that is not ours has the name. */
-interface Users {
-	own: Row[];
-	isTaken: boolean;
+	return own.length === 0 && found.length > 0 ? null : own;
 }
 
 const used = (rows: readonly Row[]) =>
@@ -128,53 +109,44 @@ async function authorize(
 ): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, device.maxDevices);
-	if (profile.kind === 'unavailable') return profile;
 	// A second try, because the user may have been added or removed meanwhile.
 	for (let tries = 0; tries < 2; tries += 1) {
-		const found = await usersOf(rest, device, facts);
-		if (found.kind === 'unavailable') return found;
-		if (found.value.isTaken) return unavailable(takenText(device, facts));
-		const [user] = found.value.own;
+		const users = await usersOf(rest, device, facts);
+		if (users === null) {
+			throw new Unavailable(
+				`The hotspot has its own user "${device.user}" (its comment is not "${commentOf(facts)}"). Rename that user.`
+			);
+		}
+		const [user] = users;
 		// It is not documented whether `uptime` includes the open connection. Too long is safe: we remove the user at the end.
-		const active = user ? await rest.find(ACTIVE, 'user', device.user) : done([]);
-		if (active.kind === 'unavailable') return active;
+		const active = user ? await rest.find(ACTIVE, 'user', device.user) : [];
 		const left = Math.max(1, Math.ceil((untilMs - reach.now()) / 1000));
 		const wanted = {
 			comment: commentOf(facts),
 			password: device.password,
-			profile: profile.value,
-			'limit-uptime': `${used(found.value.own) + used(active.value) + left * device.maxDevices}s`,
+			profile,
+			'limit-uptime': `${used(users) + used(active) + left * device.maxDevices}s`,
 			disabled: 'false'
 		};
-		const changed = user
+		const isChanged = user
 			? await rest.change('PATCH', `/${USERS}/${user['.id']}`, wanted)
 			: await rest.change('PUT', `/${USERS}`, { name: device.user, ...wanted });
-		if (changed.kind === 'unavailable') return changed;
-		if (changed.value === 'changed') return { kind: 'done' };
+		if (isChanged) return 'done';
 	}
-	return unavailable('Another program changes the users of this hotspot at the same time.');
+	throw new Unavailable('Another program changes the users of this hotspot at the same time.');
 }
-
-const takenText = ({ user }: DeviceLogin, facts: GatewayFacts) =>
-	`The hotspot has its own user "${user}" (its comment is not "${commentOf(facts)}"). Rename that user.`;
 
 /** Removes the user before its connections, or the device would sign in again. */
 async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
-	const { user } = device;
-	const found = await usersOf(rest, device, facts);
-	if (found.kind === 'unavailable') return found;
+	const users = await usersOf(rest, device, facts);
 	// Connections under this name belong to the other user.
-	if (found.value.isTaken) return { kind: 'done' };
-	const users = await rest.remove(USERS, found.value.own);
-	if (users.kind === 'unavailable') return users;
+	if (users === null) return 'done';
+	await rest.remove(USERS, users);
 	for (const menu of [COOKIES, ACTIVE]) {
-		const rows = await rest.find(menu, 'user', user);
-		if (rows.kind === 'unavailable') return rows;
-		const removed = await rest.remove(menu, rows.value);
-		if (removed.kind === 'unavailable') return removed;
+		await rest.remove(menu, await rest.find(menu, 'user', device.user));
 	}
-	return { kind: 'done' };
+	return 'done';
 }
 
 async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus> {
@@ -182,22 +154,19 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 	const sentAt = reach.now();
 	const clock = await rest.call('GET', '/system/clock');
 	const at = (sentAt + reach.now()) / 2;
-	if (clock.kind === 'unavailable') {
-		return { problems: [clock.reason], reachable: false, clockOffsetMs: null, online: null };
-	}
-	const parsed = clock.status === 200 ? clockShape.safeParse(clock.body) : null;
-	if (!parsed?.success) {
+	const parsed = clockShape.safeParse(clock.body);
+	if (clock.status !== 200 || !parsed.success) {
 		return { problems: [explain(clock)], reachable: true, clockOffsetMs: null, online: null };
 	}
 	const time = routerTime(parsed.data);
-	const active = await rest.find(ACTIVE, '.proplist', '.id');
-	const users = await rest.find(USERS, 'comment', commentOf(facts));
-	const problems = [active, users].flatMap((found) => (found.kind === 'unavailable' ? [found.reason] : []));
+	const problems: string[] = [];
+	const active = await orProblem(problems, rest.find(ACTIVE, '.proplist', '.id'));
+	await orProblem(problems, rest.find(USERS, 'comment', commentOf(facts)));
 	return {
-		problems: [...new Set(problems)],
+		problems,
 		reachable: true,
 		clockOffsetMs: time === null ? null : time - at,
-		online: active.kind === 'done' ? active.value.length : null
+		online: active?.length ?? null
 	};
 }
 
@@ -205,13 +174,13 @@ export const mikrotikController: DeviceController = { subject: 'user', authorize
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 
-function detailOf({ body }: { body: unknown }): string {
+function detailOf({ body }: Answer): string {
 	const error = errorShape.safeParse(body);
 	return error.success ? (error.data.detail ?? error.data.message ?? '') : '';
 }
 
 /** Explains an error. RouterOS' own message is left out, because it may repeat what we sent. */
-function explain(answer: { status: number; body: unknown }): string {
+function explain(answer: Answer): string {
 	const { status } = answer;
 	const detail = detailOf(answer);
 	if (status === 401)

@@ -1,10 +1,10 @@
 /**
- * openNDS' BinAuth at level 1, for a router that cannot be told: before it lets a device in, it calls a script with the
- * MAC address, the token of that stay and the user name of the purchase; the script asks us, and says for how many
- * seconds. Later it is called when the device is put out. (forward_authentication_service/binauth of openNDS 9.)
+ * Returns the script for openNDS' BinAuth at level 1, for a router that Airtill cannot call. Before openNDS connects a
+ * device, it calls the script with the MAC address, the client token and the username. The script asks us and prints the
+ * seconds. openNDS calls it again after a disconnect. Source: forward_authentication_service/binauth of openNDS 9.
  */
 export const binauthScript = (address: string, token: string): string => `#!/bin/sh
-# Airtill: asks who may be online, and for how long. Nobody is let in while it cannot ask.
+# Airtill: asks if a device may be online, and for how long. Without an answer the device stays offline.
 ADDRESS='${address}'
 TOKEN='${token}'
 

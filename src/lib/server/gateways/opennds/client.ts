@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import type {
-	GatewayFacts,
-	GatewayStatus,
-	DeviceLogin,
-	Reach,
-	CommandResult,
-	DeviceController
+import {
+	Unavailable,
+	type CommandResult,
+	type DeviceController,
+	type DeviceLogin,
+	type GatewayFacts,
+	type GatewayStatus,
+	type Reach
 } from '../gateway.ts';
 
 /**
@@ -36,37 +37,30 @@ const clientShape = z.object({
 const listShape = z.object({ clients: z.record(z.string(), clientShape) });
 type Client = z.output<typeof clientShape>;
 
-type Answer<T> = { kind: 'answer'; value: T } | { kind: 'unavailable'; reason: string };
-
 const NOT_RUNNING =
 	'openNDS does not respond: it is not running, or this machine is not the router. Without openNDS and the firewall ' +
 	'guard of its configuration, devices are online unpaid.';
 
-async function ndsctl(facts: GatewayFacts, reach: Reach, args: readonly string[]): Promise<Answer<string>> {
+/** Runs ndsctl and returns its output. @throws Unavailable */
+async function ndsctl(facts: GatewayFacts, reach: Reach, args: readonly string[]): Promise<string> {
 	const program = facts.settings.ndsctl ?? 'ndsctl';
-	let output = '';
 	for (let tries = 0; tries < TRIES; tries += 1) {
-		const ran = await reach.run(program, args);
-		if (ran.code === -1) return unavailable(`${program} did not start, or did not end in time.`);
-		output = ran.output;
-		if (!/locked/i.test(output)) break;
+		const { code, output } = await reach.run(program, args);
+		if (code === -1) throw new Unavailable(`${program} did not start, or did not end in time.`);
+		if (!/locked/i.test(output)) return output;
 	}
-	if (/locked/i.test(output)) return unavailable('ndsctl is busy with another call.');
-	return { kind: 'answer', value: output };
+	throw new Unavailable('ndsctl is busy with another call.');
 }
 
-const unavailable = (reason: string) => ({ kind: 'unavailable' as const, reason });
-
-async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Answer<Client[]>> {
-	const said = await ndsctl(facts, reach, ['json']);
-	if (said.kind === 'unavailable') return said;
+async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Client[]> {
+	const output = await ndsctl(facts, reach, ['json']);
 	// Programs that it runs print before and after the JSON.
-	const text = said.value.slice(said.value.indexOf('{'), said.value.lastIndexOf('}') + 1);
-	if (text === '') return unavailable(NOT_RUNNING);
+	const text = output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1);
+	if (text === '') throw new Unavailable(NOT_RUNNING);
 	try {
-		return { kind: 'answer', value: Object.values(listShape.parse(JSON.parse(text)).clients) };
+		return Object.values(listShape.parse(JSON.parse(text)).clients);
 	} catch {
-		return unavailable('The output of "ndsctl json" is not a list of clients.');
+		throw new Unavailable('The output of "ndsctl json" is not a list of clients.');
 	}
 }
 
@@ -90,48 +84,34 @@ async function authorize(
 	facts: GatewayFacts,
 	reach: Reach
 ): Promise<CommandResult> {
-	const known = await clientsOf(facts, reach);
-	if (known.kind === 'unavailable') return known;
-	const client = known.value.find(({ mac }) => mac.toLowerCase() === device.mac);
+	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client) {
-		return unavailable('openNDS does not know the device. It will after the device has opened a page.');
+		throw new Unavailable('openNDS does not know the device. It will after the device has opened a page.');
 	}
 	if (!isSameDevice(client, device)) {
-		return unavailable('The device with this MAC address is not the one that opened the portal.');
+		throw new Unavailable('The device with this MAC address is not the one that opened the portal.');
 	}
 	if (isOnline(client)) {
-		if (isOwn(client, device) && endsAt(client, untilMs)) return { kind: 'done' };
-		const ended = await ndsctl(facts, reach, ['deauth', client.mac]);
-		if (ended.kind === 'unavailable') return ended;
+		if (isOwn(client, device) && endsAt(client, untilMs)) return 'done';
+		await ndsctl(facts, reach, ['deauth', client.mac]);
 	}
 	const minutes = Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS));
 	const words = ['auth', client.mac, String(minutes), '0', '0', '0', '0', customOf(device.user)];
-	const said = await ndsctl(facts, reach, words);
-	if (said.kind === 'unavailable') return said;
-	return /\bauthenticated\./i.test(said.value)
-		? { kind: 'done' }
-		: unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
+	if (/\bauthenticated\./i.test(await ndsctl(facts, reach, words))) return 'done';
+	throw new Unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
 }
 
 async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
-	const known = await clientsOf(facts, reach);
-	if (known.kind === 'unavailable') return known;
-	const client = known.value.find(({ mac }) => mac.toLowerCase() === device.mac);
-	if (!client || !isOnline(client) || !isSameDevice(client, device)) return { kind: 'done' };
-	const said = await ndsctl(facts, reach, ['deauth', client.mac]);
-	if (said.kind === 'unavailable') return said;
-	return /deauthenticated|not found/i.test(said.value)
-		? { kind: 'done' }
-		: unavailable('openNDS did not disconnect the device.');
+	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
+	if (!client || !isOnline(client) || !isSameDevice(client, device)) return 'done';
+	const output = await ndsctl(facts, reach, ['deauth', client.mac]);
+	if (/deauthenticated|not found/i.test(output)) return 'done';
+	throw new Unavailable('openNDS did not disconnect the device.');
 }
 
 async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus> {
-	const known = await clientsOf(facts, reach);
-	if (known.kind === 'unavailable') {
-		return { problems: [known.reason], reachable: false, clockOffsetMs: null, online: null };
-	}
-	const said = await ndsctl(facts, reach, ['status']);
-	const text = said.kind === 'answer' ? said.value : '';
+	const clients = await clientsOf(facts, reach);
+	const text = await ndsctl(facts, reach, ['status']).catch(() => '');
 	const problems: string[] = [];
 	const level = /Secure Level (\d)/.exec(text)?.[1];
 	if (level !== String(facts.settings.level ?? 1)) {
@@ -149,7 +129,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 			'openNDS 9 needs the legacy iptables, but iptables here is the nftables variant. See its configuration.'
 		);
 	}
-	return { problems, reachable: true, clockOffsetMs: null, online: known.value.filter(isOnline).length };
+	return { problems, reachable: true, clockOffsetMs: null, online: clients.filter(isOnline).length };
 }
 
 export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, status };

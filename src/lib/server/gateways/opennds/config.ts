@@ -5,12 +5,11 @@ import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '..
 import { portalAddress, type PortalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
- * The configuration of openNDS 9 (`/etc/opennds/opennds.conf`, seen with 9.10 on Debian) and of 10 and newer
- * (`/etc/config/opennds`, the same options by uci). What only the router knows, the name of its interface, is the usual
- * one and marked.
+ * Returns the configuration of openNDS 9 (`/etc/opennds/opennds.conf`, tested with 9.10 on Debian) and of 10 and newer
+ * (`/etc/config/opennds`, the same options for uci). The name of the interface is the usual one, with a comment.
  */
 
-/** Of a device that nobody set an end for: it can come to that only while we cannot be reached. */
+/** End of a device without an end of its own, which happens only while openNDS cannot reach us. */
 const BACKSTOP_MINUTES = 60;
 const INTERFACE = 'br-lan';
 const BINAUTH_FILE = '/usr/lib/opennds/airtill-binauth.sh';
@@ -29,11 +28,11 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 		['faspath', `/splash/${site.gateway.key}`],
 		['sessiontimeout', String(BACKSTOP_MINUTES)],
 		['checkinterval', '15'],
-		// Time is sold, not traffic: a phone in a pocket stays in.
+		// Airtill sells time, not traffic: an idle phone stays online.
 		['authidletimeout', '44640'],
 		['preauthidletimeout', '120'],
 		['allow_preemptive_authentication', '1'],
-		// It would announce itself by DHCP option 114, at an address without https.
+		// openNDS would announce an address without https with DHCP option 114.
 		['dhcp_default_url_enable', '0'],
 		...(asksUs ? [['binauth', BINAUTH_FILE] as const] : []),
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
@@ -47,7 +46,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 		...(asksUs
 			? [
 					{
-						title: 'openNDS: who may be online (chmod 700, it holds a secret)',
+						title: 'openNDS: BinAuth script (chmod 700, it contains a secret)',
 						file: BINAUTH_FILE,
 						text: binauthScript(
 							`${portal.origin}/opennds/${site.gateway.key}/binauth`,
@@ -57,11 +56,11 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 				]
 			: []),
 		...guards(INTERFACE, portal),
-		{ title: 'What to see to', file: null, text: steps(facts, site, portal) }
+		{ title: 'Notes', file: null, text: steps(facts, site, portal) }
 	];
 }
 
-/** Where devices are sent. On the router itself nothing is named: openNDS then takes its own address. */
+/** Returns the address of the portal. A portal on the router needs none: openNDS uses its own address. */
 function fasOf(portal: PortalAddress, facts: GatewayFacts): Option[] {
 	const port = ['fasport', portal.port || (portal.protocol === 'https:' ? '443' : '80')] as const;
 	if (isOnRouter(portal, facts)) return [port];
@@ -73,7 +72,6 @@ function fasOf(portal: PortalAddress, facts: GatewayFacts): Option[] {
 const isOnRouter = ({ hostname }: PortalAddress, { loginHosts }: GatewayFacts) =>
 	loginHosts.some((host) => host.replace(/:\d+$/, '') === hostname);
 
-/** Quotes end the value in uci, and a blank at its end is cut. */
 const gatewayName = ({ gateway }: ConfigSite) => gateway.name;
 
 const legacy = (name: string, options: readonly Option[]) =>
@@ -117,30 +115,30 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 	const level = facts.settings.level ?? 1;
 	const https = portal.protocol === 'https:';
 	const lines = [
-		'- Failing open: where openNDS stops or cannot set its rules, a router that forwards lets every device online',
-		'  unpaid. Put the guard above where the firewall starts; then such a device has no internet at all.',
-		'  The one of openNDS 10 is read by OpenWrt’s firewall (22.03 and newer): fw4 check && fw4 reload. On another system',
+		'- Firewall guard: if openNDS stops or cannot set its rules, a router that forwards connects every device unpaid.',
+		'  Install the guard above where the firewall starts; then such a device has no internet.',
+		'  OpenWrt’s firewall (22.03 and newer) reads the guard of openNDS 10: fw4 check && fw4 reload. On another system',
 		'  put it inside a table: table inet airtill { include "/etc/nftables.d/airtill-guard.nft"; }',
-		'- IPv6: openNDS 9 and 10 see to IPv4 alone, so the guard lets no device through by IPv6. Give the devices no IPv6',
-		`  addresses either (OpenWrt: uci set network.lan.ip6assign=0, uci set dhcp.lan.ra=disabled and dhcpv6=disabled), else`,
-		'  their pages wait for what does not come. Without the guard, every device is online unpaid by IPv6.',
+		'- IPv6: openNDS 9 and 10 control only IPv4, so the guard blocks IPv6. Without it every device is online unpaid by',
+		`  IPv6. Give devices no IPv6 addresses either, or their pages load slowly (OpenWrt: uci set network.lan.ip6assign=0,`,
+		'  uci set dhcp.lan.ra=disabled and dhcpv6=disabled).',
 		'- openNDS 9 needs the legacy iptables (Debian: update-alternatives --set iptables /usr/sbin/iptables-legacy);',
-		'  with the one of nftables it ends at its start. Where it was killed, its old chains keep it from starting:',
+		'  with iptables-nft it exits at once. After a crash its old chains prevent a start:',
 		'  iptables -t filter|nat|mangle -F and -X for the chains nds*, or restart the firewall.',
-		'- Devices need a lease of the router’s own DHCP (dnsmasq); others are answered 403.',
-		'- Walled garden: openNDS opens the way to the portal by itself. Open nothing else; least of all the addresses by',
-		'  which phones look for the internet (captive.apple.com, connectivitycheck.gstatic.com, msftconnecttest.com).',
-		'- DHCP option 114 is not to be set: the API knows a device by its address alone, and behind this router all have',
-		'  the router’s. A phone that reads there that it is captive says so for ever.'
+		'- Devices need a lease from the router’s own DHCP (dnsmasq); openNDS answers others with 403.',
+		'- Walled garden: openNDS allows the portal automatically. Allow nothing else, above all no address with which',
+		'  phones detect the internet (captive.apple.com, connectivitycheck.gstatic.com, msftconnecttest.com).',
+		'- DHCP option 114: do not set it. The API identifies a device by its IP address, and all devices behind this router',
+		'  share one: a phone would show "sign in" for ever.'
 	];
 	if (!isIPv4(portal.hostname) && !isOnRouter(portal, facts)) {
 		lines.unshift(
-			`- Put the IP address of ${portal.hostname} in place of IP-OF-${portal.hostname} (fasremoteip); with openNDS 10 also`,
-			'  in the guard, and take the "#" from its line: else no device reaches the portal.'
+			`- Replace IP-OF-${portal.hostname} (fasremoteip) with the IP address of ${portal.hostname}; with openNDS 10 also in`,
+			'  the guard, and remove the "#" from its line. Otherwise no device reaches the portal.'
 		);
 	}
 	if (site.origin === null) {
-		lines.unshift(`- Put the address of this machine in place of ${UNKNOWN.machine}, or set ORIGIN.`);
+		lines.unshift(`- Replace ${UNKNOWN.machine} with the address of this machine, or set ORIGIN.`);
 	}
 	if (level === 1 && https) {
 		lines.unshift(
@@ -152,16 +150,16 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 	}
 	if (level === 4) {
 		lines.push(
-			'- Level 4 begins with openNDS 10. The router asks here every 5 s. It counts in minutes, and cannot be told to',
-			'  end before that: a purchase that is ended early stays online there until the time that was paid is over.'
+			'- Level 4 needs openNDS 10 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
+			'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
 		);
 	} else if (facts.settings.ndsctl) {
 		lines.push(
-			`- Airtill runs ${facts.settings.ndsctl} on this machine: its process must be allowed to (root, as openNDS itself).`
+			`- Airtill runs ${facts.settings.ndsctl} on this machine: its process needs permission (root, as openNDS).`
 		);
 	} else {
 		lines.push(
-			'- Devices that are online end at the second that was told at their sign-in; added time counts from the next one.'
+			'- A device goes offline at the second that was set at its sign-in; added time counts from the next sign-in.'
 		);
 	}
 	return `${lines.join('\n')}\n`;

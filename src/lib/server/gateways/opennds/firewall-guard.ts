@@ -3,9 +3,9 @@ import type { ConfigPart } from '../gateway.ts';
 import type { PortalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
- * A rule of the router's own that stands behind openNDS: what openNDS has not let in is not forwarded, whether openNDS
- * runs or not. It marks packets of devices that may be online (fw_mark_authenticated, fw_mark_trusted). openNDS 9 and 10
- * see to IPv4 alone (openNDS issues 408 and 625): by IPv6 every device would be online unpaid.
+ * Returns firewall rules after those of openNDS: the router forwards only packets that openNDS has marked
+ * (fw_mark_authenticated, fw_mark_trusted), even if openNDS does not run. openNDS 9 and 10 control only IPv4 (openNDS
+ * issues 408 and 625): with IPv6 every device would be online unpaid.
  */
 export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
@@ -19,10 +19,10 @@ export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 			file: '/etc/opennds/airtill-guard.sh',
 			text: [
 				'#!/bin/sh',
-				'# openNDS puts its own chains before this rule, and accepts there whom it has let in.',
+				'# openNDS inserts its chains before this rule, and accepts authenticated devices there.',
 				`iptables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || iptables -A FORWARD -i ${lan} -j REJECT`,
 				'guarded=$?',
-				'# openNDS 9 does not see to IPv6: no device has it. Where ip6tables does not work, not on this interface at all.',
+				'# openNDS 9 does not control IPv6: reject it. If ip6tables does not work, disable IPv6 on this interface.',
 				'if [ -e /proc/net/if_inet6 ]; then',
 				`\tip6tables -C FORWARD -i ${lan} -j REJECT 2>/dev/null || ip6tables -I FORWARD -i ${lan} -j REJECT ||`,
 				`\t\techo 1 >/proc/sys/net/ipv6/conf/${lan}/disable_ipv6`,
@@ -35,7 +35,7 @@ export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 			title: 'Guard for openNDS 10 and newer',
 			file: '/etc/nftables.d/airtill-guard.nft',
 			// A chain and no table: OpenWrt's firewall (fw4) reads these files inside its own table inet fw4, which it
-			// makes anew at each start, and keeps them over a system upgrade.
+			// creates at each start, and keeps them over a system upgrade.
 			text: [
 				'# Read by OpenWrt inside "table inet fw4": fw4 check && fw4 reload',
 				'# IPv6 bears no mark of openNDS 10, and is rejected.',

@@ -41,82 +41,80 @@ const API_PATHS: Partial<Record<GatewayKind, string>> = {
 export const usesRadius = (kind: GatewayKind, { control }: GatewaySettings): boolean =>
 	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && control !== 'rest');
 
-/** Validates the connection, adds it to `settings` and returns the credentials. */
-export function checkConnection(
-	input: ConnectionInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): GatewayCredentials {
-	const { control } = input;
+/** A check in progress. Problems are reported; valid values are added to the settings and credentials. */
+export interface Check<Input> {
+	input: Input;
+	kind: GatewayKind;
+	settings: GatewaySettings;
+	credentials: GatewayCredentials;
+	report: Report;
+}
+
+/** Validates the connection. */
+export function checkConnection(check: Check<ConnectionInput>): void {
+	const { input, kind, settings, report } = check;
+	const { control, ndsctl } = input;
 	if (control !== null) {
 		if (kind !== 'mikrotik') report('control', 'only MikroTik has this option; leave it out');
 		else if (control === 'radius' || control === 'rest') settings.control = control;
 		else report('control', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
 	}
-	checkNdsctl(input, kind, settings, report);
-	const radius = checkRadius(input, kind, settings, report);
-	return { ...radius, ...checkApi(input, kind, settings, report) };
+	if (ndsctl !== null) {
+		if (kind !== 'opennds' || settings.level === 4) {
+			report('ndsctl', 'only openNDS at level 1 uses ndsctl; leave it out');
+		} else if (!PROGRAM.test(ndsctl)) report('ndsctl', 'use an absolute path, for example /usr/bin/ndsctl');
+		else settings.ndsctl = ndsctl;
+	}
+	checkRadius(check);
+	checkApi(check);
 }
 
-function checkNdsctl(
-	{ ndsctl }: ConnectionInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): void {
-	if (ndsctl === null) return;
-	if (kind !== 'opennds' || settings.level === 4) {
-		report('ndsctl', 'only openNDS at level 1 uses ndsctl; leave it out');
-	} else if (!PROGRAM.test(ndsctl)) report('ndsctl', 'use an absolute path, for example /usr/bin/ndsctl');
-	else settings.ndsctl = ndsctl;
-}
-
-function checkRadius(
-	{ nas, radiusSecret }: ConnectionInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): GatewayCredentials {
+function checkRadius({ input, kind, settings, credentials, report }: Check<ConnectionInput>): void {
+	const { nas, radiusSecret } = input;
 	if (!usesRadius(kind, settings)) {
 		if (nas !== null) report('nas', 'the gateway uses no RADIUS server; leave it out');
 		if (radiusSecret !== null) report('radius-secret', 'the gateway uses no RADIUS server; leave it out');
-		return {};
+		return;
 	}
 	if (nas !== null) {
 		const found = parseNas(nas);
 		if (found) Object.assign(settings, found);
 		else report('nas', `"${nas}" is not an address or address:port; for example 10.8.0.2 or 10.8.0.2:3799`);
 	}
-	if (radiusSecret === null) return {};
-	const problem = radiusSecretProblem(radiusSecret);
-	if (problem !== null) report('radius-secret', problem);
-	return { radiusSecret };
+	if (radiusSecret !== null) {
+		checkRadiusSecret(radiusSecret, report);
+		credentials.radiusSecret = radiusSecret;
+	}
 }
 
-export const radiusSecretProblem = (secret: string): string | null =>
-	RADIUS_SECRET.test(secret) ? null : 'use 16 to 64 letters, digits, hyphens or underscores';
+export function checkRadiusSecret(secret: string, report: Report): void {
+	if (RADIUS_SECRET.test(secret)) return;
+	report('radius-secret', 'use 16 to 64 letters, digits, hyphens or underscores');
+}
 
-function checkApi(
-	input: ConnectionInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): GatewayCredentials {
-	const { api, apiCertificate } = input;
+function checkApi(check: Check<ConnectionInput>): void {
+	const { input, kind, settings, report } = check;
+	const { api, apiUser, apiKey, apiCertificate, apiInsecure } = input;
+	const entered = Object.entries({
+		api: api !== null,
+		'api-user': apiUser !== null,
+		'api-key': apiKey !== null,
+		'api-certificate': apiCertificate !== null,
+		'api-insecure': apiInsecure
+	}).flatMap(([field, isEntered]) => (isEntered ? [field] : []));
 	const path = API_PATHS[kind];
 	if (path === undefined || (kind === 'mikrotik' && settings.control !== 'rest')) {
 		const reason =
 			kind === 'mikrotik' ? 'add --control rest, or leave it out' : `${kind} has no API; leave it out`;
-		for (const field of enteredApiFields(input)) report(field, reason);
-		return {};
+		for (const field of entered) report(field, reason);
+		return;
 	}
 	if (api === null) {
 		if (kind === 'mikrotik') report('api', 'give the URL of its REST API, for example https://10.8.0.2');
-		else for (const field of enteredApiFields(input)) report(field, 'add --api with the URL of the API');
-		return {};
+		else for (const field of entered) report(field, 'add --api with the URL of the API');
+		return;
 	}
-	const { address, problem } = apiAddress(api, path, kind === 'unifi' && !input.apiInsecure);
+	const { address, problem } = apiAddress(api, path, kind === 'unifi' && !apiInsecure);
 	if (problem !== null) report('api', problem);
 	else settings.api = address;
 	if (apiCertificate !== null) {
@@ -126,41 +124,26 @@ function checkApi(
 			report('api-certificate', 'an http API has no certificate; leave it out');
 		else settings.apiCertificate = pem;
 	}
-	return checkApiCredentials(input, kind, report);
+	checkApiCredentials(check);
 }
 
-function enteredApiFields({ api, apiUser, apiKey, apiCertificate, apiInsecure }: ConnectionInput) {
-	const entered = {
-		api: api !== null,
-		'api-user': apiUser !== null,
-		'api-key': apiKey !== null,
-		'api-certificate': apiCertificate !== null,
-		'api-insecure': apiInsecure
-	};
-	return (['api', 'api-user', 'api-key', 'api-certificate', 'api-insecure'] as const).filter(
-		(field) => entered[field]
-	);
-}
-
-export function checkApiCredentials(
-	{ apiUser, apiKey }: Pick<ConnectionInput, 'apiUser' | 'apiKey'>,
-	kind: GatewayKind,
-	report: Report
-): GatewayCredentials {
+export function checkApiCredentials({
+	input: { apiUser, apiKey },
+	kind,
+	credentials,
+	report
+}: Omit<Check<Pick<ConnectionInput, 'apiUser' | 'apiKey'>>, 'settings'>): void {
 	if (kind !== 'mikrotik') {
 		if (apiUser !== null) report('api-user', 'only RouterOS has API users; leave it out');
 	} else if (apiUser === null) report('api-user', 'give the RouterOS user that may use the REST API');
 	else if (!API_USER.test(apiUser)) report('api-user', 'use up to 64 characters without spaces and colons');
+	else credentials.apiUser = apiUser;
 	if (apiKey === null) {
 		const content = kind === 'unifi' ? 'the API key' : "the API user's password";
 		report('api-key', `give a file with ${content} (--api-key-file)`);
 	} else if (!API_KEY.test(apiKey)) {
 		report('api-key', 'the file must contain one line of up to 256 printable ASCII characters');
-	}
-	return {
-		...(apiKey === null ? {} : { apiKey }),
-		...(apiUser === null ? {} : { apiUser })
-	};
+	} else credentials.apiKey = apiKey;
 }
 
 function parseCertificate(pem: string): string | null {

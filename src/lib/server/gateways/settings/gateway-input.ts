@@ -7,7 +7,7 @@ import {
 	type GatewaySettings
 } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
-import { checkConnection, usesRadius, type ConnectionInput } from './connection.ts';
+import { checkConnection, usesRadius, type Check, type ConnectionInput } from './connection.ts';
 import { GatewayInputError, type FieldProblem, type Report } from './input-error.ts';
 
 export { GatewayInputError } from './input-error.ts';
@@ -27,16 +27,7 @@ export interface GatewayInput extends ConnectionInput {
 	externalAccess: boolean;
 }
 
-export interface CheckedGateway {
-	name: string;
-	routerId: number;
-	kind: GatewayKind;
-	loginHosts: string[];
-	secret: string | null;
-	settings: GatewaySettings;
-	/** The credentials that were entered; others are generated. */
-	credentials: GatewayCredentials;
-}
+export type CheckedGateway = ReturnType<typeof checkGateway>;
 
 const MAX_LOGIN_HOSTS = 5;
 const MAX_ACCESS_POINTS = 200;
@@ -58,8 +49,11 @@ export const generatedCredentials = (kind: GatewayKind, settings: GatewaySetting
 	token: usesRadius(kind, settings) || kind === 'opennds'
 });
 
-/** Validates a gateway. @throws GatewayInputError with every wrong field */
-export function checkGateway(input: GatewayInput): CheckedGateway {
+/**
+ * Validates a gateway. Credentials that were not entered are generated later.
+ * @throws GatewayInputError with every wrong field
+ */
+export function checkGateway(input: GatewayInput) {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
 
@@ -70,13 +64,15 @@ export function checkGateway(input: GatewayInput): CheckedGateway {
 		report('kind', `use one of ${GATEWAY_KINDS.join(', ')}`);
 		throw new GatewayInputError(problems);
 	}
+	const settings: GatewaySettings = {};
+	const credentials: GatewayCredentials = {};
+	const check = { input, kind, settings, credentials, report };
 	const loginHosts = checkLoginHosts(input.loginHosts, kind, report);
 	if (input.secret !== null) checkSecret(kind, input.secret, report);
-	const settings: GatewaySettings = {};
-	checkLevel(input, kind, settings, report);
-	checkSite(input, kind, settings, report);
-	const credentials = checkConnection(input, kind, settings, report);
-	checkExternalAccess(input, kind, settings, report);
+	checkLevel(check);
+	checkSite(check);
+	checkConnection(check);
+	checkExternalAccess(check);
 
 	if (problems.length > 0) throw new GatewayInputError(problems);
 	const { name, routerId, secret } = input;
@@ -84,12 +80,8 @@ export function checkGateway(input: GatewayInput): CheckedGateway {
 }
 
 /** A gateway that Airtill cannot control is accepted only on request: buyers would pay and stay offline. */
-function checkExternalAccess(
-	{ externalAccess, api }: GatewayInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): void {
+function checkExternalAccess({ input, kind, settings, report }: Check<GatewayInput>): void {
+	const { externalAccess, api } = input;
 	if (kind !== 'unifi' || api !== null) {
 		if (externalAccess) report('external-access', 'Airtill lets devices online here; leave it out');
 	} else if (externalAccess) settings.external = true;
@@ -127,12 +119,7 @@ export function checkSecret(kind: GatewayKind, secret: string, report: Report): 
 	else if (!rule.pattern.test(secret)) report('secret', rule.rule);
 }
 
-function checkLevel(
-	{ level }: GatewayInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): void {
+function checkLevel({ input: { level }, kind, settings, report }: Check<GatewayInput>): void {
 	if (level === null) {
 		if (kind === 'opennds') settings.level = 1;
 	} else if (kind !== 'opennds') report('level', 'only openNDS has levels; leave it out');
@@ -140,12 +127,8 @@ function checkLevel(
 	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
 }
 
-function checkSite(
-	{ site, accessPoints }: GatewayInput,
-	kind: GatewayKind,
-	settings: GatewaySettings,
-	report: Report
-): void {
+function checkSite({ input, kind, settings, report }: Check<GatewayInput>): void {
+	const { site, accessPoints } = input;
 	if (kind !== 'unifi') {
 		if (site !== null) report('site', 'only UniFi has sites; leave it out');
 		if (accessPoints.length > 0) report('access-point', 'only UniFi needs access points; leave it out');

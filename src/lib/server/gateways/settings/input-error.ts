@@ -1,32 +1,11 @@
-/** Names of fields, as in the options of the command line. */
-export type InputField =
-	| 'name'
-	| 'router'
-	| 'kind'
-	| 'login-host'
-	| 'secret'
-	| 'level'
-	| 'site'
-	| 'access-point'
-	| 'external-access'
-	| 'token'
-	| 'control'
-	| 'nas'
-	| 'ndsctl'
-	| 'api'
-	| 'api-user'
-	| 'api-key'
-	| 'api-certificate'
-	| 'api-insecure'
-	| 'radius-secret';
-
 export interface FieldProblem {
-	field: InputField;
+	/** The option of the command line, without hyphens in front. */
+	field: string;
 	reason: string;
 }
 
 /** Collects the problems of an input. */
-export type Report = (field: InputField, reason: string) => void;
+export type Report = (field: string, reason: string) => void;
 
 /** The input is invalid; lists every wrong field with the reason. */
 export class GatewayInputError extends Error {

@@ -1,4 +1,4 @@
-import { checkApiCredentials, radiusSecretProblem } from './connection.ts';
+import { checkApiCredentials, checkRadiusSecret } from './connection.ts';
 import { checkSecret, generatedCredentials, hasSharedSecret, type CheckedGateway } from './gateway-input.ts';
 import { GatewayInputError, type FieldProblem, type Report } from './input-error.ts';
 
@@ -29,19 +29,18 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 	if (radiusSecret !== null && !generated.radiusSecret) {
 		report('radius-secret', 'the gateway uses no RADIUS server; leave it out');
 	} else if (radiusSecret !== null && radiusSecret !== 'new') {
-		const problem = radiusSecretProblem(radiusSecret);
-		if (problem !== null) report('radius-secret', problem);
+		checkRadiusSecret(radiusSecret, report);
 	}
 	if (token !== null && !generated.token) report('token', `${kind} has no token; leave it out`);
 
 	if (apiKey !== null || apiUser !== null) {
 		if (settings.api === undefined) report('api-key', 'the gateway was registered without --api');
 		else {
-			const entered = {
+			const input = {
 				apiKey: apiKey ?? credentials.apiKey ?? null,
 				apiUser: apiUser ?? credentials.apiUser ?? null
 			};
-			checkApiCredentials(entered, kind, report);
+			checkApiCredentials({ input, kind, credentials: {}, report });
 		}
 	}
 	if (problems.length > 0) throw new GatewayInputError(problems);

@@ -23,11 +23,11 @@ export interface BrandChange {
 	logo: Buffer | 'keep' | 'remove';
 }
 
-/** A brand change with an invalid field. For `logo` the message is shown to the owner. */
+/** A brand change with an invalid field. The message is for the owner, if the reason is `logo`. */
 export class BrandRefused extends Error {
 	readonly reason: 'name_unseen' | 'name_long' | 'colour_format' | 'colour_grey' | 'logo';
 
-	constructor(reason: BrandRefused['reason'], message: string) {
+	constructor(reason: BrandRefused['reason'], message: string = reason) {
 		super(message);
 		this.name = 'BrandRefused';
 		this.reason = reason;
@@ -135,28 +135,20 @@ function checkedName(text: string): string | null {
 		.trim();
 	// Invisible characters can disguise a name. Persian and Indic scripts need the two joiners.
 	if (/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u.test(name.replace(/[\u200c\u200d]/g, ''))) {
-		throw new BrandRefused('name_unseen', 'The name has invisible characters. Type it again.');
+		throw new BrandRefused('name_unseen');
 	}
-	if ([...name].length > MAX_BRAND_NAME) {
-		throw new BrandRefused('name_long', `Use a name of at most ${MAX_BRAND_NAME} characters.`);
-	}
+	if ([...name].length > MAX_BRAND_NAME) throw new BrandRefused('name_long');
 	return name === '' ? null : name;
 }
 
 function checkedAccent(text: string): string {
 	const colour = parseColour(text.trim());
-	if (colour === null) throw new BrandRefused('colour_format', 'Write the colour like #0a6b4b.');
-	if (!accentOf(colour)) {
-		throw new BrandRefused('colour_grey', 'Grey links and buttons look like text. Use a colour.');
-	}
+	if (colour === null) throw new BrandRefused('colour_format');
+	if (!accentOf(colour)) throw new BrandRefused('colour_grey');
 	return colour;
 }
 
-async function checkedLogo(bytes: Buffer): Promise<LogoPicture> {
-	try {
-		return await drawLogo(bytes);
-	} catch (error) {
-		if (error instanceof LogoRefused) throw new BrandRefused('logo', error.message);
-		throw error;
-	}
-}
+const checkedLogo = (bytes: Buffer): Promise<LogoPicture> =>
+	drawLogo(bytes).catch((error: unknown) => {
+		throw error instanceof LogoRefused ? new BrandRefused('logo', error.message) : error;
+	});

@@ -35,13 +35,12 @@ export interface Relation {
 	adds?: { purchaseId: number; sessionId: number | null };
 }
 
-export interface Ordering {
-	/** @returns the token of the purchase; @throws as Purchases.buy, and PaidMeanwhile */
-	buy(api: ApiClient, token: string, form: PurchaseForm, relation?: Relation): Promise<string>;
-	/** Orders the session and starts the payment, unless that was done. @throws as Purchases.buy, and PaidMeanwhile */
-	complete(api: ApiClient, row: store.PurchaseRow): Promise<void>;
-	/** Starts a payment. Does nothing if one is pending or has paid for the session. */
-	pay(api: ApiClient, row: store.PurchaseRow, phone: string): Promise<void>;
+export interface OrderingContext {
+	database: Database;
+	clock: Clock;
+	codes: Codes;
+	/** Purchases that this process is completing: a second click waits for the first. */
+	completing: Map<number, Promise<void>>;
 }
 
 /** The price has changed since the buyer saw it. Nothing was charged. */
@@ -55,149 +54,166 @@ export class PriceChanged extends Error {
 /** The session to replace was paid in the meantime. */
 export class PaidMeanwhile extends Error {}
 
-export function createOrdering(database: Database, clock: Clock, codes: Codes): Ordering {
-	const { db } = database;
-
-	/** Purchases that this process is completing: a second click waits for the first. */
-	const completing = new Map<number, Promise<void>>();
-
-	function complete(api: ApiClient, row: store.PurchaseRow): Promise<void> {
-		const running = completing.get(row.id);
-		if (running) return running;
-		const work = takeMissingSteps(api, row).finally(() => completing.delete(row.id));
-		completing.set(row.id, work);
-		return work;
+/**
+ * Places an order, or continues the purchase that the same form began.
+ * @returns the token of the purchase's page
+ * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown; nothing is kept and nothing
+ * was charged then. PaidMeanwhile if the session to replace was paid.
+ */
+export async function buy(
+	context: OrderingContext,
+	api: ApiClient,
+	givenToken: string,
+	form: PurchaseForm,
+	relation: Relation = {}
+): Promise<string> {
+	const { db } = context.database;
+	const { token, row } = await begin(context, givenToken, form, relation);
+	try {
+		await complete(context, api, row);
+	} catch (error) {
+		const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
+		// The purchase that this one replaces is cancelled by now: its page continues.
+		const continues = isUnanswered || (error instanceof ApiProblem && relation.isAnyOrder);
+		if (continues && (await store.find(db, row.token_hash))?.session_id != null) return token;
+		// Refused: no payment exists. After any other failure one may, so the row stays: the same form uses the same keys.
+		if (isRefusal(error)) await store.removeUnpaid(db, row);
+		throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
 	}
+	return token;
+}
 
-	async function takeMissingSteps(api: ApiClient, given: store.PurchaseRow): Promise<void> {
-		const row = (await store.find(db, given.token_hash)) ?? given;
-		if (store.paymentIds(row).length > 0) return;
-		await pay(api, row.session_id === null ? await addSession(api, row) : row, row.phone);
-	}
+/**
+ * Orders the session and starts the payment, unless that was done.
+ * @param row updated to what was read and stored of it
+ * @throws as `buy`
+ */
+export function complete(context: OrderingContext, api: ApiClient, row: store.PurchaseRow): Promise<void> {
+	const running = context.completing.get(row.id);
+	if (running) return running;
+	const work = takeMissingSteps(context, api, row).finally(() => context.completing.delete(row.id));
+	context.completing.set(row.id, work);
+	return work;
+}
 
-	async function addSession(api: ApiClient, row: store.PurchaseRow): Promise<store.PurchaseRow> {
+async function takeMissingSteps(
+	context: OrderingContext,
+	api: ApiClient,
+	row: store.PurchaseRow
+): Promise<void> {
+	const { db } = context.database;
+	Object.assign(row, await store.find(db, row.token_hash));
+	if (store.paymentIds(row).length > 0) return;
+	if (row.session_id === null) {
 		const { id } = await orderSession(api, row);
-		return store.setSession(db, row.id, id, clock.now());
+		Object.assign(row, await store.setSession(db, row.id, id, context.clock.now()));
 	}
+	await pay(context, api, row, row.phone);
+}
 
-	/** If the pass to extend has just ended, orders the same time as a new pass for the same price. */
-	async function orderSession(api: ApiClient, row: store.PurchaseRow): Promise<SessionBody> {
-		const order = {
-			router_id: row.router_id,
-			duration: row.duration,
-			payment_method: row.payment_method,
-			phone: row.phone
-		};
-		if (row.extends_session_id !== null) {
-			try {
-				const extension = { ...order, extends_session_id: row.extends_session_id };
-				return await api.createSession(extension, keyOf(row, 'extension'));
-			} catch (error) {
-				if (!(error instanceof ApiProblem) || error.code !== 'session_not_extendable') throw error;
-			}
-		}
-		return api.createSession(order, keyOf(row, 'session'));
-	}
-
-	async function pay(api: ApiClient, row: store.PurchaseRow, phone: string): Promise<void> {
-		if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
-		// Cancelled first: if the payer approves that session's request after all, its money is refunded.
-		if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
-			throw new PaidMeanwhile();
-		}
-		const order = { amount: toMajor(row.amount_minor, row.currency), phone, session_id: row.session_id };
-		const attempt = `payment-${store.paymentIds(row).length}-${phone}`;
-		try {
-			const { id } = await api.startPayment(order, keyOf(row, attempt));
-			await store.addPayment(database, row.id, id, clock.now());
-		} catch (error) {
-			if (!(error instanceof ApiProblem)) throw error;
-			if (error.code === 'amount_mismatch') {
-				// The page shows the price as it is now.
-				await api.getRouter(row.router_id);
-				throw new PriceChanged();
-			}
-			if (!IS_PAID_OR_PENDING.includes(error.code)) throw error;
-		}
-	}
-
-	async function begin(
-		token: string,
-		form: PurchaseForm,
-		relation: Relation
-	): Promise<{ token: string; row: store.PurchaseRow }> {
-		const now = clock.now();
-		const amount = toMinor(form.amount, form.currency);
-		if (amount === null) throw new PriceChanged();
-		const { replaces = null, isAnyOrder = false, adds } = relation;
-		const values = {
-			router_id: form.routerId,
-			duration: form.duration,
-			payment_method: form.paymentMethod,
-			// PostgreSQL cannot store NUL; the API refuses such a number anyway.
-			phone: form.phone.replaceAll('\0', ''),
-			amount_minor: amount,
-			currency: form.currency,
-			replaces_session_id: replaces,
-			...(adds && { extends_purchase_id: adds.purchaseId, extends_session_id: adds.sessionId }),
-			created_at: now,
-			updated_at: now
-		};
-		if (PURCHASE_TOKEN_PATTERN.test(token)) {
-			const row = await insert(token, values);
-			const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
-			if (isRelated && (isAnyOrder || isSameOrder(row, form))) return { token, row };
-		}
-		// Another order from the same page (back, other number, buy) is a purchase of its own.
-		const own = token + JSON.stringify(form);
-		const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
-		return { token: other, row: await insert(other, values) };
-	}
-
-	/** Inserts the row of a token, or returns the existing one. Added time has no code: another purchase shows it. */
-	async function insert(
-		token: string,
-		values: Omit<Parameters<typeof store.insert>[1], 'token_hash'>
-	): Promise<store.PurchaseRow> {
-		const token_hash = sha256(token);
-		for (let attempt = 0; ; attempt += 1) {
-			const code = values.extends_purchase_id === undefined ? codes.columns(token, attempt) : {};
-			try {
-				const made = await store.insert(db, { token_hash, ...values, ...code });
-				const row = made ?? (await store.find(db, token_hash));
-				if (!row) throw new Error('A purchase disappeared while it was created');
-				return row;
-			} catch (error) {
-				if (!database.isUniqueViolation(error) || attempt >= MAX_CODES) throw error;
-				// The code belongs to another purchase, or to this one if the same form arrived twice at once.
-				const found = await store.find(db, token_hash);
-				if (found) return found;
-			}
-		}
-	}
-
-	const hasSession = async (row: store.PurchaseRow) =>
-		((await store.find(db, row.token_hash))?.session_id ?? null) !== null;
-
-	return {
-		complete,
-		pay,
-		async buy(api, givenToken, form, relation = {}) {
-			const { token, row } = await begin(givenToken, form, relation);
-			try {
-				await complete(api, row);
-			} catch (error) {
-				const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
-				// The purchase that this one replaces is cancelled by now: its page continues.
-				const continues = isUnanswered || (error instanceof ApiProblem && relation.isAnyOrder);
-				if (continues && (await hasSession(row))) return token;
-				// Refused: no payment exists. After any other failure one may, so the row stays: the same form uses the same keys.
-				if (isRefusal(error)) await store.removeUnpaid(db, row.id);
-				throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
-			}
-			return token;
-		}
+/** If the pass to extend has just ended, orders the same time as a new pass for the same price. */
+async function orderSession(api: ApiClient, row: store.PurchaseRow): Promise<SessionBody> {
+	const order = {
+		router_id: row.router_id,
+		duration: row.duration,
+		payment_method: row.payment_method,
+		phone: row.phone
 	};
+	if (row.extends_session_id !== null) {
+		try {
+			const extension = { ...order, extends_session_id: row.extends_session_id };
+			return await api.createSession(extension, keyOf(row, 'extension'));
+		} catch (error) {
+			if (!(error instanceof ApiProblem) || error.code !== 'session_not_extendable') throw error;
+		}
+	}
+	return api.createSession(order, keyOf(row, 'session'));
+}
+
+/** Starts a payment. Does nothing if one is pending or has paid for the session. */
+export async function pay(
+	{ database, clock }: OrderingContext,
+	api: ApiClient,
+	row: store.PurchaseRow,
+	phone: string
+): Promise<void> {
+	if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
+	// Cancelled first: if the payer approves that session's request after all, its money is refunded.
+	if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
+		throw new PaidMeanwhile();
+	}
+	const order = { amount: toMajor(row.amount_minor, row.currency), phone, session_id: row.session_id };
+	const attempt = `payment-${store.paymentIds(row).length}-${phone}`;
+	try {
+		const { id } = await api.startPayment(order, keyOf(row, attempt));
+		await store.addPayment(database, row.id, id, clock.now());
+	} catch (error) {
+		if (!(error instanceof ApiProblem)) throw error;
+		if (error.code === 'amount_mismatch') {
+			// The page shows the price as it is now.
+			await api.getRouter(row.router_id);
+			throw new PriceChanged();
+		}
+		if (!IS_PAID_OR_PENDING.includes(error.code)) throw error;
+	}
+}
+
+async function begin(
+	context: OrderingContext,
+	token: string,
+	form: PurchaseForm,
+	relation: Relation
+): Promise<{ token: string; row: store.PurchaseRow }> {
+	const now = context.clock.now();
+	const amount = toMinor(form.amount, form.currency);
+	if (amount === null) throw new PriceChanged();
+	const { replaces = null, isAnyOrder = false, adds } = relation;
+	const values = {
+		router_id: form.routerId,
+		duration: form.duration,
+		payment_method: form.paymentMethod,
+		// PostgreSQL cannot store NUL; the API refuses such a number anyway.
+		phone: form.phone.replaceAll('\0', ''),
+		amount_minor: amount,
+		currency: form.currency,
+		replaces_session_id: replaces,
+		...(adds && { extends_purchase_id: adds.purchaseId, extends_session_id: adds.sessionId }),
+		created_at: now,
+		updated_at: now
+	};
+	if (PURCHASE_TOKEN_PATTERN.test(token)) {
+		const row = await insert(context, token, values);
+		const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
+		if (isRelated && (isAnyOrder || isSameOrder(row, form))) return { token, row };
+	}
+	// Another order from the same page (back, other number, buy) is a purchase of its own.
+	const own = token + JSON.stringify(form);
+	const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
+	return { token: other, row: await insert(context, other, values) };
+}
+
+/** Inserts the row of a token, or returns the existing one. Added time has no code: another purchase shows it. */
+async function insert(
+	{ database, codes }: OrderingContext,
+	token: string,
+	values: Omit<Parameters<typeof store.insert>[1], 'token_hash'>
+): Promise<store.PurchaseRow> {
+	const { db } = database;
+	const token_hash = sha256(token);
+	for (let attempt = 0; ; attempt += 1) {
+		const code = values.extends_purchase_id === undefined ? codes.columns(token, attempt) : {};
+		try {
+			const made = await store.insert(db, { token_hash, ...values, ...code });
+			const row = made ?? (await store.find(db, token_hash));
+			if (!row) throw new Error('A purchase disappeared while it was created');
+			return row;
+		} catch (error) {
+			if (!database.isUniqueViolation(error) || attempt >= MAX_CODES) throw error;
+			// The code belongs to another purchase, or to this one if the same form arrived twice at once.
+			const found = await store.find(db, token_hash);
+			if (found) return found;
+		}
+	}
 }
 
 /**

@@ -5,6 +5,8 @@ import type { PurchasesTable } from '#lib/server/db/schema.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
 
+const all = (queries: Queries) => queries.selectFrom('purchases').selectAll();
+
 const idList = z.array(z.int());
 
 /** Payments that were started for a purchase, oldest first. */
@@ -24,23 +26,21 @@ export async function insert(
 	return row ?? null;
 }
 
-export async function find(queries: Queries, tokenHash: string): Promise<PurchaseRow | null> {
-	const row = await queries
-		.selectFrom('purchases')
-		.selectAll()
-		.where('token_hash', '=', tokenHash)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const find = async (queries: Queries, tokenHash: string): Promise<PurchaseRow | null> =>
+	(await all(queries).where('token_hash', '=', tokenHash).executeTakeFirst()) ?? null;
 
 /** Finds the purchase of a session. */
-export async function findBySession(queries: Queries, sessionId: number): Promise<PurchaseRow | null> {
-	const row = await queries
-		.selectFrom('purchases')
-		.selectAll()
-		.where('session_id', '=', sessionId)
-		.executeTakeFirst();
-	return row ?? null;
+export const findBySession = async (queries: Queries, sessionId: number): Promise<PurchaseRow | null> =>
+	(await all(queries).where('session_id', '=', sessionId).executeTakeFirst()) ?? null;
+
+/** Finds a purchase that changed since `since` by the hash of its code. */
+export async function findByCode(
+	queries: Queries,
+	codeHash: string,
+	since: number
+): Promise<PurchaseRow | null> {
+	const changed = all(queries).where('code_hash', '=', codeHash).where('updated_at', '>=', since);
+	return (await changed.executeTakeFirst()) ?? null;
 }
 
 /** Orders of added time that are read at most. */
@@ -53,9 +53,7 @@ const MAX_UNASKED = 3;
  * MAX_UNASKED without.
  */
 export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): Promise<PurchaseRow[]> {
-	const rows = await queries
-		.selectFrom('purchases')
-		.selectAll()
+	const rows = await all(queries)
 		.where('extends_purchase_id', '=', id)
 		.orderBy('id', 'desc')
 		.limit(MAX_ROWS)
@@ -68,21 +66,6 @@ export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): P
 		left[kind] -= 1;
 		return left[kind] >= 0;
 	});
-}
-
-/** Finds a purchase that changed since `since` by the hash of its code. */
-export async function findByCode(
-	queries: Queries,
-	codeHash: string,
-	since: number
-): Promise<PurchaseRow | null> {
-	const row = await queries
-		.selectFrom('purchases')
-		.selectAll()
-		.where('code_hash', '=', codeHash)
-		.where('updated_at', '>=', since)
-		.executeTakeFirst();
-	return row ?? null;
 }
 
 /** @throws a unique violation when another purchase has the code */
@@ -112,7 +95,7 @@ export async function setSession(
 		.where('id', '=', id)
 		.where('session_id', 'is', null)
 		.execute();
-	return queries.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+	return all(queries).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
 /** Adds a payment to the purchase, once. */
@@ -123,7 +106,7 @@ export async function addPayment(
 	now: number
 ): Promise<PurchaseRow> {
 	return database.transact(async (trx) => {
-		const row = await trx.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+		const row = await all(trx).where('id', '=', id).executeTakeFirstOrThrow();
 		const ids = paymentIds(row);
 		if (ids.includes(paymentId)) return row;
 		return trx
@@ -135,7 +118,15 @@ export async function addPayment(
 	});
 }
 
-/** Deletes a purchase without payments. */
-export async function removeUnpaid(queries: Queries, id: number): Promise<void> {
-	await queries.deleteFrom('purchases').where('id', '=', id).where('payment_ids', '=', '[]').execute();
+/** Deletes a purchase without payments, unless another process has set its session since it was read. */
+export async function removeUnpaid(
+	queries: Queries,
+	{ id, session_id }: Pick<PurchaseRow, 'id' | 'session_id'>
+): Promise<void> {
+	await queries
+		.deleteFrom('purchases')
+		.where('id', '=', id)
+		.where('payment_ids', '=', '[]')
+		.where('session_id', session_id === null ? 'is' : '=', session_id)
+		.execute();
 }

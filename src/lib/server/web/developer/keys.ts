@@ -33,7 +33,3 @@ function stateOf(
 	if (key.expires_at !== null && key.expires_at <= now) return 'expired';
 	return key.hint.startsWith(`atl_${mode}_`) ? 'live' : 'other-mode';
 }
-
-/** Reads an id from an address; 0 if it is none. */
-export const idOf = (text: string | null | undefined): number =>
-	/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0;

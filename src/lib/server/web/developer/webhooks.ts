@@ -2,7 +2,7 @@ import { error, type RequestEvent } from '@sveltejs/kit';
 import { EVENT_TEXTS } from '#lib/server/api/contract/events.ts';
 import { EVENT_NAMES } from '#lib/server/api/contract/schemas.ts';
 import type { Visitor } from '../sign-in.ts';
-import { idOf } from './keys.ts';
+import { idOf } from '../page-links.ts';
 
 /** Events to choose from. The test event is sent to every endpoint. */
 export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => ({

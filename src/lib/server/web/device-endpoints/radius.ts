@@ -18,17 +18,18 @@ type Event = RequestEvent<{ gateway: string }>;
 
 const loginShape = z.object({ user: radiusText, mac: radiusText });
 
+const login =
+	(step: 'authorize' | 'accepted') =>
+	(event: Event): Promise<Response> =>
+		respond(event, loginShape, async (gateway, { user, mac }) =>
+			loginResponse(await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
+		);
+
 /** POST /radius/{key}/authorize: before the password is checked. */
-export const authorize = (event: Event): Promise<Response> =>
-	respond(event, loginShape, async (gateway, { user, mac }) =>
-		loginResponse(await event.locals.app.access.radius.authorize(gateway, { user, mac: mac || null }))
-	);
+export const authorize = login('authorize');
 
 /** POST /radius/{key}/post-auth: after the password was right. */
-export const postAuth = (event: Event): Promise<Response> =>
-	respond(event, loginShape, async (gateway, { user, mac }) =>
-		loginResponse(await event.locals.app.access.radius.accepted(gateway, { user, mac: mac || null }))
-	);
+export const postAuth = login('accepted');
 
 /** POST /radius/{key}/accounting */
 export const accounting = (event: Event): Promise<Response> =>

@@ -4,6 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
+import { idOf } from '../page-links.ts';
 import { visitor, type Visitor } from '../sign-in.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
@@ -40,9 +41,7 @@ export async function ownRouter(
 	{ actor }: OwnerVisitor
 ): Promise<OwnedRouter> {
 	try {
-		if (/^\d{1,15}$/.test(params.router)) {
-			return await locals.app.routers.ownedOne(actor, Number(params.router));
-		}
+		return await locals.app.routers.ownedOne(actor, idOf(params.router));
 	} catch (problem) {
 		if (!(problem instanceof AppError)) throw problem;
 	}

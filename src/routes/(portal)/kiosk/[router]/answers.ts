@@ -1,5 +1,8 @@
-import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RequestEvent } from '@sveltejs/kit';
 import type { FormErrors } from '#lib/checkout/pay-form.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { orderRefusal, PAID_AGAIN, unsent } from '../../refusal.ts';
 
 /** Answers the kiosk's script with JSON that no cache keeps. */
 export const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
@@ -7,6 +10,27 @@ export const answer = (body: object, status = 200, headers: Record<string, strin
 
 /** Explains a refused order by field. The buyer was not charged. */
 export const refused = (errors: FormErrors, status = 400) => answer({ errors }, status);
+
+/** Refuses an order while the service is not available. @throws other errors */
+export function unsentOrder(problem: unknown): Response {
+	if (!(problem instanceof ApiUnavailable)) throw problem;
+	return refused(unsent(problem, PAID_AGAIN).errors, 503);
+}
+
+/** Answers an order with the `{ token }` to continue with, or `{ errors }` by field. */
+export async function answerOrder(
+	event: RequestEvent,
+	router: RouterBody,
+	order: Promise<string>
+): Promise<Response> {
+	try {
+		return answer({ token: await order });
+	} catch (problem) {
+		const words = { router, region: event.locals.app.config.defaultRegion };
+		const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);
+		return refused(errors, status);
+	}
+}
 
 /** Answers while the service is not available; the kiosk repeats its request. @throws other errors */
 export function unanswered(problem: unknown): Response {

@@ -25,30 +25,11 @@ export async function kioskBrand(event: RequestEvent<{ router: string }>): Promi
 	}
 }
 
-/** The fields of a router that the kiosk shows. */
-export const shownAtKiosk = ({
-	id,
-	name,
-	address,
-	ssid,
-	price,
-	currency,
-	min_duration,
-	max_duration,
-	payment_methods,
-	access_kind
-}: RouterBody): KioskRouter => ({
-	id,
-	name,
-	address,
-	ssid,
-	price,
-	currency,
-	min_duration,
-	max_duration,
-	payment_methods,
-	signsIn: asksUserName(access_kind),
-	note: endsByItself(access_kind) ? null : m.router_shared()
+/** The router, with what the kiosk says about its sign-in. */
+export const shownAtKiosk = (router: RouterBody): KioskRouter => ({
+	...router,
+	signsIn: asksUserName(router.access_kind),
+	note: endsByItself(router.access_kind) ? null : m.router_shared()
 });
 
 /** Reads whether the kiosk can sell, and the router's prices. */

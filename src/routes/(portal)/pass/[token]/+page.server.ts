@@ -21,7 +21,7 @@ export const load: PageServerLoad = async (event) => {
 		ssid,
 		user,
 		until: untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone),
-		online: device && goOnline(event, device, { page, ssid, signIn: 'device', isGuest: true })
+		online: device && goOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
 	};
 };
 

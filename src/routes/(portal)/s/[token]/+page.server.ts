@@ -10,7 +10,7 @@ import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
 import { orUnavailable } from '../../api-errors.ts';
 import { addForm, addTime } from './add-time.ts';
-import { adoptVisit, deviceOf, goOnline, isLetIn, watchText } from './go-online.ts';
+import { adoptCaptiveSession, deviceOf, goOnline, isLetIn, watchText } from './go-online.ts';
 import { findPurchase } from './purchase.ts';
 import { pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
@@ -21,7 +21,7 @@ import { signInInstructions, takesCode } from './sign-in-instructions.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
-	await adoptVisit(event);
+	await adoptCaptiveSession(event);
 	// The purchase was replaced: its old address leads to the new one.
 	if (purchase.successor !== null && event.request.method === 'GET') {
 		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);

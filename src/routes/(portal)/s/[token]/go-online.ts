@@ -2,6 +2,7 @@ import { redirect, type RequestEvent } from '@sveltejs/kit';
 import { gatewayProblem } from '#lib/checkout/gateway-problem.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
+import type { GoOnline } from '#lib/checkout/sign-in-instructions.ts';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import type { SignIn } from './sign-in-instructions.ts';
 
@@ -10,29 +11,11 @@ const AUTOMATIC_SECONDS = 12;
 /** After a move: the buyer has seen the password. */
 const MOVED_SECONDS = 2;
 
-/** The instructions to go online on this device. */
-export interface GoOnline {
-	tone: 'good' | 'plain' | 'bad';
-	title: string | null;
-	texts: string[];
-	/** Target of the link and of the automatic navigation. */
-	address: string;
-	link: { text: string; quiet: boolean } | null;
-	/** Seconds until the automatic navigation; null without one. */
-	automaticSeconds: number | null;
-	/** Address of the page without automatic navigation. */
-	stay: string | null;
-	/** The button that moves the pass to this device. */
-	move: string | null;
-	/** Seconds until a page without script reloads, while the gateway connects the device. */
-	refreshSeconds: number | null;
-}
-
 interface GoOnlinePage {
 	page: string;
 	ssid: string;
 	signIn: SignIn;
-	isGuest?: boolean;
+	isApiBuyer?: boolean;
 }
 
 type Event = RequestEvent<{ token: string }>;
@@ -40,11 +23,11 @@ type CaptiveSessions = Event['locals']['app']['captiveSessions'];
 type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
 /** Binds the purchase to the captive session in `?visit=`: the buyer found it by its code at a gateway. */
-export async function adoptVisit(event: Event): Promise<void> {
-	const visit = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
-	if (visit === null) return;
+export async function adoptCaptiveSession(event: Event): Promise<void> {
+	const captiveSession = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
+	if (captiveSession === null) return;
 	const { token } = event.params;
-	await event.locals.app.captiveSessions.bind(visit, token);
+	await event.locals.app.captiveSessions.bind(captiveSession, token);
 	redirect(303, link(`/s/${token}`));
 }
 
@@ -53,12 +36,12 @@ export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 
 /** Returns true if the gateway connects the device without a sign-in. */
-export const isLetIn = (visit: PurchaseDevice | null): boolean =>
-	visit?.how === 'waits' && visit.deviceState !== null;
+export const isLetIn = (device: PurchaseDevice | null): boolean =>
+	device?.how === 'waits' && device.deviceState !== null;
 
 /** Changes whenever the page has something new to show, including changes at the gateway. */
-export const watchText = (watch: string, visit: PurchaseDevice | null): string =>
-	`${watch} ${visit?.deviceState ?? ''}`.trim();
+export const watchText = (watch: string, device: PurchaseDevice | null): string =>
+	`${watch} ${device?.deviceState ?? ''}`.trim();
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
@@ -71,7 +54,7 @@ interface Login {
 }
 
 /** Returns the address of the gateway's sign-in, which returns to the page; or the page if there is no sign-in. */
-export async function wayOnline(
+export async function signInAddress(
 	{ locals }: Pick<RequestEvent, 'locals'>,
 	page: string,
 	{ token, routerId, user, password }: Login
@@ -87,12 +70,12 @@ export async function wayOnline(
 /**
  * Describes how a device with an active purchase goes online.
  * @param page path of the page; `/online` under it leads to the gateway
- * @param isGuest the buyer knows username and password already
+ * @param isApiBuyer the buyer knows username and password already
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
 	{ entry, how, tried, deviceState }: PurchaseDevice,
-	{ page, ssid, signIn: way, isGuest = false }: GoOnlinePage
+	{ page, ssid, signIn: way, isApiBuyer = false }: GoOnlinePage
 ): GoOnline {
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
@@ -126,7 +109,7 @@ export function goOnline(
 		const again = { text: m.splash_go_again(), quiet: true };
 		return { ...signIn, title: null, texts: [m.splash_go_tried()], link: again };
 	}
-	const stays = isGuest || asked.has('stay') || event.request.method === 'POST';
+	const stays = isApiBuyer || asked.has('stay') || event.request.method === 'POST';
 	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
 }
 

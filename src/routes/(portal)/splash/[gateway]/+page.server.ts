@@ -1,6 +1,6 @@
 import { error, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { enter, findGateway, splashPage, visitPath } from '../splash.ts';
+import { enter, findGateway, splashPage, captiveSessionPath } from '../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** GET /splash/{key}: the gateway's parameters are in the query. The first answer is the page itself. */
@@ -21,8 +21,8 @@ export const actions: Actions = {
 		}
 		const fields = new URLSearchParams();
 		for (const [name, value] of form) if (typeof value === 'string') fields.append(name, value);
-		const visit = await enter(event, gateway, fields);
-		if (!visit) error(400, m.splash_refusal_broken());
-		redirect(303, visitPath(gateway, visit));
+		const captiveSession = await enter(event, gateway, fields);
+		if (!captiveSession) error(400, m.splash_refusal_broken());
+		redirect(303, captiveSessionPath(gateway, captiveSession));
 	}
 };

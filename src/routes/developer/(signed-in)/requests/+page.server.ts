@@ -1,6 +1,6 @@
-import { pageLinks } from '#lib/server/web/page-links.ts';
+import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
-import { idOf, keysOf } from '#lib/server/web/developer/keys.ts';
+import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
@@ -19,8 +19,8 @@ export const load: PageServerLoad = async (event) => {
 		before,
 		// One extra row shows whether there is another page.
 		limit: PAGE_SIZE + 1,
-		...(statusClass === null ? {} : { statusClass }),
-		...(key === null ? {} : { keyId: key.id })
+		statusClass,
+		keyId: key?.id ?? null
 	});
 	const entries = found.slice(0, PAGE_SIZE);
 	const hints = new Map(keys.map(({ id, hint }) => [id, hint]));

@@ -1,8 +1,7 @@
 import { link } from '#lib/i18n/current.ts';
-import { idOf } from '#lib/server/web/developer/keys.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import { routersOf } from '#lib/server/web/owner/usage.ts';
-import { pageLinks } from '#lib/server/web/page-links.ts';
+import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { gatewayStatus } from '#lib/server/gateways/registry.ts';
 import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
 import * as gatewayStore from '../grants/gateway-store.ts';
@@ -68,17 +69,15 @@ export async function removeGateway(
 	const { db } = database;
 	const none: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
-	const controller = controllerOf(gateway);
-	if (!controller) {
+	if (!controllerOf(gateway)) {
 		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
 		await gateways.remove(db, gateway);
 		return { ...none, staying: count + connected };
 	}
-	const { reachable, problems } =
-		count === 0 ? { reachable: true, problems: [] } : await controller.status(gateway, reach);
-	if (!reachable) {
+	const status = count === 0 ? null : await gatewayStatus(gateway.kind, gateway, reach);
+	if (status && !status.reachable) {
 		if (options.isForced) await gateways.remove(db, gateway);
-		const reason = problems[0] ?? 'It does not answer.';
+		const reason = status.problems[0] ?? 'It does not answer.';
 		return { ...none, isRemoved: options.isForced, left: count, reason };
 	}
 	return clearAndRemove({

@@ -1,20 +1,18 @@
-import type { Reach, CommandResult } from '#lib/server/gateways/gateway.ts';
+import { Unavailable, type CommandResult, type Reach } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 
 /** The longest pause between two calls about a grant. */
 export const MAX_BACKOFF_MS = 60_000;
 
-/** A Date header counts whole seconds: on average it is half a second behind. */
-const HALF_SECOND_MS = 500;
-
-/** Calls a gateway, and stores that it responds, its clock offset or its error. An adapter that throws is `unavailable`. */
+/** Calls a gateway, and stores that it responds, its clock offset or its error. An adapter that throws is Unavailable. */
 export async function callGateway(
-	{ gateways, log, reach }: Pick<AccessContext, 'gateways' | 'log' | 'reach'>,
+	{ gateways, log, reach }: AccessContext,
 	gateway: RegisteredGateway,
 	work: (reach: Reach) => Promise<CommandResult>
-): Promise<CommandResult> {
+): Promise<CommandResult | Unavailable> {
 	let clockOffsetMs: number | null = null;
 	const send: Reach['send'] = async (outgoing, certificate) => {
 		const sentAt = reach.now();
@@ -24,25 +22,17 @@ export async function callGateway(
 		}
 		return outcome;
 	};
-	let result: CommandResult;
-	try {
-		result = await work({ ...reach, send });
-	} catch (error) {
+	const result = await work({ ...reach, send }).catch((error: unknown) => {
+		if (error instanceof Unavailable) return error;
 		log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
-		result = { kind: 'unavailable', reason: 'An error of ours; see the log.' };
-	}
+		return new Unavailable('An error of ours; see the log.');
+	});
 	await gateways.recordStatus(gateway.id, {
-		...(result.kind === 'done' && { seen: true }),
+		...(result === 'done' && { seen: true }),
 		...(clockOffsetMs !== null && { clockOffsetMs }),
-		trouble: result.kind === 'unavailable' ? result.reason : null
+		trouble: result instanceof Unavailable ? result.message : null
 	});
 	return result;
-}
-
-/** Milliseconds that a Date header is ahead of our clock; null without a readable one. */
-export function dateOffsetMs(header: string | undefined, now: number): number | null {
-	const at = Date.parse(header ?? '');
-	return Number.isNaN(at) ? null : at + HALF_SECOND_MS - now;
 }
 
 /** The pause before the next call. A gateway that does not respond is called often only while a buyer waits. */
@@ -50,17 +40,17 @@ export const backoffMs = (
 	{ attempts }: store.GrantRow,
 	{ unresponsiveSince }: RegisteredGateway,
 	isAwaited: boolean
-): number =>
-	unresponsiveSince !== null && !isAwaited
-		? MAX_BACKOFF_MS
-		: Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
+): number => (unresponsiveSince !== null && !isAwaited ? MAX_BACKOFF_MS : exponentialMs(attempts));
+
+export const exponentialMs = (attempts: number): number =>
+	Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
 /** Stores a failed call of a grant, with the reason for people. */
 export async function recordFailure(
 	{ database, clock, log }: AccessContext,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway,
-	reason: string
+	{ message: reason }: Unavailable
 ): Promise<void> {
 	log.warn({ gateway: gateway.name, grant: grant.id, reason }, 'a gateway could not be called');
 	const to = { attempts: grant.attempts + 1, last_error: reason.slice(0, 500), updated_at: clock.now() };

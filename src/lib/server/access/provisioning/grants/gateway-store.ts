@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { exists } from '#lib/server/db/first.ts';
 import { OPEN, type GrantRow } from './store.ts';
 
 /** Grants of a gateway in an open state. */
@@ -48,14 +49,13 @@ export async function lastUnansweredAt(queries: Queries, gatewayId: number): Pro
 }
 
 /** Whether a gateway has a wanted grant, or one that was requested after `since` without an answer. */
-export async function mayLetIn(queries: Queries, gatewayId: number, since: number): Promise<boolean> {
-	const row = await openAt(queries, gatewayId)
-		.select('id')
-		.where((grant) => grant.or([grant('state', '<>', 'revoking'), grant('unanswered_at', '>', since)]))
-		.limit(1)
-		.executeTakeFirst();
-	return row !== undefined;
-}
+export const mayLetIn = (queries: Queries, gatewayId: number, since: number): Promise<boolean> =>
+	exists(
+		openAt(queries, gatewayId)
+			.select('id')
+			.where((grant) => grant.or([grant('state', '<>', 'revoking'), grant('unanswered_at', '>', since)]))
+			.limit(1)
+	);
 
 /** Releases the wanted grants of a user, or of a device in all its passes, at a gateway. Returns their ids. */
 export async function releaseDevice(

@@ -1,3 +1,4 @@
+import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { OpenPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
@@ -39,9 +40,10 @@ export async function grantAtGateway(
 	const result = await callGateway(context, gateway, (reach) =>
 		controller.authorize(login, endMs, gateway, reach)
 	);
-	if (result.kind === 'impossible') return awaitFetch(context, grant, pass);
-	if (result.kind === 'done') return (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
-	await recordFailure(context, grant, gateway, result.reason);
+	if (!(result instanceof Unavailable)) {
+		return (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
+	}
+	await recordFailure(context, grant, gateway, result);
 	const again = clock.now() + backoffMs(grant, gateway, isWaiting);
 	return isWaiting ? again : Math.min(again, pass.untilMs);
 }

@@ -1,4 +1,4 @@
-import type { CommandResult } from '#lib/server/gateways/gateway.ts';
+import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
@@ -29,15 +29,15 @@ export async function revokeAtGateway(
 	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
 	const mayStay = grant.mac !== null || grant.revoked_at !== null;
 	const stays = mayStay && (await isHeldByOther(context, grant, gateway));
-	const result = stays ? ({ kind: 'done' } as const) : await callRevoke(context, grant, gateway);
+	const result = stays ? 'done' : await callRevoke(context, grant, gateway);
 	// A request with a shorter end does not end what was confirmed before.
 	const endsItselfAt = Math.max(grant.requested_end_at ?? grant.created_at, grant.confirmed_end_at ?? 0);
-	if (result.kind === 'unavailable') {
-		await recordFailure(context, grant, gateway, result.reason);
+	if (result instanceof Unavailable) {
+		await recordFailure(context, grant, gateway, result);
 		return retryRevoke(context, grant, gateway, endsItselfAt);
 	}
 	// Ends at the gateway by itself; a device that is not there may come back before.
-	if (result.kind === 'impossible' && endsItselfAt > now) {
+	if (result === 'impossible' && endsItselfAt > now) {
 		return controllerOf(gateway) ? Math.min(endsItselfAt, now + MAX_BACKOFF_MS) : endsItselfAt;
 	}
 	// Counts from before the call: the gateway may have looked before it carried out the late request.
@@ -53,9 +53,9 @@ async function callRevoke(
 	context: AccessContext,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway
-): Promise<CommandResult> {
+): Promise<CommandResult | Unavailable> {
 	const controller = controllerOf(gateway);
-	if (!controller) return { kind: 'impossible' };
+	if (!controller) return 'impossible';
 	const login = await loginOf(context, grant, null);
 	return callGateway(context, gateway, (reach) => controller.disconnect(login, gateway, reach));
 }

@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { GrantsTable } from '#lib/server/db/schema.ts';
 
 export type GrantRow = Selectable<GrantsTable>;
@@ -7,10 +8,8 @@ export type GrantRow = Selectable<GrantsTable>;
 export const insertGrant = (queries: Queries, grant: Insertable<GrantsTable>): Promise<GrantRow> =>
 	queries.insertInto('grants').values(grant).returningAll().executeTakeFirstOrThrow();
 
-export async function findGrant(queries: Queries, id: number): Promise<GrantRow | null> {
-	const row = await queries.selectFrom('grants').selectAll().where('id', '=', id).executeTakeFirst();
-	return row ?? null;
-}
+export const findGrant = (queries: Queries, id: number): Promise<GrantRow | null> =>
+	first(queries.selectFrom('grants').selectAll().where('id', '=', id));
 
 /** States in which the gateway may let the device in. */
 export const OPEN = ['granting', 'granted', 'revoking'] as const;

@@ -10,22 +10,6 @@ import {
 import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
 
-/**
- * Sends one request to a receiver. The URL is checked before each attempt, and every address of its name at each
- * connect, so that a name that changes its answer gains nothing (DNS rebinding). No redirects, no proxy, no shared
- * cookies or connections, no decompression.
- */
-export interface Transport {
-	/** Never throws. @param signal aborts the request; the outcome is then `interrupted` */
-	send(outgoing: Outgoing, signal: AbortSignal): Promise<Outcome>;
-}
-
-export interface Outgoing {
-	url: string;
-	headers: Record<string, string>;
-	body: string;
-}
-
 export type Failure =
 	| 'timeout'
 	| 'address_not_allowed'
@@ -44,14 +28,25 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 export const KEPT_RESPONSE_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
+export type Transport = ReturnType<typeof createTransport>;
+
+/**
+ * Sends one request to a receiver. The URL is checked before each attempt, and every address of its name at each
+ * connect, so that a name that changes its answer gains nothing (DNS rebinding). No redirects, no proxy, no shared
+ * cookies or connections, no decompression.
+ */
 export function createTransport(
 	rules: UrlRules & { resolve?: Resolve; isAllowed?: (address: string) => boolean }
-): Transport {
+) {
 	const { allowInsecure, resolve = allowInsecure ? resolveLocally : resolvePublicly } = rules;
 	const isAllowed = rules.isAllowed ?? (allowInsecure ? () => true : isPublicAddress);
 	const lookup = guardedLookup(resolve, isAllowed);
 	return {
-		async send({ url, headers, body }, signal) {
+		/** Never throws. @param signal aborts the request; the outcome is then `interrupted` */
+		async send(
+			{ url, headers, body }: { url: string; headers: Record<string, string>; body: string },
+			signal: AbortSignal
+		): Promise<Outcome> {
 			if (urlRefusal(url, rules) !== null) return { failure: 'address_not_allowed' };
 			const limit = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
 			let dispatcher: Agent | null = null;

@@ -1,17 +1,16 @@
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
-import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
 import { priceAgain } from '../../../s/[token]/retry.ts';
-import { refused, answer } from '../answers.ts';
+import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /** Pays the purchase of the form's `token` again. Answers with the `{ token }` to continue with, or `{ errors }` by field. */
 export const POST: RequestHandler = async (event) => {
 	const entry = readFields(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
-	const { config, purchases } = event.locals.app;
+	const { purchases } = event.locals.app;
 	try {
 		const purchase = await purchases.find(apiClient(event), entry.token);
 		if (!purchase) return refused({ form: m.purchase_not_found() }, 404);
@@ -23,21 +22,14 @@ export const POST: RequestHandler = async (event) => {
 		// Charges only the amount that was shown.
 		if (entry.quoted !== String(priceAgain(purchase)))
 			return refused({ form: m.purchase_price_changed() }, 409);
-		try {
-			const token = await purchases.retry(apiClient(event), entry.token, {
-				paymentMethod: entry.paymentMethod,
-				phone: entry.phone,
-				amount: Number(entry.quoted),
-				currency: session.currency
-			});
-			return answer({ token });
-		} catch (problem) {
-			const words = { router, region: config.defaultRegion };
-			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);
-			return refused(errors, status);
-		}
+		const order = purchases.retry(apiClient(event), entry.token, {
+			paymentMethod: entry.paymentMethod,
+			phone: entry.phone,
+			amount: Number(entry.quoted),
+			currency: session.currency
+		});
+		return await answerOrder(event, router, order);
 	} catch (problem) {
-		if (!(problem instanceof ApiUnavailable)) throw problem;
-		return refused(unsent(problem, PAID_AGAIN).errors, 503);
+		return unsentOrder(problem);
 	}
 };

@@ -1,11 +1,10 @@
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
-import { orderRefusal, PAID_AGAIN, unsent } from '../../../refusal.ts';
 import { kioskRouter } from '../availability.ts';
-import { refused, answer } from '../answers.ts';
+import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /**
@@ -14,7 +13,7 @@ import type { RequestHandler } from './$types';
  */
 export const POST: RequestHandler = async (event) => {
 	const entry = readPayEntry(await readForm(event.request));
-	const { config, purchases } = event.locals.app;
+	const { purchases } = event.locals.app;
 	try {
 		const router = await kioskRouter(event);
 		if (!router) return refused({ form: m.kiosk_no_router() }, 404);
@@ -26,23 +25,16 @@ export const POST: RequestHandler = async (event) => {
 			return refused({ paymentMethod: m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
-		try {
-			const token = await purchases.buy(apiClient(event), entry.purchase, {
-				routerId: router.id,
-				duration: wanted.choice.duration,
-				paymentMethod: entry.paymentMethod,
-				phone: entry.phone,
-				amount: wanted.choice.amount,
-				currency: router.currency
-			});
-			return answer({ token });
-		} catch (problem) {
-			const words = { router, region: config.defaultRegion };
-			const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);
-			return refused(errors, status);
-		}
+		const order = purchases.buy(apiClient(event), entry.purchase, {
+			routerId: router.id,
+			duration: wanted.choice.duration,
+			paymentMethod: entry.paymentMethod,
+			phone: entry.phone,
+			amount: wanted.choice.amount,
+			currency: router.currency
+		});
+		return await answerOrder(event, router, order);
 	} catch (problem) {
-		if (!(problem instanceof ApiUnavailable)) throw problem;
-		return refused(unsent(problem, PAID_AGAIN).errors, 503);
+		return unsentOrder(problem);
 	}
 };

@@ -33,6 +33,6 @@ const wordsFor = (place: string) => ({
 	open: m.kiosk_setup_open(),
 	tablet: m.kiosk_setup_tablet(),
 	tablets: [m.kiosk_setup_pin(), m.kiosk_setup_awake(), m.kiosk_setup_print(), m.kiosk_setup_network()],
-	wiped: m.kiosk_setup_wiped(),
-	wiped_text: m.kiosk_setup_wiped_text()
+	cleared: m.kiosk_setup_cleared(),
+	cleared_text: m.kiosk_setup_cleared_text()
 });

@@ -1,5 +1,5 @@
 import { link } from '#lib/i18n/current.ts';
-import { wayOnline } from '../../../s/[token]/go-online.ts';
+import { signInAddress } from '../../../s/[token]/go-online.ts';
 import type { RequestHandler } from './$types';
 
 /** GET /pass/{token}/online: 303 to the gateway's sign-in, which returns to the page of the pass. See /s/{token}/online. */
@@ -8,6 +8,6 @@ export const GET: RequestHandler = async (event) => {
 	const page = link(`/pass/${token}`);
 	// A HEAD request signs no device in.
 	const pass = event.request.method === 'GET' ? await event.locals.app.apiBuyers.find(token) : null;
-	const location = pass ? await wayOnline(event, page, { token, ...pass }) : page;
+	const location = pass ? await signInAddress(event, page, { token, ...pass }) : page;
 	return new Response(null, { status: 303, headers: { location } });
 };

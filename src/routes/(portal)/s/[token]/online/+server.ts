@@ -1,7 +1,7 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { link } from '#lib/i18n/current.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
-import { wayOnline } from '../go-online.ts';
+import { signInAddress } from '../go-online.ts';
 import { purchaseShown } from '../view.ts';
 import type { RequestHandler } from './$types';
 
@@ -23,13 +23,13 @@ export const GET: RequestHandler = async (event) => {
 		const shown = found && purchaseShown(found, new Date(clock.now()), config.reportTimezone);
 		if (!found || !shown?.pass) return goTo(page);
 		const { pass } = shown;
-		const way = await wayOnline(event, page, {
+		const address = await signInAddress(event, page, {
 			token,
 			routerId: found.router.id,
 			user: loginUser(pass.last.pass_id),
 			password: pass.session.password ?? ''
 		});
-		return goTo(way);
+		return goTo(address);
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return goTo(page);
 		throw problem;

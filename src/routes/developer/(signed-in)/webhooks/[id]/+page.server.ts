@@ -3,9 +3,8 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { soon } from '#lib/checkout/poll-until.ts';
-import { idOf } from '#lib/server/web/developer/keys.ts';
 import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
-import { pageLinks } from '#lib/server/web/page-links.ts';
+import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
@@ -25,7 +24,7 @@ export const load: PageServerLoad = async (event) => {
 		before,
 		// One extra row shows whether there is another page.
 		limit: PAGE_SIZE + 1,
-		...(status === null ? {} : { status })
+		status
 	});
 	const deliveries = found.slice(0, PAGE_SIZE);
 	const next = found.length > PAGE_SIZE ? (deliveries.at(-1)?.id ?? null) : null;

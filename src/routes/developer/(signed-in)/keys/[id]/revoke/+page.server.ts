@@ -1,6 +1,7 @@
 import { error, redirect } from '@sveltejs/kit';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
-import { idOf, keysOf } from '#lib/server/web/developer/keys.ts';
+import { keysOf } from '#lib/server/web/developer/keys.ts';
+import { idOf } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const NO_KEY = 'You have no such active key.';

@@ -5,41 +5,41 @@ import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/api/http/limits.ts';
 import { orUnavailable, readForm } from '../../../../api-errors.ts';
-import { findGateway, findRouter, visitPath } from '../../../splash.ts';
+import { findGateway, findRouter, captiveSessionPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** Maximum characters of a typed text that are read and shown again. */
 const MAX_TYPED = 64;
 
-async function findVisit(event: RequestEvent<{ gateway: string; visit: string }>) {
+async function findCaptiveSession(event: RequestEvent<{ gateway: string; captiveSession: string }>) {
 	const gateway = await findGateway(event);
 	const { captiveSessions } = event.locals.app;
-	const visit = await captiveSessions.find(gateway, event.params.visit);
-	if (!visit) error(410, m.splash_refusal_over());
-	return { gateway, visit };
+	const captiveSession = await captiveSessions.find(gateway, event.params.captiveSession);
+	if (!captiveSession) error(410, m.splash_refusal_over());
+	return { gateway, captiveSession };
 }
 
 /** Signs in a buyer of the API: binds the device of this captive session to the pass of the username. */
 export const load: PageServerLoad = async (event) => {
-	const { gateway, visit } = await findVisit(event);
+	const { gateway, captiveSession } = await findCaptiveSession(event);
 	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
-	return { ssid: apart(router.ssid), back: visitPath(gateway, visit) };
+	return { ssid: apart(router.ssid), back: captiveSessionPath(gateway, captiveSession) };
 };
 
 export const actions: Actions = {
 	default: async (event) => {
-		const { gateway, visit } = await findVisit(event);
+		const { gateway, captiveSession } = await findCaptiveSession(event);
 		const { apiBuyers, captiveSessions } = event.locals.app;
 		const sent = readFields(await readForm(event.request), ['user', 'password']);
 		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
-		const seconds = await takeSignIn(event, visit.id);
+		const seconds = await takeSignIn(event, captiveSession.id);
 		if (seconds !== null) {
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: m.splash_sign_in_limited({ seconds }) });
 		}
 		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
-		await captiveSessions.bind(visit.id, token);
+		await captiveSessions.bind(captiveSession.id, token);
 		redirect(303, link(`/pass/${token}`));
 	}
 };

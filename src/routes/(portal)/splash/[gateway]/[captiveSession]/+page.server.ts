@@ -4,33 +4,37 @@ import { placeOrder } from '../../../order.ts';
 import { findGateway, findRouter, splashPage } from '../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-type Event = RequestEvent<{ gateway: string; visit: string }>;
+type Event = RequestEvent<{ gateway: string; captiveSession: string }>;
 
-async function findVisit(event: Event) {
+async function findCaptiveSession(event: Event) {
 	const gateway = await findGateway(event);
-	const visit = await event.locals.app.captiveSessions.find(gateway, event.params.visit);
-	return { gateway, visit };
+	const captiveSession = await event.locals.app.captiveSessions.find(gateway, event.params.captiveSession);
+	return { gateway, captiveSession };
 }
 
 /** The splash page of a captive session, which can be reloaded, translated and posted to. */
 export const load: PageServerLoad = async (event) => {
-	const { gateway, visit } = await findVisit(event);
-	if (!visit) error(410, m.splash_refusal_over());
-	return splashPage(event, gateway, visit);
+	const { gateway, captiveSession } = await findCaptiveSession(event);
+	if (!captiveSession) error(410, m.splash_refusal_over());
+	return splashPage(event, gateway, captiveSession);
 };
 
 export const actions: Actions = {
 	/** Buys for the device of this captive session. */
 	default: async (event) => {
-		const { gateway, visit } = await findVisit(event);
+		const { gateway, captiveSession } = await findCaptiveSession(event);
 		const { log, captiveSessions } = event.locals.app;
 		return placeOrder(
 			event,
 			() => findRouter(event, gateway),
 			async (token) => {
 				// The purchase exists, so its page is shown even if this fails.
-				const bound = visit ? captiveSessions.bind(visit.id, token) : Promise.resolve(false);
-				await bound.catch((problem: unknown) => log.error({ err: problem }, 'a visit could not be noted'));
+				const bound = captiveSession
+					? captiveSessions.bind(captiveSession.id, token)
+					: Promise.resolve(false);
+				await bound.catch((problem: unknown) =>
+					log.error({ err: problem }, 'a captive session could not be noted')
+				);
 			}
 		);
 	}

@@ -1,18 +1,18 @@
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateways/gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 
 /**
  * Configuration of FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway: an instance of rlm_rest that asks us,
- * and a virtual server for the gateway's own client. Names, key and secrets are letters, digits, hyphens and
- * underscores (rules.ts), so nothing in it is expanded that should not be; what comes with a request is quoted.
+ * and a virtual server for the gateway's own client. Names, key and secrets consist of letters, digits, hyphens and
+ * underscores (gateways/settings/), so FreeRADIUS expands nothing in them; values of a request are quoted.
  */
 
 const ROOT = '/etc/freeradius/3.0';
-/** Our answer takes milliseconds; what is longer is no answer, and the gateway asks again. */
+/** Our answer takes milliseconds; after this time the gateway asks again. */
 const TIMEOUT_SECONDS = '2.0';
 
-/** Calls of rlm_rest for which FreeRADIUS has attributes: name in the JSON, and what is put there. */
+/** Fields of our calls: name in the JSON, and FreeRADIUS's expression for the value. */
 const LOGIN = { user: '%{User-Name}', mac: '%{Calling-Station-Id}' };
-/** An access point that asks by the address of a device may say it as the user name alone. */
+/** An access point that asks by MAC address may send the address only as the username. */
 const LOGIN_BY_ADDRESS = { ...LOGIN, mac: '%{%{Calling-Station-Id}:-%{User-Name}}' };
 const REPORT = {
 	status: '%{integer:Acct-Status-Type}',
@@ -42,9 +42,9 @@ const indented = (text: string, depth: number) =>
 		.map((line) => (line === '' ? '' : '\t'.repeat(depth) + line))
 		.join('\n');
 
-/** The parts for a gateway that asks RADIUS. */
+/** Returns the parts of the configuration for a gateway that asks RADIUS. */
 export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
-	// What is added to it begins with an underscore, which no gateway's name holds: `lobby` and `lobby-inner` stay apart.
+	// Suffixes begin with an underscore, which gateway names cannot contain: `lobby` and `lobby-inner` do not collide.
 	const name = `airtill-${site.gateway.name}`;
 	const hasEap = site.router === null || site.router.accessKind === 'wpa_enterprise';
 	return [
@@ -57,14 +57,14 @@ export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] 
 				'	apt-get install freeradius freeradius-rest',
 				'',
 				`Save the next two parts as ${ROOT}/mods-enabled/${name} and ${ROOT}/sites-enabled/${name},`,
-				'with the owner freerad and the mode 640: they hold secrets. The site "default" stays: it listens on the ports',
-				`1812 and 1813. Then: freeradius -XC (which must end with "Configuration appears to be OK"), and`,
+				'with the owner freerad and the mode 640: they contain secrets. Keep the site "default": it listens on the ports',
+				`1812 and 1813. Then run freeradius -XC (it must end with "Configuration appears to be OK"), and`,
 				'systemctl restart freeradius.',
 				'',
-				'Its answers are signed (Message-Authenticator), which newer RouterOS and hostapd insist on. But the passwords',
-				'of a hotspot travel in RADIUS packets that are protected by their secret alone, and FreeRADIUS before 3.2.5',
-				'(Debian 12) does not ask for signed requests (BlastRADIUS, CVE-2024-3596): let gateway and RADIUS server talk',
-				'on one machine, in a network of their own, or through WireGuard; never over the internet.'
+				'FreeRADIUS signs its answers (Message-Authenticator), as newer RouterOS and hostapd require. But only the RADIUS',
+				'secret protects the passwords of a hotspot, and FreeRADIUS before 3.2.5 (Debian 12) does not require signed',
+				'requests (BlastRADIUS, CVE-2024-3596). Connect gateway and RADIUS server on one machine, in a separate network',
+				'or through WireGuard; never over the internet.'
 			].join('\n')
 		},
 		{
@@ -105,7 +105,7 @@ ${[
 ].join('\n')}
 
 	pool {
-		# So that the server starts while Airtill is down, and finds it again by itself.
+		# Lets the server start while Airtill is down, and reconnects automatically.
 		start = 0
 		min = 0
 		max = \${thread[pool].max_servers}
@@ -120,11 +120,9 @@ ${[
 	return hasEap ? `${rest}\n${eapText(name)}` : rest;
 }
 
-/** PEAP, and TTLS; TLS 1.3 is left out, because 3.2.1 does not finish EAP over it with all clients. */
-const eapText = (
-	name: string
-) => `# The sign-in of the Wi-Fi itself. Put a certificate of your own in place of Debian's stand-in
-# (a name under which devices know the server; usage: server authentication).
+/** PEAP and TTLS, without TLS 1.3: 3.2.1 does not finish EAP over it with all clients. */
+const eapText = (name: string) => `# WPA Enterprise. Replace Debian's self-signed certificate with your own
+# (for a name that devices can check; usage: server authentication).
 eap ${name}_eap {
 	default_eap_type = peap
 	timer_expire = 60
@@ -169,10 +167,10 @@ ${name}`;
 	secret = ${credentials.radiusSecret ?? ''}
 	shortname = ${name}
 	virtual_server = ${name}
-	# FreeRADIUS 3.2.5 and later: "yes", if the gateway signs its requests (BlastRADIUS).
+	# With FreeRADIUS 3.2.5 and later use "yes" if the gateway signs its requests (BlastRADIUS).
 	require_message_authenticator = no
 }`;
-	return `# The gateway "${name}". Written by "airtill gateways config"; holds secrets.
+	return `# The gateway "${name}". Written by "airtill gateways config"; contains secrets.
 ${settings.nas === undefined ? withoutAddress(client) : client}
 
 server ${name} {
@@ -190,7 +188,7 @@ ${indented(hasEap ? unlessEap(`${name}_eap {\n\tok = return\n}`, `${ask}\nchap\n
 		Auth-Type MS-CHAP {
 			mschap
 		}
-		# Its name where another site uses that.
+		# The name that other sites use.
 		mschap${hasEap ? `\n\t\t${name}_eap` : ''}
 	}
 
@@ -202,7 +200,7 @@ ${indented(hasEap ? unlessEap(`${name}_eap {\n\tok = return\n}`, `${ask}\nchap\n
 ${indented(ask, 2)}
 	}
 
-	# The password was right. A no to that (another device has the place) is a no to the device.
+	# The password was right. Airtill can still refuse the device, for example if the pass has no free device slot.
 	post-auth {
 ${indented(hasEap ? unlessEap(EAP_REPLY, `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
 		Post-Auth-Type REJECT {
@@ -215,20 +213,19 @@ ${hasEap ? innerText(name, ask) : ''}`;
 }
 
 /**
- * An answer to EAP is signed anyway; of the others FreeRADIUS before 3.2.5 signs only those that are asked for. RouterOS
- * 7.15 and later, and hostapd with radius_require_message_authenticator, drop what is not signed.
+ * Answers to EAP are always signed; FreeRADIUS before 3.2.5 signs others only on request. RouterOS 7.15 and later, and
+ * hostapd with radius_require_message_authenticator, drop unsigned answers.
  */
 const SIGNED = `# Filled in when the answer is sent.
 update reply {
 	&Message-Authenticator := 0x00
 }`;
 
-/** A made-up address would be a client that nobody is; two gateways with it would keep FreeRADIUS from starting. */
+/** Comments the client out: FreeRADIUS does not start if two gateways have the same placeholder address. */
 const withoutAddress = (client: string) =>
 	[
-		'# NOBODY IS ANSWERED YET: the address from which this gateway asks is not known. Register the gateway again with',
-		'# --nas ADDRESS (then a pass that is ended ends at once, too), or put it in place of ' +
-			`${UNKNOWN.gateway} and take`,
+		'# NOT ACTIVE YET: the address of this gateway is unknown. Register the gateway again with --nas ADDRESS (then a pass',
+		`# that is ended early ends at once, too). Or replace ${UNKNOWN.gateway} with it, and remove`,
 		'# the "#" from the lines of this client. No other client may have the same address.',
 		...client.split('\n').map((line) => `#${line}`)
 	].join('\n');
@@ -236,7 +233,7 @@ const withoutAddress = (client: string) =>
 const unlessEap = (withEap: string, without: string) =>
 	`if (&EAP-Message) {\n${indented(withEap, 1)}\n}\nelse {\n${indented(without, 1)}\n}`;
 
-/** What was learnt inside the tunnel. An answer has one user name: the outer one, which may be "anonymous", gives way. */
+/** Adds the reply of the inner tunnel. Removes the outer username first, which may be "anonymous": a reply has only one. */
 const EAP_REPLY = `update reply {
 	&User-Name !* ANY
 }
@@ -244,7 +241,7 @@ update {
 	&reply: += &session-state:
 }`;
 
-/** Inside the tunnel: what the answer holds reaches the outer one by way of its session state. */
+/** The server inside the tunnel. Its reply reaches the outer server through the session state. */
 const innerText = (name: string, ask: string) => `
 server ${name}_inner {
 	authorize {

@@ -1,0 +1,63 @@
+import type { ApiClient } from '../api-client.ts';
+import { parseMobile } from '#lib/domain/phone.ts';
+import { readCode } from '#lib/checkout/purchase/code.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import type { PurchasesContext } from './purchases.ts';
+import * as store from './store.ts';
+
+/**
+ * A code opens a purchase for this long after its last change: the longest pass and a month. The address of its page
+ * never expires.
+ */
+const CODE_MS = 60 * 24 * 60 * 60 * 1000;
+
+type Resumed =
+	| { kind: 'found'; token: string }
+	/** `crowded`: the total limit is used up, and the number was not given or is not the purchase's. */
+	| { kind: 'unknown' | 'crowded' }
+	| { kind: 'limited'; retryAfterSeconds: number };
+
+/**
+ * Opens a purchase by its resume code. Each try counts against a limit of its IP network and a total limit, so codes
+ * cannot be guessed. Anybody can use up the total limit; a code then opens only with the phone number that paid, so
+ * that buyers are not locked out.
+ * @param typed `phone` is the number as typed; '' if none was requested
+ */
+export async function resume(
+	context: PurchasesContext,
+	api: ApiClient,
+	typed: { code: string; phone: string },
+	network: string
+): Promise<Resumed> {
+	const { database, clock, codes, rateLimits, maxCodes, region } = context;
+	const code = readCode(typed.code);
+	// A text that cannot be a code does not count as a try.
+	if (code === null) return { kind: 'unknown' };
+	const own = await rateLimits.take(`code:${network}`, maxCodes.network);
+	if (!own.admitted) {
+		return { kind: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(own.resetMs / 1000)) };
+	}
+	const isCrowded = !(await rateLimits.take('code', maxCodes.total)).admitted;
+	const number = isCrowded ? parseMobile(typed.phone, region) : null;
+	if (isCrowded && number === null) return { kind: 'crowded' };
+	const token = await codes.open(code, clock.now() - CODE_MS);
+	if (number !== null) {
+		const row = token === null ? null : await store.find(database.db, sha256(token));
+		if (!row || !(await hasPaid(api, row, number, region))) return { kind: 'crowded' };
+	}
+	return token === null ? { kind: 'unknown' } : { kind: 'found', token };
+}
+
+/** True if a payment of the purchase was requested from this number (E.164). */
+async function hasPaid(
+	api: ApiClient,
+	row: store.PurchaseRow,
+	number: string,
+	region: string
+): Promise<boolean> {
+	if (parseMobile(row.phone, region) === number) return true;
+	for (const id of store.paymentIds(row).reverse()) {
+		if ((await api.getPayment(id)).phone === number) return true;
+	}
+	return false;
+}
