@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config';
 
 /** Packages that are needed at every start and work as a part of one file. */
 const BUNDLED = [
+	'@asteasolutions/zod-to-openapi',
+	'@hono/zod-openapi',
 	'csv-parse',
+	'hono',
 	'ipaddr.js',
 	'kysely',
 	'libphonenumber-js',

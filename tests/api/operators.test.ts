@@ -240,7 +240,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 			expect(await api().getSession(session.id)).toMatchObject({ status: 'active' });
 		});
 
-		it('money for a cancelled session goes back by the operator’s own refund', async () => {
+		it('money for a cancelled session is refunded by the operator’s own refund', async () => {
 			const session = await order();
 			const payment = await pay({ outcome: 'pending' }, session);
 			await eventually('the operator has it', async () => books(session).asked === 1);

@@ -139,7 +139,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await active(session, payment);
 	});
 
-	it('009: another amount than asked is not applied but goes back in full; the session can still be paid', async () => {
+	it('009: another amount than requested is not applied but refunded in full; the session can still be paid', async () => {
 		const { api, decided, server, sql } = fixture();
 		const { session, payment } = await start('009');
 		expect(await decided(payment)).toMatchObject({

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([simulator?.stop(), receiver?.stop()]));
 
 it(
-	'the package mtn-momo makes a user, takes money, hears of it, and is told of refusals',
+	'the package mtn-momo creates a user, takes payments and receives callbacks and refusals',
 	async () => {
 		expect(existsSync(path.join(folder, 'node_modules/mtn-momo/package.json'))).toBe(true);
 		const { collection_subscription_key = '', disbursement_subscription_key = '' } = simulator.credentials;

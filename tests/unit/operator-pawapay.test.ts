@@ -210,7 +210,7 @@ describe('the outcome of a submit', () => {
 		]);
 	}
 
-	it.each(faults)('is told when the answer is %s', async (_name, script, outcome, queued) => {
+	it.each(faults)('gets an outcome when the answer is %s', async (_name, script, outcome, queued) => {
 		const adapter = adapterFor();
 		simulator.script({}, script);
 		const payment = request();

@@ -26,7 +26,7 @@ export function propertiesOf(document: ApiDocument, schema: Schema): Property[] 
 }
 
 /** A part of a type: text, or the name of a schema that the page describes. */
-export type TypePart = { text: string } | { schema: string };
+type TypePart = { text: string } | { schema: string };
 
 /** Describes a type: "integer", "array of" and a schema, "string or null". */
 export function typeOf(schema: Schema): TypePart[] {

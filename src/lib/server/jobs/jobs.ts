@@ -36,77 +36,35 @@ const MAX_SLEEP_MS = 250;
 const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
 
+interface JobsContext {
+	database: Database;
+	clock: Clock;
+	log: Log;
+	/** Names this process in leases. */
+	owner: string;
+	running: Map<number, { task: Promise<void>; isGrouped: boolean }>;
+	stopping: AbortController;
+	handlers: Record<string, JobHandler>;
+	slowGroups: SlowGroups;
+	isClockChecked: boolean;
+	nudge(): void;
+}
+
 export function createJobs(database: Database, clock: Clock, log: Log) {
 	const owner = randomUUID();
-	const running = new Map<number, { task: Promise<void>; isGrouped: boolean }>();
+	const running: JobsContext['running'] = new Map();
 	const stopping = new AbortController();
-	let handlers: Record<string, JobHandler> = {};
-	let slowGroups: SlowGroups = async () => new Set();
 	let heartbeat: NodeJS.Timeout | undefined;
-	let isClockChecked = false;
-	const worker = createWorker(tick, {
+	const context: JobsContext = {
+		...{ database, clock, log, owner, running, stopping, handlers: {} },
+		slowGroups: async () => new Set(),
+		isClockChecked: false,
+		nudge: () => worker.nudge()
+	};
+	const worker = createWorker(() => tick(context), {
 		maxSleepMs: MAX_SLEEP_MS,
 		onError: (error) => log.error({ err: error }, 'jobs cannot be read; trying again')
 	});
-
-	async function run(job: store.Job): Promise<void> {
-		try {
-			const handler = handlers[job.kind];
-			if (!handler) throw new Error(`No handler for job ${job.kind}`);
-			const again = await handler(job.subject_id, stopping.signal);
-			if (again === null) await store.complete(database, job);
-			else await store.reschedule(database, job, { runAt: again, error: null, resetAttempts: true });
-		} catch (error) {
-			log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
-			const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
-			const message = error instanceof Error ? error.message : String(error);
-			// If this fails too (database gone), the lease runs out and the job is taken again.
-			await store
-				.reschedule(database, job, { runAt, error: redact(message).slice(0, 500), resetAttempts: false })
-				.catch(() => {});
-		}
-	}
-
-	function launch(job: store.Job): void {
-		// After a jump of the clock a job's lease can end while it runs here: finish that run first.
-		const before = running.get(job.id)?.task ?? Promise.resolve();
-		const task = before
-			.then(() => run(job))
-			.finally(() => {
-				if (running.get(job.id)?.task === task) running.delete(job.id);
-				worker.nudge();
-			});
-		running.set(job.id, { task, isGrouped: job.group_id !== null });
-	}
-
-	/** Claims due jobs and starts them; returns how long to sleep in ms. */
-	async function tick(): Promise<number> {
-		if (!isClockChecked) await checkClock();
-		const now = clock.now();
-		await store.freeExpired(database, now);
-		const lease = { owner, now, until: now + LEASE_MS };
-		const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
-		const single = await store.claimDue(database, lease, MAX_RUNNING - (running.size - groupedCount));
-		// Launched before the groups are read: a job that is claimed and not launched waits until its lease runs out.
-		for (const job of single.claimed) launch(job);
-		const grouped = await claimInGroups(database, lease, { running: groupedCount, slowGroups });
-		for (const job of grouped.claimed) launch(job);
-		if (single.claimed.length + grouped.claimed.length > 0) return 0;
-		const next = Math.min(single.nextAt ?? Infinity, grouped.nextAt ?? Infinity);
-		return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
-	}
-
-	/** Runs all jobs once if the machine's clock was set back before this process started: see platform/clock.ts. */
-	async function checkClock(): Promise<void> {
-		const now = clock.now();
-		const newest = await newestRecordAt(database);
-		if (newest !== null && newest > now + CLOCK_STEP_MS) {
-			const seconds = Math.round((newest - now) / 1000);
-			log.warn({ seconds }, 'the clock was set back; all jobs run now');
-			await store.makeAllDue(database, now, now + LEASE_MS);
-		}
-		isClockChecked = true;
-	}
 
 	return {
 		/** Schedules a job in the caller's transaction. Call `nudge` after the commit. */
@@ -128,10 +86,10 @@ export function createJobs(database: Database, clock: Clock, log: Log) {
 		},
 		/** Looks for due jobs now instead of at the next tick. */
 		nudge: worker.nudge,
-		/** @param slow groups whose jobs run one at a time */
-		start(given: Record<string, JobHandler>, slow: SlowGroups): void {
-			handlers = given;
-			slowGroups = slow;
+		/** @param slowGroups groups whose jobs run one at a time */
+		start(handlers: Record<string, JobHandler>, slowGroups: SlowGroups): void {
+			context.handlers = handlers;
+			context.slowGroups = slowGroups;
 			heartbeat = setInterval(() => {
 				if (running.size === 0) return;
 				const lease = { owner, ids: [...running.keys()], until: clock.now() + LEASE_MS };
@@ -149,4 +107,67 @@ export function createJobs(database: Database, clock: Clock, log: Log) {
 			clearInterval(heartbeat);
 		}
 	};
+}
+
+async function run(context: JobsContext, job: store.Job): Promise<void> {
+	const { database, clock, log } = context;
+	try {
+		const handler = context.handlers[job.kind];
+		if (!handler) throw new Error(`No handler for job ${job.kind}`);
+		const again = await handler(job.subject_id, context.stopping.signal);
+		if (again === null) await store.complete(database, job);
+		else await store.reschedule(database, job, { runAt: again, error: null, resetAttempts: true });
+	} catch (error) {
+		log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
+		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
+		const message = error instanceof Error ? error.message : String(error);
+		// If this fails too (database gone), the lease runs out and the job is taken again.
+		await store
+			.reschedule(database, job, { runAt, error: redact(message).slice(0, 500), resetAttempts: false })
+			.catch(() => {});
+	}
+}
+
+function launch(context: JobsContext, job: store.Job): void {
+	const { running } = context;
+	// After a jump of the clock a job's lease can end while it runs here: finish that run first.
+	const before = running.get(job.id)?.task ?? Promise.resolve();
+	const task = before
+		.then(() => run(context, job))
+		.finally(() => {
+			if (running.get(job.id)?.task === task) running.delete(job.id);
+			context.nudge();
+		});
+	running.set(job.id, { task, isGrouped: job.group_id !== null });
+}
+
+/** Claims due jobs and starts them; returns how long to sleep in ms. */
+async function tick(context: JobsContext): Promise<number> {
+	const { database, clock, owner, running, slowGroups } = context;
+	if (!context.isClockChecked) await checkClock(context);
+	const now = clock.now();
+	await store.freeExpired(database, now);
+	const lease = { owner, now, until: now + LEASE_MS };
+	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
+	const single = await store.claimDue(database, lease, MAX_RUNNING - (running.size - groupedCount));
+	// Launched before the groups are read: a job that is claimed and not launched waits until its lease runs out.
+	for (const job of single.claimed) launch(context, job);
+	const grouped = await claimInGroups(database, lease, { running: groupedCount, slowGroups });
+	for (const job of grouped.claimed) launch(context, job);
+	if (single.claimed.length + grouped.claimed.length > 0) return 0;
+	const next = Math.min(single.nextAt ?? Infinity, grouped.nextAt ?? Infinity);
+	return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
+}
+
+/** Runs all jobs once if the machine's clock was set back before this process started: see platform/clock.ts. */
+async function checkClock(context: JobsContext): Promise<void> {
+	const { database, clock, log } = context;
+	const now = clock.now();
+	const newest = await newestRecordAt(database);
+	if (newest !== null && newest > now + CLOCK_STEP_MS) {
+		const seconds = Math.round((newest - now) / 1000);
+		log.warn({ seconds }, 'the clock was set back; all jobs run now');
+		await store.makeAllDue(database, now, now + LEASE_MS);
+	}
+	context.isClockChecked = true;
 }

@@ -105,7 +105,7 @@ export function problemSchema(code: ProblemCode) {
 }
 
 /** Values of a route's examples. */
-export interface RouteExample extends RouteHeaders {
+interface RouteExample extends RouteHeaders {
 	scope: Scope;
 	/** A typical invalid value. */
 	invalid: ProblemItem;

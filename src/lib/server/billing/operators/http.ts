@@ -1,18 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
-/**
- * HTTP client for operators: one request, no redirects, no retries, everything limited. A failure is an outcome, never
- * an exception, and tells whether the request may have arrived: that decides between `refused` and `uncertain`.
- */
-export interface OperatorHttp {
-	/** Loads the HTTP client at start, so that the first buyer does not wait for it. */
-	open(): Promise<void>;
-	send(outgoing: OperatorRequest): Promise<HttpOutcome>;
-	/** Closes idle connections. */
-	stop(): Promise<void>;
-}
-
 export interface OperatorRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	url: string;
@@ -40,7 +28,13 @@ export interface OperatorHttpOptions {
 	certificate?: string;
 }
 
-export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptions): OperatorHttp {
+/**
+ * HTTP client for operators: one request, no redirects, no retries, everything limited. A failure is an outcome, never
+ * an exception, and tells whether the request may have arrived: that decides between `refused` and `uncertain`.
+ */
+export type OperatorHttp = ReturnType<typeof createOperatorHttp>;
+
+export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptions) {
 	let opened: ReturnType<typeof load> | null = null;
 
 	async function load() {
@@ -56,10 +50,11 @@ export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptio
 	}
 
 	return {
-		async open() {
+		/** Loads the HTTP client at start, so that the first buyer does not wait for it. */
+		async open(): Promise<void> {
 			await (opened ??= load());
 		},
-		async send({ method, url, headers, body }) {
+		async send({ method, url, headers, body }: OperatorRequest): Promise<HttpOutcome> {
 			const { dispatcher, request } = await (opened ??= load());
 			const limit = AbortSignal.timeout(timeoutMs);
 			try {
@@ -81,7 +76,8 @@ export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptio
 				return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
 			}
 		},
-		async stop() {
+		/** Closes idle connections. */
+		async stop(): Promise<void> {
 			if (opened) await (await opened).dispatcher.destroy();
 		}
 	};

@@ -1,8 +1,8 @@
 import { formatDuration } from '#lib/domain/duration.ts';
-import type { PaymentRequest, SubmitOutcome } from '../operators/operator.ts';
+import type { SubmitOutcome } from '../operators/operator.ts';
+import { busy } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
-import type { PaymentsContext } from './context.ts';
-import { RECONCILE_JOB, SUBMIT_JOB } from './context.ts';
+import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
 import { failureCode } from './failures.ts';
 import { keepMessage } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
@@ -17,22 +17,9 @@ import * as store from './store.ts';
 
 const RETRY_MS = 5_000;
 
-function requestFor(context: PaymentsContext, payment: store.PaymentRow, duration: string): PaymentRequest {
-	return {
-		reference: payment.reference,
-		amountMinor: payment.amount_minor,
-		currency: payment.currency,
-		payerPhone: payment.phone,
-		paymentMethod: payment.payment_method,
-		description: `Wi-Fi ${formatDuration(duration, 'en')}`,
-		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
-		expiresAt: payment.expires_at
-	};
-}
-
 /** Handler of SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
 export async function submitPayment(context: PaymentsContext, id: number): Promise<number | null> {
-	const { database, clock, sessions, operators } = context;
+	const { database, clock, sessions } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
 	if (payment.submit_state === 'submitting') return uncertain(context, id);
@@ -70,24 +57,30 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 		case 'uncertain':
 			return uncertain(context, id);
 	}
+}
 
-	async function send(
-		{ log }: PaymentsContext,
-		row: store.PaymentRow,
-		duration: string
-	): Promise<SubmitOutcome> {
-		const adapter = operators.all().find((candidate) => candidate.id === row.operator);
-		if (!adapter) {
-			const message = `Operator ${row.operator} is not configured.`;
-			return { kind: 'refused', reason: 'provider_busy', message, retryable: true, raw: message };
-		}
-		try {
-			return await adapter.submit(requestFor(context, row, duration));
-		} catch (error) {
-			// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
-			log.error({ err: error, payment: row.id }, 'operator adapter failed at submit');
-			return { kind: 'uncertain', cause: 'network', raw: 'adapter error' };
-		}
+async function send(
+	context: PaymentsContext,
+	payment: store.PaymentRow,
+	duration: string
+): Promise<SubmitOutcome> {
+	const adapter = context.operators.all().find(({ id }) => id === payment.operator);
+	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
+	try {
+		return await adapter.submit({
+			reference: payment.reference,
+			amountMinor: payment.amount_minor,
+			currency: payment.currency,
+			payerPhone: payment.phone,
+			paymentMethod: payment.payment_method,
+			description: `Wi-Fi ${formatDuration(duration, 'en')}`,
+			callbackUrl: callbackUrl(context, payment.operator, payment.reference),
+			expiresAt: payment.expires_at
+		});
+	} catch (error) {
+		// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
+		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at submit');
+		return { kind: 'uncertain', cause: 'network', raw: 'adapter error' };
 	}
 }
 

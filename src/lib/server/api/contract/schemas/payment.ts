@@ -81,7 +81,7 @@ export const paymentStart = z
 	.openapi('PaymentStart', { description: 'The start of a payment.' });
 
 /** Longest time in seconds that a payment status may be held back until it changes. */
-export const MAX_STATUS_WAIT_SECONDS = 20;
+const MAX_STATUS_WAIT_SECONDS = 20;
 
 export const paymentStatusQuery = z.object({
 	wait: queryInteger([0, MAX_STATUS_WAIT_SECONDS], 0, {
