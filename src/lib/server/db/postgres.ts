@@ -10,7 +10,9 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** How long a transaction that PostgreSQL refuses because of a conflict is retried. */
 const RETRY_MS = 20_000;
-/** Longer than a transaction takes under load, so that retries do not meet again. */
+/** Pauses grow once the first seconds have passed: FreeRADIUS waits 2 s, and later retries must not meet again. */
+const QUICK_MS = 2_000;
+const QUICK_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 1_000;
 
 /** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
@@ -96,13 +98,15 @@ async function nearestRouters(
 
 /** Runs a serializable transaction again, after a short pause, when PostgreSQL refuses it because of a conflict. */
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
-	const deadline = performance.now() + RETRY_MS;
+	const startedAt = performance.now();
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			return await run();
 		} catch (error) {
-			if (!RETRIED.has(codeOf(error) ?? '') || performance.now() > deadline) throw error;
-			await sleep(Math.random() * Math.min(MAX_PAUSE_MS, 5 * 2 ** attempt));
+			const elapsedMs = performance.now() - startedAt;
+			if (!RETRIED.has(codeOf(error) ?? '') || elapsedMs > RETRY_MS) throw error;
+			const longestMs = elapsedMs < QUICK_MS ? QUICK_PAUSE_MS : MAX_PAUSE_MS;
+			await sleep(Math.random() * Math.min(longestMs, 5 * 2 ** attempt));
 		}
 	}
 }
