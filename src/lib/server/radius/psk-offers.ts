@@ -14,7 +14,7 @@ interface Memory {
 	good: readonly number[];
 }
 
-/** Remembered devices; the least recent one is dropped first. */
+/** Remembered devices. */
 const MAX_DEVICES = 2_000;
 const REMEMBERED_MS = 30 * 60_000;
 
@@ -31,6 +31,12 @@ export function createOffers() {
 	function recall(device: Asking, now: number): Memory | null {
 		const memory = known.get(keyOf(device));
 		return memory && Math.abs(now - memory.at) < REMEMBERED_MS ? memory : null;
+	}
+
+	/** The least recent device that was offered everything; without one, the least recent device. */
+	function leastNeeded(): string {
+		const entries = [...known];
+		return (entries.find(([, { count }]) => count === 0) ?? entries[0])?.[0] ?? '';
 	}
 
 	return {
@@ -56,8 +62,7 @@ export function createOffers() {
 			const key = keyOf(device);
 			known.delete(key);
 			known.set(key, { at: now, count: number, lastIn: later, last: passIds, good });
-			const [oldest] = known.keys();
-			if (oldest !== undefined && known.size > MAX_DEVICES) known.delete(oldest);
+			if (known.size > MAX_DEVICES) known.delete(leastNeeded());
 		},
 		/** The passes of the last answer; empty if unknown. */
 		lastOffered: (device: Asking, now: number): readonly number[] => recall(device, now)?.last ?? [],
