@@ -1,5 +1,5 @@
 /** The adapter for Airtel Money against the simulated operator: what each answer, fault and setting leads to. */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/lib/server/platform/log.ts';
 import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
@@ -677,6 +677,14 @@ describe('a callback', () => {
 				expect(await authenticWith(other), other).toBe('invalid');
 			}
 		}
+	});
+
+	it('with braces in its message is authentic', async () => {
+		const transaction = '{"id": "x", "message": "Paid {UGX 500} \\"now\\"", "status_code": "TS"}';
+		const key = simulator.environment['AIRTEL_CALLBACK_KEY'] ?? '';
+		const hash = createHmac('sha256', key).update(transaction).digest('base64');
+		const body = JSON.stringify({ hash }).replace('}', `,"transaction":${transaction}}`);
+		expect((await adapterWith().parseCallback(raw(body))).authentic).toBe('verified');
 	});
 
 	it('with a wrong hash or none is not authentic; without a key nothing has to be proven', async () => {

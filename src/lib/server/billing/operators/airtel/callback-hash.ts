@@ -9,8 +9,8 @@ import { jsonObject } from '../http.ts';
 export const HASH_VARIANTS = ['transaction-bytes', 'transaction-json', 'body'] as const;
 export type HashVariant = (typeof HASH_VARIANTS)[number];
 
-/** A transaction has no nested objects. */
-const TRANSACTION = /"transaction"\s*:\s*(\{[^{}]*\})/;
+/** A transaction has no nested objects; its texts may contain braces. */
+const TRANSACTION = /"transaction"\s*:\s*(\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\})/;
 /** More than one of each: the signed bytes and the parsed value could differ. */
 const SIGNED_MEMBERS = /"(transaction|hash)"\s*:/g;
 /** The hash with its comma. */
