@@ -25,6 +25,10 @@ describe('the CSV reader', () => {
 		expect(read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
 	});
 
+	it('takes U+FFFD in a file that is UTF-8', () => {
+		expect(read('a,b\n\ufffd,2\n')).toEqual(['header: a|b', '2: \ufffd|2']);
+	});
+
 	it('names the line on which a row starts, below line breaks in quotation marks and empty lines', () => {
 		for (const lineBreak of ['\n', '\r\n']) {
 			const text = ['', 'a,b', '"1', '', '1",2', '', '  ', '3,"4', '"', '5,6'].join(lineBreak);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 
 /** Receives the rows of a CSV file in order. */
@@ -20,7 +21,7 @@ export class CsvFileError extends Error {
 
 const MAX_ROW_CHARACTERS = 64 * 1024;
 const UTF16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
-/** Stands for bytes that are not UTF-8. */
+/** Stands for bytes that are not UTF-8, where the file has any. */
 const REPLACEMENT = '\ufffd';
 const NOT_UTF8 = 'has characters that are not UTF-8 (save the file as CSV in UTF-8)';
 
@@ -33,16 +34,17 @@ export function readCsv(bytes: Buffer, reader: CsvReader): void {
 	if (UTF16_MARKS.some((mark) => bytes.subarray(0, mark.length).equals(mark))) {
 		throw new CsvFileError('The file is in UTF-16; save it as CSV in UTF-8.');
 	}
+	const isWhole = isUtf8(bytes);
 	let width: number | null = null;
 	let lastLine = 0;
 
 	function take(cells: string[], line: number): void {
-		const isUtf8 = !cells.some((cell) => cell.includes(REPLACEMENT));
+		const isReadable = isWhole || !cells.some((cell) => cell.includes(REPLACEMENT));
 		if (width === null) {
-			if (!isUtf8) throw new CsvFileError(`Line ${line} ${NOT_UTF8}.`);
+			if (!isReadable) throw new CsvFileError(`Line ${line} ${NOT_UTF8}.`);
 			width = cells.length;
 			reader.header(cells);
-		} else if (!isUtf8) reader.problem(line, NOT_UTF8);
+		} else if (!isReadable) reader.problem(line, NOT_UTF8);
 		else if (cells.length === width) reader.row(cells, line);
 		else if (cells.length > 1 || cells[0]?.trim()) {
 			const isLong = lastLine > line;
