@@ -83,5 +83,7 @@ function checkRefunds(values: MpesaValues): string[] {
 	if ((initiator === undefined) === (credential === undefined)) return [];
 	return initiator === undefined
 		? ['MPESA_INITIATOR: is required for refunds.']
-		: ['MPESA_SECURITY_CREDENTIAL: is required with MPESA_INITIATOR.'];
+		: [
+				"MPESA_SECURITY_CREDENTIAL: is required with MPESA_INITIATOR; Daraja's portal makes it from the initiator's password."
+			];
 }
