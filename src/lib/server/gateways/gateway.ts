@@ -177,7 +177,7 @@ export interface DeviceController {
 	/** Whether it controls devices (by MAC address) or users. */
 	subject: 'device' | 'user';
 	/** Lets a device online until `untilMs`, or moves its end. */
-	authorize(device: DeviceLogin, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
+	authorize(device: DeviceLogin, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<'done'>;
 	/** Ends access now. Also `done` if the gateway does not know the device. */
 	disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
 	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;

@@ -106,7 +106,7 @@ async function authorize(
 	untilMs: number,
 	facts: GatewayFacts,
 	reach: Reach
-): Promise<CommandResult> {
+): Promise<'done'> {
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, device.maxDevices);
 	// A second try, because the user may have been added or removed meanwhile.

@@ -83,7 +83,7 @@ async function authorize(
 	untilMs: number,
 	facts: GatewayFacts,
 	reach: Reach
-): Promise<CommandResult> {
+): Promise<'done'> {
 	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client) {
 		throw new Unavailable('openNDS does not know the device. It will after the device has opened a page.');

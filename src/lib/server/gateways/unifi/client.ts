@@ -81,7 +81,7 @@ async function authorize(
 	untilMs: number,
 	facts: GatewayFacts,
 	reach: Reach
-): Promise<CommandResult> {
+): Promise<'done'> {
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, reach);
 	const client = await unifi.client(mac);
