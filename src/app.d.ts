@@ -34,7 +34,7 @@ declare global {
 			origin: string;
 			/** Who is signed in to the developer area, once somebody has asked. */
 			visitor?: Promise<Visitor | null>;
-			/** Style rules of the owner whose page this is, and of this page alone (http/brand.ts). */
+			/** Style rules of the owner whose page this is, and of this page alone (web/brand.ts). */
 			accentRules?: string | null;
 			signRules?: string;
 			pageRules?: string;
