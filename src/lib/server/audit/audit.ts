@@ -8,7 +8,6 @@ export interface AuditEntry {
 	action: string;
 	paymentId: number | null;
 	refundId?: number;
-	/** For people. */
 	reason: string;
 	before: Readonly<Record<string, unknown>>;
 	after: Readonly<Record<string, unknown>>;
@@ -16,10 +15,7 @@ export interface AuditEntry {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/**
- * The log of decisions that moved money: actor, reason, state before and after. Entries are written in the
- * transaction of the change and are never changed or deleted.
- */
+/** Logs decisions about money in the transaction of the change. Entries are never changed or deleted. */
 export const createAudit = (clock: Clock) => ({
 	async record(trx: Tx, entry: AuditEntry): Promise<void> {
 		await trx
@@ -36,7 +32,6 @@ export const createAudit = (clock: Clock) => ({
 			})
 			.execute();
 	},
-	/** Lists the entries about a payment, oldest first. */
 	ofPayment: (queries: Queries, paymentId: number) =>
 		queries.selectFrom('audit_log').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute()
 });

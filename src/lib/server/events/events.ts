@@ -21,12 +21,11 @@ export interface RecordedEvent extends NewEvent {
 	createdAt: number;
 }
 
-/** Events: one for each state change. */
 export type Events = ReturnType<typeof createEvents>;
 
 /** @param publish runs in the transaction of the event */
 export const createEvents = (clock: Clock, publish: (trx: Tx, event: RecordedEvent) => Promise<void>) => ({
-	/** Records an event in the transaction of its state change, so that none is lost or invented, and publishes it. */
+	/** Records and publishes in the transaction of the state change: no event is lost or invented. */
 	async record(trx: Tx, event: NewEvent): Promise<void> {
 		const recorded = { ...event, id: eventId(), createdAt: clock.now() };
 		await trx

@@ -3,23 +3,24 @@ import type { Database, Queries } from '../db/database.ts';
 import { leaseTo, type Claim, type Job, type Lease } from './store.ts';
 
 /**
- * Claims jobs that belong to groups.
+ * Claims jobs of groups.
  *
  * Purpose: one group (a webhook receiver that hangs, with a long backlog) must not delay another.
- * Policy: at most MAX_PER_GROUP jobs of a group run at a time, one of a slow group, over all processes. Groups with the
- * fewest running jobs go first. RESERVED places of each process are for groups with nothing running, one for each.
- * Due groups are found by one index step per group, however many jobs wait behind it.
+ * Policy: at most MAX_PER_GROUP jobs of a group run at a time over all processes; one of a slow group. Groups
+ * with the fewest running jobs go first. RESERVED places of a process are for groups with nothing running,
+ * one each.
+ * Cost: one index step per group, however many jobs wait.
  */
 
-/** Jobs of one group that run at a time, over all processes. */
+/** Per group, over all processes. */
 export const MAX_PER_GROUP = 5;
-/** Jobs of groups that one process runs at a time; most of them only wait for a network. */
+/** Per process; most of these jobs only wait for a network. */
 const MAX_RUNNING = 200;
 const RESERVED = 100;
-/** Arbitrary but fixed: the lock for claims among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed id among PostgreSQL's advisory locks. */
 const CLAIM_LOCK = 7_243_002;
 
-// Written as in the partial index of migration 0022; parameters would not match it.
+// Written as in the partial index of migration 0022, which parameters would not match.
 const WAITING = sql`lease_until is null and group_id is not null`;
 
 interface Group {
@@ -28,7 +29,7 @@ interface Group {
 	running: number;
 }
 
-/** Reads the ids of groups whose jobs run one at a time, because they fail or hang. */
+/** Reads the groups whose jobs fail or hang: they run one at a time. */
 export type SlowGroups = (queries: Queries, now: number) => Promise<ReadonlySet<number>>;
 
 /** @param running jobs of groups that this process runs now */
@@ -46,9 +47,9 @@ export async function claimInGroups(
 	const nextAt = later.length > 0 ? Math.min(...later) : null;
 	if (running >= MAX_RUNNING || !waiting.some(isDue)) return { claimed: [], nextAt };
 
-	// At the database's own isolation level: serializable claims would make purchases fail and run again.
+	// The database's own isolation level: serializable claims would make purchases fail and run again.
 	const claimed = await database.db.transaction().execute(async (trx) => {
-		// One process claims at a time and counts the claims before it, so that the limits hold for all processes.
+		// One process claims at a time and counts earlier claims, so that limits hold for all processes.
 		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
 		const due = (await waitingGroups(trx)).filter(isDue);
 		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);

@@ -9,18 +9,17 @@ import { createWorker } from './worker.ts';
 import * as store from './store.ts';
 
 /**
- * The durable queue. There is one job per kind and subject; scheduling it again moves it.
+ * The durable queue: one job per kind and subject; scheduling it again moves it.
  *
  * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
- * Guarantees: a job that was scheduled in a committed transaction runs at least once. If a process dies, its leases
- * run out after LEASE_MS and another process repeats the job, so every handler must be safe to run again.
- * Concurrency: jobs without a group share MAX_RUNNING places. Jobs of a group have places of their own, a few per
- * group (groups.ts), so that slow receivers of webhooks never hold up payments.
+ * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
+ * jobs after LEASE_MS, so every handler must be safe to run again.
+ * Concurrency: jobs without a group share MAX_RUNNING places. Groups have places of their own (groups.ts), so
+ * that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
 
 /**
- * Does the work of a job.
  * @param signal aborted when the process stops: return soon
  * @returns when to run again (ms since the epoch), or null when the job is done
  */
@@ -28,11 +27,11 @@ export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<num
 
 const LEASE_MS = 15_000;
 const HEARTBEAT_MS = 5_000;
-/** Jobs without a group that one process runs at a time. */
+/** Jobs without a group, per process. */
 const MAX_RUNNING = 16;
-/** Longest sleep between looks: other processes add work, and a test moves the clock. */
+/** Longest sleep between ticks: other processes add work, and tests move the clock. */
 const MAX_SLEEP_MS = 250;
-/** Records further in the future than this were made before the machine's clock was set back. */
+/** Records further in the future mean that the machine's clock was set back. */
 const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
 
@@ -78,15 +77,14 @@ export function createJobs(database: Database, clock: Clock, log: Log) {
 			subjectIds: readonly number[],
 			runAt: number
 		) => store.schedule(queries, { kind, subjectIds, groupId, runAt, now: clock.now() }),
-		/** Makes a job due now (creating it if it is gone) and starts it. */
+		/** Makes a job due now, creating it if needed, and starts it. */
 		async wake(kind: string, subjectId: number): Promise<void> {
 			const now = clock.now();
 			await store.schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: now, now });
 			worker.nudge();
 		},
-		/** Looks for due jobs now instead of at the next tick. */
+		/** Starts due jobs now instead of at the next tick. */
 		nudge: worker.nudge,
-		/** @param slowGroups groups whose jobs run one at a time */
 		start(handlers: Record<string, JobHandler>, slowGroups: SlowGroups): void {
 			context.handlers = handlers;
 			context.slowGroups = slowGroups;
@@ -130,7 +128,7 @@ async function run(context: JobsContext, job: store.Job): Promise<void> {
 
 function launch(context: JobsContext, job: store.Job): void {
 	const { running } = context;
-	// After a jump of the clock a job's lease can end while it runs here: finish that run first.
+	// After a clock jump, a lease can end while its job runs here: finish that run first.
 	const before = running.get(job.id)?.task ?? Promise.resolve();
 	const task = before
 		.then(() => run(context, job))
@@ -141,7 +139,7 @@ function launch(context: JobsContext, job: store.Job): void {
 	running.set(job.id, { task, isGrouped: job.group_id !== null });
 }
 
-/** Claims due jobs and starts them; returns how long to sleep in ms. */
+/** Claims and starts due jobs. Returns how long to sleep in ms. */
 async function tick(context: JobsContext): Promise<number> {
 	const { database, clock, owner, running, slowGroups } = context;
 	if (!context.isClockChecked) await checkClock(context);
@@ -150,7 +148,7 @@ async function tick(context: JobsContext): Promise<number> {
 	const lease = { owner, now, until: now + LEASE_MS };
 	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
 	const single = await store.claimDue(database, lease, MAX_RUNNING - (running.size - groupedCount));
-	// Launched before the groups are read: a job that is claimed and not launched waits until its lease runs out.
+	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
 	for (const job of single.claimed) launch(context, job);
 	const grouped = await claimInGroups(database, lease, { running: groupedCount, slowGroups });
 	for (const job of grouped.claimed) launch(context, job);
@@ -159,7 +157,7 @@ async function tick(context: JobsContext): Promise<number> {
 	return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
 }
 
-/** Runs all jobs once if the machine's clock was set back before this process started: see platform/clock.ts. */
+/** Runs all jobs once if the clock was set back before this process started (platform/clock.ts). */
 async function checkClock(context: JobsContext): Promise<void> {
 	const { database, clock, log } = context;
 	const now = clock.now();

@@ -5,7 +5,6 @@ import type { JobsTable } from '../db/schema.ts';
 export type Job = Selectable<JobsTable>;
 
 export interface Lease {
-	/** Names the process. */
 	owner: string;
 	now: number;
 	until: number;
@@ -13,14 +12,13 @@ export interface Lease {
 
 export interface Claim {
 	claimed: Job[];
-	/** When the next job may be due, as far as it is known. */
+	/** When the next job may be due, if known. */
 	nextAt: number | null;
 }
 
-/** Rows of one insert: SQLite takes 32,766 parameters. */
+/** Rows per insert: SQLite takes 32,766 parameters. */
 const BATCH = 1_000;
 
-/** Schedules jobs, or moves those that exist. */
 export async function schedule(
 	queries: Queries,
 	jobs: { kind: string; subjectIds: readonly number[]; groupId: number | null; runAt: number; now: number }
@@ -48,7 +46,7 @@ export async function schedule(
 	}
 }
 
-// The conditions are written as in the partial indexes of migration 0022; parameters would not match them.
+// Written as in the partial indexes of migration 0022, which parameters would not match.
 const FREE = sql<boolean>`lease_until is null and group_id is null`;
 
 /** Claims up to `limit` due jobs that belong to no group. */
@@ -61,7 +59,7 @@ export async function claimDue(database: Database, lease: Lease, limit: number):
 		.orderBy('run_at')
 		.limit(1)
 		.executeTakeFirst();
-	// Read first: on SQLite a claim needs the one lock that all writers share, even when nothing is due.
+	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	if (!next || next.run_at > lease.now) return { claimed: [], nextAt: next?.run_at ?? null };
 	const claimed = await database.db
 		.updateTable('jobs')
@@ -77,7 +75,6 @@ export async function claimDue(database: Database, lease: Lease, limit: number):
 	return { claimed, nextAt: null };
 }
 
-/** Columns of a job that a process claims. */
 export const leaseTo = ({ owner, until }: Lease) => ({
 	lease_owner: owner,
 	lease_until: until,
@@ -97,10 +94,7 @@ export async function freeExpired(database: Database, now: number): Promise<void
 	if (expired) await database.db.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
 }
 
-/**
- * Extends the leases of jobs that run. Others of the same owner run out: their claim or their release failed half-way,
- * and only the end of the lease makes them run again.
- */
+/** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
 export async function extendLeases(
 	database: Database,
 	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
@@ -131,7 +125,7 @@ export async function complete(database: Database, job: Job): Promise<void> {
 		.execute();
 }
 
-/** Releases a job for a later run; if it was woken meanwhile, it keeps that earlier time. */
+/** Releases a job for a later run; a wake during its run keeps the earlier time. */
 export async function reschedule(
 	database: Database,
 	job: Job,

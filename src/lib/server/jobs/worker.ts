@@ -1,7 +1,7 @@
 /**
  * Creates a loop that starts due work and sleeps until more may be due.
- * @param tick starts what is due; returns how long to sleep in ms; 0 runs it again at once
- * @param options.maxSleepMs pause after a tick that failed; `onError` gets its error
+ * @param tick starts due work; returns how long to sleep in ms
+ * @param options.maxSleepMs pause after a tick that failed
  */
 export function createWorker(
 	tick: () => Promise<number>,

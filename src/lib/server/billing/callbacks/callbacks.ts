@@ -5,13 +5,12 @@ import { keepCallback } from './messages.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * Receives callbacks of operators. A callback is stored and makes the reconciler ask the operator now; it never decides
- * a payment. Its claims are kept for operators whose status read contains less than their callback. A callback that is
- * not authentic, or that names another request, is kept only as evidence.
+ * Airtill stores each callback and asks the operator now; a callback never decides a payment. Claims are kept
+ * for operators whose status read contains less. Untrusted callbacks are only evidence.
  */
 export interface Callback extends RawCallback {
 	operator: string;
-	/** null for the address of all the operator's payments: the body names the payment. */
+	/** null for the portal address: the body names the payment. */
 	reference: string | null;
 	token: string;
 	/** The caller's IP address. */
@@ -23,7 +22,7 @@ export type CallbackAnswer = Readonly<Record<string, unknown>> | null;
 
 const RECEIVED = { received: true };
 
-/** States in which Airtill holds the payer's money. */
+/** The payer has paid, even if the money was refunded since. */
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
 
 export async function receiveCallback(context: PaymentsContext, callback: Callback): Promise<CallbackAnswer> {
@@ -69,8 +68,8 @@ async function ofPayment(
 }
 
 /**
- * Stores the receipt of a payment whose status read named none, because a refund may need it. Opens a review if the
- * callback names another amount than the settled one.
+ * Adds a receipt that the status read did not name: a refund may need it. Opens a review if the callback's
+ * amount differs from the settled one.
  */
 async function completeReceipt(
 	{ database, reviews }: PaymentsContext,
@@ -99,7 +98,7 @@ async function ofRefund(
 	if (!refund) return false;
 	if (isTrusted(refund, hint)) {
 		await keepClaim(context, 'refunds', refund.id, hint);
-		// "Pending" can be the reaction to our own status read; asking again at once would loop.
+		// The callback to our own status read can say "pending"; another read at once would loop.
 		const isNews = hint.claimed !== 'pending';
 		if (refund.status === 'pending' && isNews) await context.jobs.wake(REFUND_JOB, refund.id);
 	}

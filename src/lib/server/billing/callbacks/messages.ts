@@ -2,20 +2,17 @@ import type { OperatorMessagesTable } from '#lib/server/db/schema.ts';
 import type { PaymentsContext } from '../payments/context.ts';
 import * as store from '../payments/store.ts';
 
-/**
- * Messages of operators, kept as evidence: every submission and callback, and each status read with a new outcome.
- * Phone numbers and credentials are redacted.
- */
+/** Keeps evidence: every submission and callback, and each status read with a new outcome. */
 
-/** Holds every operator's response; a hostile caller cannot fill the disk. */
+/** Characters: enough for every operator's response, and a hostile caller cannot fill the disk. */
 const MAX_RAW_LENGTH = 4_096;
 const MAX_CALLBACKS = 50;
 
 type Kind = OperatorMessagesTable['kind'];
 
 /**
- * Masks the payer's number in any spelling, except for its last four digits, and other possible phone numbers. Ids of
- * the operator stay, because reviews need them. Removes NUL, which PostgreSQL cannot store.
+ * Masks the payer's number in any spelling and other possible numbers, except for the last four digits. Keeps
+ * the operator's ids, because reviews need them. Removes NUL, which PostgreSQL cannot store.
  */
 export function redactMessage(raw: string, phone: string): string {
 	const last = phone.slice(-8);
@@ -44,7 +41,6 @@ export async function keepMessage(
 	});
 }
 
-/** Stores an outcome if it differs from the one before. */
 export async function keepWhenNew(
 	context: PaymentsContext,
 	payment: { id: number; phone: string },
@@ -56,7 +52,7 @@ export async function keepWhenNew(
 	if (last?.outcome !== outcome) await keepMessage(context, payment, kind, outcome, raw);
 }
 
-/** Stores a callback as evidence. Failures and callbacks beyond the limit are only logged: their work is done. */
+/** Stores up to MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */
 export async function keepCallback(
 	context: PaymentsContext,
 	payment: { id: number; phone: string },

@@ -11,10 +11,10 @@ import * as store from './store.ts';
 
 export type LinePlace = store.LinePlace;
 
-/** A payment that bought time, or its refund. Amounts are in major units; those of refunds are negative. */
+/** A payment that bought time, or its refund. Amounts are in major units; refunds are negative. */
 export interface EarningsLine {
 	kind: 'payment' | 'refund';
-	/** Epoch milliseconds */
+	/** In ms since the epoch. */
 	at: number;
 	paymentId: number;
 	sessionId: number;
@@ -26,14 +26,13 @@ export interface EarningsLine {
 	net: number;
 }
 
-/** Earnings of owners. Amounts are summed in minor units and returned in major units. */
+/** Earnings of owners, summed in minor units and returned in major units. */
 export type Earnings = ReturnType<typeof createEarnings>;
 
 export function createEarnings(database: Database, clock: Clock, config: Config) {
 	const { currency, reportTimezone: timezone } = config;
 	const today = () => dateAt(clock.now(), timezone);
 
-	/** @throws AppError `validation_failed` if the span is empty or too long */
 	function spanOf(period: Period, from: string | null, to: string | null): [Bucket, ...Bucket[]] {
 		const [first, ...more] = buckets(period, { from, to }, today(), timezone) ?? [];
 		if (first) return [first, ...more];
@@ -42,11 +41,10 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 	}
 
 	return {
-		/** Today in the time zone of reports: YYYY-MM-DD. */
+		/** YYYY-MM-DD in the time zone of reports. */
 		today,
 		/**
-		 * Lists the payments and refunds behind a figure: those of one day, week or month, newest first.
-		 * @param of the period, and a day in it (YYYY-MM-DD)
+		 * Lists the payments and refunds of the period around `of.day` (YYYY-MM-DD), newest first.
 		 * @throws AppError `validation_failed` if the period does not exist
 		 */
 		async lines(
@@ -75,7 +73,7 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 			const owner = { accountId, currency };
 			const bounds = { from: first.from, until: last.until };
 			const quarters = await store.sumsByQuarterHour(database.db, owner, bounds);
-			// Both ascend.
+			// One pass: spans and quarters both ascend.
 			let next = 0;
 			const quartersUntil = (until: number) => {
 				const begin = next;
@@ -97,7 +95,6 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 
 export type LinePage = Awaited<ReturnType<Earnings['lines']>>;
 
-/** Adds up quarters of an hour. */
 function figures(quarters: readonly store.Sums[], currency: string) {
 	const sum = (name: keyof store.Sums) => quarters.reduce((total, one) => total + one[name], 0);
 	const [gross, refunds, fees] = [sum('gross'), sum('refunds'), sum('fees')];

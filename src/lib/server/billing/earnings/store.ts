@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 
-/** Sums in minor units. */
+/** In minor units. */
 export interface Sums {
 	sessions: number;
 	gross: number;
@@ -9,7 +9,7 @@ export interface Sums {
 	refunds: number;
 }
 
-/** Days of every time zone begin at a quarter of an hour, so a bucket of any zone consists of whole quarters. */
+/** Days begin at a quarter of an hour in every time zone, so buckets consist of whole quarters. */
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
 
 interface Owner {
@@ -23,9 +23,8 @@ interface Span {
 }
 
 /**
- * The entries of an owner in a span: one for each applied payment on the owner's routers, at the time of payment, and
- * one for each refund, at the time of the refund. Every figure is a sum of entries. A payment whose session is still
- * activating counts as applied.
+ * An owner's entries in a span: each applied payment at its time of payment, each refund at its own time. All
+ * figures are sums of entries. A payment counts while its session is still activating.
  */
 function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuilder<Booked> {
 	const own = sql`from routers
@@ -55,10 +54,7 @@ export interface Booked extends Sums {
 	duration: string;
 }
 
-/**
- * Sums the entries of each quarter of an hour, ascending; empty quarters are left out. One statement, so that the
- * figures are consistent.
- */
+/** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
 export async function sumsByQuarterHour(
 	queries: Queries,
 	owner: Owner,
@@ -76,7 +72,6 @@ export async function sumsByQuarterHour(
 /** Position of an entry: time, payment, and 1 for the payment or 0 for its refund. */
 export type LinePlace = readonly [at: number, paymentId: number, sessions: number];
 
-/** Lists entries, newest first. */
 export async function lines(
 	queries: Queries,
 	owner: Owner,

@@ -1,12 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
-/** True if a callback comes from a known address of its operator. */
 export type IsListed = (address: string) => boolean;
 
-/**
- * Reads `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224/32`.
- * @returns a check for each operator named, or null if the text is invalid
- */
+/** Parses `daraja=196.201.214.200;pawapay=3.64.89.224/32` to a check per operator; null if it is invalid. */
 export function readAddressLists(text: string): ReadonlyMap<string, IsListed> | null {
 	const lists = new Map<string, IsListed>();
 	for (const part of text.split(';').map((one) => one.trim())) {

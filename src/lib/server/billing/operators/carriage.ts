@@ -3,7 +3,7 @@ import type { OperatorAdapter } from './operator.ts';
 import type { Operators } from './registry.ts';
 
 /**
- * Finds the operator for a payment. Checked before an order, so that nothing is sold that cannot be paid.
+ * Finds the operator for a payment. Called before an order, so that nothing unpayable is sold.
  * @throws AppError `payment_method_not_supported`, `invalid_phone`
  */
 export function carrierOf(

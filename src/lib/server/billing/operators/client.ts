@@ -22,14 +22,11 @@ export type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
 /** `refused` and `unavailable` are about the token: the request was not sent. */
 export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
 
-/** Time before expiry at which a token is renewed, or a fifth of its life if that is shorter (some live 180 s). */
+/** Renews tokens this long before expiry, or a fifth of their life if that is shorter (some live 180 s). */
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
-/**
- * Caches the access token of one credential. Concurrent callers share one request, because with some operators a new
- * token ends the previous one.
- */
+/** Caches a token. Callers share one request: with some operators a new token ends the previous one. */
 export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken>) {
 	let held: { value: string; until: number } | null = null;
 	let fetching: Promise<TokenOutcome> | null = null;
@@ -48,14 +45,14 @@ export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken>) {
 			if (held && clock.now() < held.until) return { kind: 'token', value: held.value };
 			return (fetching ??= renew().finally(() => (fetching = null)));
 		},
-		/** Drops a token that the operator refused, unless it was replaced. */
+		/** Drops a refused token unless it was replaced. */
 		drop(value: string) {
 			if (held?.value === value) held = null;
 		}
 	};
 }
 
-/** Returns the response, or the reason why there is none. Its text never contains our credentials. */
+/** Returns the response, or why there is none. The text never contains our credentials. */
 export function fetchedAnswer(outcome: AuthorisedOutcome): Answer | Exclude<FetchedToken, { kind: 'token' }> {
 	if (outcome.kind === 'failure') return { kind: 'unavailable', cause: outcome.cause };
 	if (outcome.kind !== 'answer') return outcome;
@@ -86,25 +83,22 @@ async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptio
 export interface ClientOptions {
 	http: OperatorHttp;
 	clock: Clock;
-	/** Address that paths are appended to. */
 	baseUrl: string;
-	/** Headers of every request. */
 	headers: Record<string, string>;
 	tokenRequest: OperatorRequest;
-	/** Life of a token if the response names none. */
+	/** Used if the response names none. */
 	usualTokenSeconds: number;
-	/** True if the operator did nothing because the token is invalid. Default: HTTP 401. */
+	/** True if the operator ignored the request because of its token. Default: HTTP 401. */
 	isTokenRefusal?(answer: Answer): boolean;
 }
 
-/** Client for requests with a token. */
 export type Client = ReturnType<typeof createClient>;
 
 export function createClient(options: ClientOptions) {
 	const { http, clock, baseUrl, headers, isTokenRefusal = ({ status }) => status === 401 } = options;
 	const tokens = createTokens(clock, () => fetchToken(options));
 
-	/** Sends a request once, and again only after a refused token, when nothing was done. */
+	/** Sends once more only after a refused token: the operator did nothing then. */
 	async function send(request: OperatorRequest): Promise<AuthorisedOutcome> {
 		for (let attempt = 1; ; attempt += 1) {
 			const token = await tokens.get();

@@ -2,10 +2,7 @@ import { readSetting, settingsTable } from '#lib/server/config/setting.ts';
 import type { ConfiguredOperator, Installation, OperatorDefinition } from './definition.ts';
 import { INSTALLED } from './installed.ts';
 
-/**
- * Reads the settings of every installed operator. An operator without any variable set is not configured.
- * @returns the configured ones, in the order of installed.ts, and a sentence for each problem
- */
+/** Configures each operator that has a variable set, in the order of installed.ts. Problems are sentences. */
 export function configureOperators(
 	env: Record<string, string | undefined>,
 	installation: Installation
@@ -44,6 +41,5 @@ function readValues(
 	return { values, wrong };
 }
 
-/** Writes the settings of all operators as Markdown tables. */
 export const operatorTables = (): string =>
 	INSTALLED.map(({ name, settings }) => `### ${name}\n\n${settingsTable(settings)}`).join('\n\n');

@@ -15,22 +15,22 @@ export type HttpOutcome =
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Connections per operator. */
+/** Per operator. */
 const MAX_CONNECTIONS = 32;
 
 export interface OperatorHttpOptions {
-	/** For a request with its response. */
+	/** For the request and its response together. */
 	timeoutMs: number;
 	/**
-	 * PEM: accepts only a server with this certificate, whatever its name, or one that this authority signed for its name.
-	 * Without it, any public authority is accepted.
+	 * PEM. Accepts only a server with this certificate, whatever its name, or one that this authority signed
+	 * for its name. Without it, any public authority is accepted.
 	 */
 	certificate?: string;
 }
 
 /**
- * HTTP client for operators: one request, no redirects, no retries, everything limited. A failure is an outcome, never
- * an exception, and tells whether the request may have arrived: that decides between `refused` and `uncertain`.
+ * HTTP client for operators: one request, no redirects, no retries. Failures are outcomes, never exceptions;
+ * `sent` decides between `refused` and `uncertain`.
  */
 export type OperatorHttp = ReturnType<typeof createOperatorHttp>;
 
@@ -50,7 +50,7 @@ export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptio
 	}
 
 	return {
-		/** Loads the HTTP client at start, so that the first buyer does not wait for it. */
+		/** Loads undici at start, so that the first buyer does not wait for it. */
 		async open(): Promise<void> {
 			await (opened ??= load());
 		},
@@ -76,7 +76,6 @@ export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptio
 				return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
 			}
 		},
-		/** Closes idle connections. */
 		async stop(): Promise<void> {
 			if (opened) await (await opened).dispatcher.destroy();
 		}
@@ -135,7 +134,6 @@ const isUntrusted = (error: unknown): boolean =>
 const causeOf = (error: unknown): 'timeout' | 'network' =>
 	/TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
 
-/** Parses the body as an object; null for anything else. */
 export function jsonObject(text: string): Record<string, unknown> | null {
 	try {
 		const value: unknown = JSON.parse(text);
@@ -147,20 +145,20 @@ export function jsonObject(text: string): Record<string, unknown> | null {
 	}
 }
 
-/** A member that is an object, otherwise an empty one. */
+/** Returns a member that is an object or array; otherwise an empty object. */
 export function member(object: unknown, name: string): Record<string, unknown> {
 	const value = (object as Record<string, unknown> | null | undefined)?.[name];
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** A member that is a string or a number, as a string; otherwise null. */
+/** Returns a string or number member as a string; otherwise null. */
 export function textMember(object: unknown, name: string): string | null {
 	const value = (object as Record<string, unknown> | null | undefined)?.[name];
 	if (typeof value === 'string') return value;
 	return typeof value === 'number' ? String(value) : null;
 }
 
-/** Seconds of a Retry-After header; null if it is not a number. */
+/** Returns the seconds of Retry-After, at most an hour; null for other forms. */
 export function retryAfterSeconds(headers: Record<string, string>): number | null {
 	const seconds = Number(headers['retry-after'] ?? NaN);
 	return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) : null;

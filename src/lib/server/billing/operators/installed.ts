@@ -4,5 +4,5 @@ import { mpesa } from './mpesa/mpesa.ts';
 import { mtn } from './mtn/mtn.ts';
 import { pawapay } from './pawapay/pawapay.ts';
 
-/** All operators. To add one, create a folder with its definition and a line here. */
+/** To add an operator, create a folder with its definition and add a line here. */
 export const INSTALLED: readonly OperatorDefinition[] = [mtn, mpesa, airtel, pawapay];

@@ -1,24 +1,22 @@
 /**
- * The interface of a mobile-money operator. An adapter translates one operator's protocol to these types and decides
- * nothing about money: payments/ does. Network failures are never exceptions; they are `uncertain` on submit (the
- * request may have arrived) and `unavailable` on a read (nothing is known).
+ * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides
+ * about money. Network failures are outcomes, never exceptions: `uncertain` on submit (the request may have
+ * arrived), `unavailable` on a read (nothing is known).
  */
 export interface OperatorAdapter {
 	readonly id: string;
 	readonly capabilities: OperatorCapabilities;
-	/** True if the form of a number (E.164) allows it to be one of its payers. */
+	/** True if a number (E.164) has the form of its payers' numbers. */
 	takesNumber(phone: string): boolean;
-	/** Reasons, in sentences, why the operator cannot take such a payment, without network calls; empty if it can. */
+	/** Returns why the operator cannot take a payment, as sentences; empty if it can. No network calls. */
 	validate(terms: PaymentTerms): string[];
-	/** Requests a payment. Sends exactly one POST (besides the token's) and never retries it. */
+	/** Requests a payment. Never repeats a request that may have arrived. */
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
 	/** Reads the state of a payment. Safe to repeat. */
 	readStatus(attempt: AttemptReference): Promise<StatusOutcome>;
-	/**
-	 * Parses a callback permissively. A callback only triggers the status read; it never moves money. Never throws.
-	 */
+	/** Parses a callback permissively and never throws. A callback only triggers the status read. */
 	parseCallback(raw: RawCallback): Promise<CallbackHint>;
-	/** Refunds a settled payment. Missing if the operator cannot. */
+	/** Missing if the operator cannot refund. */
 	refund?(request: RefundRequest): Promise<SubmitOutcome>;
 	readRefund?(refund: RefundReference): Promise<StatusOutcome>;
 	/** Checks whether the operator answers; moves no money. */
@@ -26,15 +24,15 @@ export interface OperatorAdapter {
 }
 
 export interface OperatorCapabilities {
-	/** The callback address is entered in the operator's portal, and the body names the payment. */
+	/** The operator's portal holds the callback address, and the body names the payment. */
 	usesPortalCallback?: boolean;
-	/** The response body that the operator expects; without it any 200 is accepted. */
+	/** The response body that the operator expects; any 200 if absent. */
 	callbackAnswer?: Readonly<Record<string, unknown>>;
-	/** Seconds after the submit before the first status read. */
+	/** From the submit to the first status read. */
 	minStatusDelaySeconds: number;
-	/** Seconds by which an operator may lag behind its own acceptance; `not_found` is final only after it. Default: 120. */
+	/** `not_found` is final only after this time: operators may lag behind their acceptance. Default: 120. */
 	notFoundFinalSeconds?: number;
-	/** True if the operator recognises a repeated reference and never charges twice. */
+	/** True if the operator never charges a repeated reference twice. */
 	resubmitSameReferenceSafe: boolean;
 }
 
@@ -48,12 +46,12 @@ export interface PaymentTerms {
 export interface PaymentRequest extends PaymentTerms {
 	/** UUID v4, created once per payment and stored before the call. */
 	reference: string;
-	/** As the buyer chose it, e.g. `mtn_momo`, for operators with several networks; `mobile_money` leaves the choice open. */
+	/** The buyer's choice, e.g. `mtn_momo`; `mobile_money` leaves the network open. */
 	paymentMethod: string;
 	description: string;
 	/** Unguessable, one per payment. */
 	callbackUrl: string;
-	/** When the payment expires here, in ms since the epoch. */
+	/** In ms since the epoch. */
 	expiresAt: number;
 }
 
@@ -64,12 +62,11 @@ export interface AttemptReference {
 	/** The amount requested. */
 	amountMinor: number;
 	currency: string;
-	/** Claim of an authentic callback, for operators whose status read contains less than their callback. */
+	/** From a trusted callback, for operators whose status read contains less. */
 	claim: CallbackClaim | null;
 }
 
 interface CallbackFacts {
-	/** The operator's reference in the callback. */
 	operatorReference: string | null;
 	providerReference: string | null;
 	amountMinor: number | null;
@@ -80,9 +77,9 @@ export interface CallbackClaim extends CallbackFacts {
 	claimed: 'succeeded' | 'failed';
 }
 
-/** `reference` is the UUID v4 of the refund itself; the amount is the one to refund. */
+/** `reference` is the refund's own UUID v4; the amount is the one to refund. */
 export interface RefundReference extends AttemptReference {
-	/** The request's callback address, for operators that answer a status read by a callback. */
+	/** For operators that answer a status read by a callback. */
 	callbackUrl: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
@@ -110,7 +107,7 @@ export type FailureReason =
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }
-	/** The operator queued nothing. `retryable`: the same request may be sent again, not before this time. */
+	/** The operator queued nothing. `retryable`: the same request may be sent after `retryAfterSeconds`. */
 	| {
 			kind: 'refused';
 			reason: FailureReason;
@@ -138,14 +135,14 @@ export type StatusOutcome =
 	| { kind: 'not_found'; raw: string }
 	/** The status read contradicts an authentic callback: a person must decide. */
 	| { kind: 'contradiction'; message: string; raw: string }
-	/** The operator's reference was lost with its answer, so no status read is possible; only a callback can tell. */
+	/** The operator's reference was lost, so no status read is possible; only a callback can tell. */
 	| { kind: 'unreadable'; cause: string }
 	/** Nothing is known about the payment. */
 	| { kind: 'unavailable'; cause: string; retryAfterSeconds: number | null };
 
 export interface RawCallback {
 	method: string;
-	/** Path and query as they came. */
+	/** As received, with the query. */
 	path: string;
 	/** Host that was called. */
 	authority: string;
@@ -157,7 +154,7 @@ export interface RawCallback {
 
 export interface CallbackHint extends CallbackFacts {
 	claimed: 'succeeded' | 'failed' | 'pending' | 'unknown';
-	/** `absent`: the operator does not authenticate callbacks. `invalid`: the callback is only kept as evidence. */
+	/** `absent`: the operator does not authenticate callbacks. `invalid`: kept only as evidence. */
 	authentic: 'verified' | 'absent' | 'invalid';
 	/** Our reference, if the body names it. */
 	reference: string | null;
@@ -165,14 +162,14 @@ export interface CallbackHint extends CallbackFacts {
 
 /** Column names of an operator's list of settled payments (CSV), most common first. */
 export interface StatementColumns {
-	/** Our reference of the payment, if the list contains it. */
+	/** Our reference, if the list contains it. */
 	reference: readonly string[];
-	/** Returns the beginning of our reference from a cell that is too short for all of it; null for others. */
+	/** Returns the start of our reference from a cell that is too short for all of it; null for others. */
 	referenceStart?(cell: string): string | null;
 	/** The operator's transaction id. */
 	providerReference: readonly string[];
 	/** In major units. */
 	amount: readonly string[];
-	/** The column that tells settled rows from others, with the values that mean settled. */
+	/** The column that marks settled rows, with the values that mean settled. */
 	status: { names: readonly string[]; settled: readonly string[] } | null;
 }

@@ -1,8 +1,6 @@
 import type { AuthorisedOutcome } from './client.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
 
-/** Outcomes that adapters share. */
-
 type Refused = Extract<SubmitOutcome, { kind: 'refused' }>;
 
 export const refused = (reason: FailureReason, message: string, raw = message): Refused => ({
@@ -13,7 +11,7 @@ export const refused = (reason: FailureReason, message: string, raw = message): 
 	raw
 });
 
-/** A refusal that may pass: the same request may be sent again. */
+/** A temporary refusal: the same request may be sent again. */
 export const busy = (message: string, raw = message, retryAfterSeconds = 0): Refused => ({
 	kind: 'refused',
 	reason: 'provider_busy',
@@ -29,7 +27,6 @@ export const unavailable = (cause: string, retryAfterSeconds: number | null = nu
 	retryAfterSeconds
 });
 
-/** Looks up the reason of an operator's code. */
 export const reasonIn = (
 	reasons: Readonly<Record<string, FailureReason>>,
 	code: string | null,
@@ -38,7 +35,7 @@ export const reasonIn = (
 
 type Unanswered = Exclude<AuthorisedOutcome, { kind: 'answer' }>;
 
-/** Outcome of a payment or refund request without a response. @param name of the operator */
+/** Converts the outcome of a payment or refund request without a response. */
 export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
 	if (outcome.kind === 'refused') {
 		const raw = `HTTP ${outcome.status} ${outcome.text}`.trim();
@@ -50,13 +47,11 @@ export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
 	return { kind: 'uncertain', cause: cause === 'too_large' ? 'unparsable' : cause, raw: cause };
 }
 
-/** Describes why there is no response. */
 export const causeOf = (outcome: Unanswered): string =>
 	outcome.kind === 'refused'
 		? `credentials refused (HTTP ${outcome.status} ${outcome.text})`.replace(' )', ')')
 		: outcome.cause;
 
-/** A callback that says nothing. */
 export const NO_HINT: CallbackHint = {
 	...{ claimed: 'unknown', authentic: 'absent', reference: null, operatorReference: null },
 	...{ providerReference: null, amountMinor: null, currency: null }

@@ -10,13 +10,9 @@ export const NETWORK_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpe
 
 export const SANDBOX_METHOD = 'sandbox';
 
-/** The operators of this installation and their payment methods. */
 export type Operators = ReturnType<typeof createOperators>;
 
-/**
- * @param sandbox the sandbox operator for all methods without another operator; null in live mode
- * @param configured operators with settings; the first one that supports a method is used
- */
+/** Uses the first configured operator of a method; `sandbox` (null in live mode) takes the rest. */
 export function createOperators(
 	sandbox: OperatorAdapter | null,
 	configured: readonly ConfiguredOperator[],
@@ -33,15 +29,12 @@ export function createOperators(
 		const guess = guessPaymentMethod(phone);
 		const guessed = guess === null ? null : carrier(guess);
 		if (guessed?.takesNumber(phone)) return guessed;
-		// The network is unknown or has no operator: use any operator that accepts such numbers.
+		// The network is unknown or has no operator: use any operator that accepts the number.
 		const taking = real.find(({ adapter }) => adapter.takesNumber(phone));
 		return taking?.adapter ?? sandbox ?? real[0]?.adapter ?? null;
 	}
 
-	/**
-	 * Finds the adapter for a payment method; null if none is configured for it.
-	 * @param phone E.164; for `mobile_money`, the network is guessed from it
-	 */
+	/** Returns null if no operator takes the method. For `mobile_money`, `phone` (E.164) decides. */
 	function forMethod(method: string, phone?: string): OperatorAdapter | null {
 		if (method === SANDBOX_METHOD) return sandbox;
 		return method === ANY_METHOD ? forAnyMethod(phone) : (carrier(method) ?? sandbox);
@@ -49,17 +42,14 @@ export function createOperators(
 
 	return {
 		forMethod,
-		/** Returns the adapter of a stored payment. @throws Error if it is no longer configured */
+		/** Returns the adapter of a stored payment. @throws Error if it is not configured */
 		byId(id: string): OperatorAdapter {
 			const adapter = adapters.find((candidate) => candidate.id === id);
 			if (!adapter) throw new Error(`Operator ${id} is not configured`);
 			return adapter;
 		},
 		all: (): readonly OperatorAdapter[] => adapters,
-		/**
-		 * Published methods of a router that lists `stored` besides those that every router accepts. Without an operator
-		 * no payment is possible, and nothing is offered.
-		 */
+		/** Lists the methods that an operator takes: `stored` and those of every router. */
 		methodsOf: (stored: readonly string[]) =>
 			[ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
 	};

@@ -5,7 +5,6 @@ import type { PaymentRow } from './store.ts';
 
 const storedFailure = failureCode.nullable();
 
-/** The API's payment object. */
 export function paymentBody(row: PaymentRow): PaymentBody {
 	return {
 		id: row.id,

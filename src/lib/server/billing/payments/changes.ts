@@ -1,7 +1,4 @@
-/**
- * Wakes requests that wait for a payment to change. Only a hint: changes made by other processes are not announced
- * here, so waiters also read the payment from time to time.
- */
+/** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
 export type Changes = ReturnType<typeof createChanges>;
 
 export function createChanges() {
@@ -33,15 +30,14 @@ export function createChanges() {
 				waiting += 1;
 			});
 		},
-		/** Number of waiters. */
 		get waiting() {
 			return waiting;
 		},
-		/** True when the process is stopping: nothing may wait any more. */
+		/** True once the process stops: nothing may wait. */
 		get stopped() {
 			return stopped;
 		},
-		/** Releases all waiters, now and from now on. */
+		/** Releases all waiters, also future ones. */
 		stop(): void {
 			stopped = true;
 			for (const own of [...waiters.values()]) for (const wake of [...own]) wake();

@@ -12,7 +12,6 @@ import type { Secrets } from '#lib/server/platform/secrets.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Changes } from './changes.ts';
 
-/** Dependencies of the functions of payments and refunds. */
 export interface PaymentsContext {
 	database: Database;
 	clock: Clock;
@@ -29,9 +28,7 @@ export interface PaymentsContext {
 	reviews: Reviews;
 }
 
-/** Sends a payment request to the operator (outbox). */
 export const SUBMIT_JOB = 'payment.submit';
-/** Asks the operator for the status of a payment. */
 export const RECONCILE_JOB = 'payment.reconcile';
-/** Sends a refund; its subject is the refund. */
+/** Its subject is the refund, not the payment. */
 export const REFUND_JOB = 'payment.refund';

@@ -27,8 +27,7 @@ const MESSAGES: Record<FailureCode, string> = {
 	provider_error: 'The network could not make the payment.'
 };
 
-/** Maps an operator's reason to the API's failure code. */
 export const failureCode = (reason: FailureReason): FailureCode => CODES[reason];
 
-/** A sentence for people. The operator's own words are kept in its messages. */
+/** A sentence for people; the operator's own words stay in its messages. */
 export const failureMessage = (code: FailureCode): string => MESSAGES[code];

@@ -17,9 +17,8 @@ import * as store from './store.ts';
 import { submitPayment } from './submission.ts';
 
 /**
- * Payments by mobile money. A row is committed first; the outbox then calls the operator (submission.ts); the
- * reconciler asks for the status until it is final (reconcile.ts); settlement.ts applies the result; refunds.ts sends
- * money back.
+ * Mobile-money payments. A payment is committed first, then sent from the outbox (submission.ts).
+ * reconcile.ts reads its status until it is final, settlement.ts applies it, and refunds.ts sends money back.
  */
 export type Payments = ReturnType<typeof createPayments>;
 
@@ -31,7 +30,7 @@ export function createPayments(context: PaymentsContext) {
 			readPayment(context, caller, id, wait),
 		newest: (accountId: number, limit: number) => newestPayments(context, accountId, limit),
 		receiveCallback: (callback: Callback) => receiveCallback(context, callback),
-		/** The callback address to enter in the portal of an operator that takes none with a request. */
+		/** For the portal of an operator that takes no callback address with a request. */
 		portalCallbackUrl: (operator: string) => portalCallbackUrl(context, operator),
 		evidenceOf: (id: number) => evidenceOf(context, id),
 		decide: (review: Review, order: DecisionOrder) => decide(context, review, order),
@@ -42,7 +41,6 @@ export function createPayments(context: PaymentsContext) {
 			return context.operators.all().some((one) => one.id === payment?.operator && one.refund !== undefined);
 		},
 		refundUnprovisioned: (trx: Tx, id: number) => refundUnprovisioned(context, trx, id),
-		/** Handlers of the durable jobs. */
 		jobs: {
 			[SUBMIT_JOB]: (id: number) => submitPayment(context, id),
 			[RECONCILE_JOB]: (id: number) => reconcilePayment(context, id),

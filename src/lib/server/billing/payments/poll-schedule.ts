@@ -1,7 +1,4 @@
-/**
- * When to ask the operator again, by the age of the request: seconds while the payer looks at the screen, then minutes,
- * then hours. Callbacks make most of these reads unnecessary.
- */
+/** Reads often while the payer looks at the screen, then rarely: callbacks make most reads unnecessary. */
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -20,14 +17,14 @@ const STEPS: readonly { untilAge: number; delay: number }[] = [
 	{ untilAge: Infinity, delay: 6 * HOUR }
 ];
 
-/** The operator may not have received the request, so the payer may have no prompt: ask often. */
+/** The operator may lack the request, so the payer may have no prompt: ask often. */
 const UNCERTAIN_DELAY = 5 * SECOND;
 const UNCERTAIN_UNTIL_AGE = 2 * MINUTE;
 
 /** A refused or declined payment is only watched for a late success. */
 const SETTLED_DELAY = 5 * MINUTE;
 
-/** Share by which longer delays are spread, so that payments started together are not read together for ever. */
+/** Relative spread of longer delays, so that payments started together are not always read together. */
 const JITTER = 0.1;
 const JITTER_FROM = 20 * SECOND;
 

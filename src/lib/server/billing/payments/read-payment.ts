@@ -5,9 +5,9 @@ import { paymentBody } from './body.ts';
 import type { PaymentsContext } from './context.ts';
 import * as store from './store.ts';
 
-/** Requests that wait at a time. The next one gets its response at once, and its client polls. */
+/** Waiting requests at a time; further ones get their response at once, and the client polls. */
 const MAX_WAITING = 1_000;
-/** How often a waiter reads the payment if another process may change it. */
+/** Poll interval while other processes may change the payment. */
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
@@ -19,10 +19,7 @@ async function find({ database }: PaymentsContext, caller: Caller, id: number): 
 	return row;
 }
 
-/**
- * Returns the payment now, or as soon as it leaves `pending` within `wait.seconds`.
- * @throws AppError `payment_not_found`
- */
+/** Returns the payment, or waits up to `wait.seconds` while it is pending. @throws `payment_not_found` */
 export async function readPayment(
 	context: PaymentsContext,
 	caller: Caller,
@@ -43,7 +40,7 @@ export async function readPayment(
 	return paymentBody(row);
 }
 
-/** Lists an account's newest payments, pending ones first, with our references at the operator. */
+/** Lists the newest payments, pending ones first, with our references at the operator. */
 export async function newestPayments({ database }: PaymentsContext, accountId: number, limit: number) {
 	const pending = await store.newestOfAccount(database.db, accountId, { status: 'pending', limit });
 	const all = await store.newestOfAccount(database.db, accountId, { status: null, limit });

@@ -9,20 +9,19 @@ import * as store from './store.ts';
 import { resubmit } from './submission.ts';
 
 /**
- * Asks the operator for a payment's status until it is final: the only place that decides a payment's state. Callbacks
- * only bring the next read forward. Reads continue after the payment expired or failed here, because an operator may
- * still report success, and that payer is owed the time or the money.
+ * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.
+ * Reads continue after expiry or failure: a payer whose success comes late is owed time or money.
  */
 
-/** How long a failed payment is watched. One without an answer is watched for config.reconcileMs. */
+/** Watches failed payments this long; those without an answer for config.reconcileMs. */
 export const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
 /** If a process dies while sending, the request counts as uncertain after this time. */
 const SUBMITTING_MAX_MS = 60_000;
-/** "Not found" must be answered this often, over this time, by an operator that may lag behind its own acceptance. */
+/** "Not found" counts only after this many answers over this time: operators may lag. */
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
 
-/** Handler of RECONCILE_JOB. @returns when to ask again, or null if the result is final */
+/** Handles RECONCILE_JOB. @returns when to ask again, or null if the result is final */
 export async function reconcilePayment(context: PaymentsContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
 	const payment = await store.find(database.db, id);
@@ -87,9 +86,9 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
 }
 
 /**
- * Handles a reference that the operator does not know. If sending twice is harmless, the request is sent again at once
- * while the buyer waits. Otherwise it counts as never received only after the operator had time to catch up. It is
- * watched in both cases: an operator may be slower than it says.
+ * Handles a reference that the operator does not know. Sends it again while the buyer waits, if that is
+ * harmless. Otherwise the payment fails only after the operator had time to catch up. Reads continue in both
+ * cases: an operator may be slower than it says.
  */
 async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
 	const { database, clock, operators } = context;
@@ -127,7 +126,7 @@ async function next(context: PaymentsContext, id: number, outcome: StatusOutcome
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
 	const at = clock.now() + Math.max(wanted, delay(context, payment));
-	// The last read before the page says "expired" happens at that moment.
+	// Read at the moment of expiry, before the page says "expired".
 	return payment.status === 'pending' ? Math.max(clock.now(), Math.min(at, payment.expires_at)) : at;
 }
 

@@ -10,9 +10,8 @@ import { failureMessage, type FailureCode } from './failures.ts';
 import * as store from './store.ts';
 
 /**
- * Transitions of the payment state machine that an operator's answer or our time limit triggers. Each changes the row
- * only if it is still in a state where the transition starts, and applies its consequences (time, refund, event) in
- * the same transaction. Success is final: nothing here leaves it.
+ * Transitions of the payment state machine. Each changes the row only in a state where it starts. Its
+ * consequences (time, refund, event) share the transaction. Success only leads to a refund.
  */
 
 export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
@@ -21,13 +20,13 @@ export type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed
 /** States in which the payer has not been charged, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
 
-/** Actor and reason, for the audit log. */
+/** For the audit log. */
 export interface Decider {
 	actor: string;
 	reason: string;
 }
 
-/** The fields of a payment that the audit log keeps. */
+/** Selects the fields for the audit log. */
 const facts = (row: store.PaymentRow) => ({
 	status: row.status,
 	applied: row.applied,
@@ -58,10 +57,7 @@ function announce(context: PaymentsContext, paymentId: number): void {
 	context.jobs.nudge();
 }
 
-/**
- * Settles a successful payment: it buys its session's time, or is refunded.
- * @returns false if it was already settled
- */
+/** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function settleSuccess(
 	context: PaymentsContext,
 	id: number,
@@ -114,10 +110,7 @@ export async function settleSuccess(
 	return settled;
 }
 
-/**
- * Adds what only a callback reported: the receipt and the amount taken. The claim is read from the changed row, which
- * holds the newest stored claim.
- */
+/** Adds what only a callback reported. The changed row holds the newest claim. */
 async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
@@ -149,7 +142,7 @@ export async function startRefund(
 	const refund = await store.insertRefund(trx, {
 		payment_id: payment.id,
 		reference: operatorReference(),
-		// The amount taken is refunded, even if it is not the amount requested.
+		// Refund the amount taken, even if it is not the amount requested.
 		amount_minor: payment.settled_minor ?? payment.amount_minor,
 		currency: payment.settled_currency ?? payment.currency,
 		reason,
@@ -188,11 +181,7 @@ export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id:
 	});
 }
 
-/**
- * Fails a pending payment that the operator refused. An expired one stays expired (it was reported as such) and only
- * gets the reason.
- * @returns false if nothing changed
- */
+/** Fails a pending payment. An expired one stays expired and gets the reason. Returns false if unchanged. */
 export async function settleFailure(
 	context: PaymentsContext,
 	id: number,
@@ -209,7 +198,7 @@ export async function settleFailure(
 	return expired !== undefined;
 }
 
-/** Expires a payment without an answer in time. The operator is still asked. */
+/** Expires a payment without an answer in time. Reads continue. */
 export async function settleExpired(context: PaymentsContext, id: number): Promise<boolean> {
 	return settleUnpaid(context, id, 'expired', 'payer_timeout', {
 		actor: 'reconciler',

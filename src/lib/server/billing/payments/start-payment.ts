@@ -36,7 +36,7 @@ export async function startPayment(
 			jobs.nudge();
 			return answer;
 		} catch (error) {
-			// Two starts at once: the index admitted one, and the checks of the next try report it.
+			// Another start was faster: the unique index refused this one, and the next try reports why.
 			if (!database.isUniqueViolation(error) || attempt === MAX_START_ATTEMPTS) throw error;
 		}
 	}
@@ -76,7 +76,7 @@ async function insert(context: PaymentsContext, trx: Tx, caller: Caller, order: 
 	return payment;
 }
 
-/** Checks the session and its earlier payments, in the order in which problems are reported. */
+/** The order of the checks decides which problem is reported. */
 async function checkPayable(
 	{ config }: PaymentsContext,
 	trx: Tx,

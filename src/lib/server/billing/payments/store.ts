@@ -14,7 +14,7 @@ export const find = async (queries: Queries, id: number) =>
 		? queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst()
 		: undefined;
 
-/** Reads a payment that exists. @throws Error */
+/** @throws Error if the payment does not exist */
 export async function known(queries: Queries, id: number): Promise<PaymentRow> {
 	const payment = await find(queries, id);
 	if (!payment) throw new Error(`Payment ${id} is gone`);
@@ -30,7 +30,6 @@ export const findByReference = (queries: Queries, operator: string, reference: s
 export const ofSession = (queries: Queries, sessionId: number) =>
 	queries.selectFrom('payments').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
 
-/** Lists the newest payments of an account, of one status or of all. */
 export const newestOfAccount = (
 	queries: Queries,
 	accountId: number,
@@ -55,7 +54,7 @@ export async function countPromptsSince(queries: Queries, phone: string, since: 
 	return count;
 }
 
-/** Changes a payment if its status is one of those given. Returns undefined if another change was faster. */
+/** Changes a payment in one of the given states. Returns undefined if another change was faster. */
 export const change = (
 	queries: Queries,
 	from: { id: number; status: readonly PaymentStatus[] },
@@ -69,10 +68,7 @@ export const change = (
 		.returningAll()
 		.executeTakeFirst();
 
-/**
- * Changes the state of the request to the operator, whatever the payment's status.
- * @returns false if it is no longer in one of the given states
- */
+/** Changes the request's state, whatever the payment's status. Returns false if another was faster. */
 export async function changeSubmit(
 	queries: Queries,
 	from: { id: number; submitState: readonly PaymentRow['submit_state'][] },
@@ -96,10 +92,7 @@ export async function update(
 	await queries.updateTable('payments').set(to).where('id', '=', id).execute();
 }
 
-/**
- * Stores a callback's claim. A claimed success stays: late or unordered callbacks do not overwrite it.
- * @param claim CallbackClaim as JSON
- */
+/** Stores a claim (CallbackClaim as JSON). Late or unordered callbacks never overwrite a claimed success. */
 export async function setClaim(
 	queries: Queries,
 	table: 'payments' | 'refunds',
@@ -120,7 +113,6 @@ export async function setClaim(
 
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
-/** Adds the operator's transaction id if there is none. */
 export async function addReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
 	await queries
 		.updateTable('payments')
@@ -130,7 +122,7 @@ export async function addReceipt(queries: Queries, id: number, transaction: stri
 		.execute();
 }
 
-/** Finds a payment by the operator's reference or the beginning of ours; undefined unless exactly one matches. */
+/** Matches the operator's reference or the start of ours. Returns undefined unless exactly one matches. */
 export async function findLikeStatement(
 	queries: Queries,
 	operator: string,
@@ -151,7 +143,6 @@ export async function findLikeStatement(
 export const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
 	ofOperator(queries, operator).where('provider_reference', '=', transaction).executeTakeFirst();
 
-/** Payments of an operator in a span that no statement contained. */
 export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
 	ofOperator(queries, operator)
 		.where('paid_at', '>=', paid.from)
@@ -200,7 +191,6 @@ export async function insertMessage(queries: Queries, message: Insertable<Operat
 	await queries.insertInto('operator_messages').values(message).execute();
 }
 
-/** Inserts a message if the payment has fewer than `most` of its kind. */
 export async function insertMessageBelow(
 	queries: Queries,
 	message: Insertable<OperatorMessagesTable>,
@@ -215,7 +205,6 @@ export async function insertMessageBelow(
 	if (count < most) await insertMessage(queries, message);
 }
 
-/** The newest message of a kind. */
 export const lastMessage = (queries: Queries, paymentId: number, kind: OperatorMessagesTable['kind']) =>
 	queries
 		.selectFrom('operator_messages')

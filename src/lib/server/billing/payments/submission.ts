@@ -9,15 +9,15 @@ import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';
 
 /**
- * Sends a payment from the outbox to the operator, with the reference that was stored before.
+ * Sends a payment from the outbox to the operator, with its stored reference.
  *
- * Guarantees: a request is never sent while the operator may already have it (if a process dies while sending, the row
- * stays `submitting`, and only a status read tells what happened), and never after the buyer's waiting time.
+ * Guarantees: a request is never sent while the operator may have it, nor after the buyer's waiting time. If
+ * a process dies while sending, the row stays `submitting`, and a status read decides.
  */
 
 const RETRY_MS = 5_000;
 
-/** Handler of SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
+/** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
 export async function submitPayment(context: PaymentsContext, id: number): Promise<number | null> {
 	const { database, clock, sessions } = context;
 	const payment = await store.find(database.db, id);
@@ -96,7 +96,7 @@ async function uncertain(context: PaymentsContext, id: number): Promise<null> {
 	return null;
 }
 
-/** The operator queued nothing: the same request is sent again later, or the payment fails. */
+/** The operator queued nothing: the request is sent again later, or the payment fails. */
 async function refused(
 	context: PaymentsContext,
 	{ id, submitted_at }: store.PaymentRow,
@@ -118,7 +118,7 @@ async function refused(
 	return null;
 }
 
-/** Returns a request that never reached the operator to the outbox, with the same reference. */
+/** Returns a request that never arrived to the outbox, with the same reference. */
 export async function resubmit(context: PaymentsContext, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {

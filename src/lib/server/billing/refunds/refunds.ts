@@ -13,15 +13,12 @@ import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { note } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
-/**
- * Sends refunds, with the same guarantees as payments: a reference of their own is stored before the call, a lost
- * answer is resolved by a status read, and only the operator's answer ends a refund.
- */
+/** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
 
 const RETRY_MS = 5_000;
-/** A refund that no operator accepts for this long opens a review; it is still retried. */
+/** A refund that the operator does not accept for this long opens a review; retries continue. */
 const WAITING_MS = 60 * 60 * 1000;
-/** An operator that does not know a refund after this time never received it. */
+/** A refund that the operator does not know after this time never arrived. */
 const NOT_FOUND_MS = 2 * 60 * 1000;
 const SUBMITTING_MAX_MS = 60_000;
 
@@ -31,7 +28,7 @@ interface Subject {
 	adapter: OperatorAdapter;
 }
 
-/** Handler of REFUND_JOB. @returns when to look again, or null if the refund is over */
+/** Handles REFUND_JOB. @returns when to look again, or null if the refund is over */
 export async function refundPayment(context: PaymentsContext, refundId: number): Promise<number | null> {
 	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
@@ -112,7 +109,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
 }
 
-/** An earlier request got no answer, and this refusal says nothing about it. */
+/** Checks that an earlier, unanswered request never arrived: this refusal says nothing about it. */
 async function neverArrived(context: PaymentsContext, subject: Subject): Promise<boolean> {
 	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
 	return isOld && (await ask(context, subject)).kind === 'not_found';
@@ -158,7 +155,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	return later(context, subject);
 }
 
-/** Asks again, less and less often; opens a review if it takes too long. */
+/** Opens a review if the refund takes too long. */
 async function later(
 	context: PaymentsContext,
 	{ refund, payment }: Subject,
@@ -196,7 +193,6 @@ async function setSubmit(
 	return store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
 }
 
-/** Records the final result on the refund and its payment. */
 async function finish(
 	context: PaymentsContext,
 	{ refund }: Subject,

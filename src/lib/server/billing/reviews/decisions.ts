@@ -11,27 +11,23 @@ import {
 } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
-/**
- * Decisions of a person about a review, made after reading the operator's own records. They use the same transitions as
- * the reconciler: a decision can do nothing that an operator's answer could not.
- */
+/** A person decides after reading the operator's records. `paid` and `unpaid` settle like the reconciler. */
 export const DECISIONS = ['paid', 'unpaid', 'retry-refund', 'refunded', 'dismiss'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** The message gives the reason to the person who decided. */
+/** The message is for the person who decided. */
 export class DecisionRefused extends Error {}
 
 export interface DecisionOrder {
 	decision: Decision;
 	/** Name of the person. */
 	by: string;
-	/** The reason: what was seen where. */
+	/** The reason: the evidence and its source. */
 	note: string;
 	/** The operator's transaction id, for `paid` and `refunded`. */
 	transaction: string | null;
 }
 
-/** Everything about a payment. */
 export interface Evidence {
 	payment: store.PaymentRow;
 	refunds: store.RefundRow[];
@@ -51,10 +47,7 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number): P
 	return { payment, refunds, messages, audit };
 }
 
-/**
- * Carries out a decision and resolves the review.
- * @throws DecisionRefused if the payment's state does not allow the decision; nothing is changed then
- */
+/** Carries out a decision and resolves the review. @throws DecisionRefused, with nothing changed */
 export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
 	const { database } = context;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
@@ -76,7 +69,7 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 		if (!isSettled) throw refusal(`it is ${payment.status}`);
 		return database.transact(close);
 	}
-	// Only a review about a refund may end one whose result is unknown.
+	// Only a review about a refund may end a refund with an unknown result.
 	const ender = review.reason === 'refund_no_final_answer' ? by : null;
 	await database.transact(async (trx) => {
 		const current = await failedRefund(context, trx, payment.id, ender);
@@ -100,7 +93,7 @@ function settleAs(
 	return settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
 }
 
-/** refund_failed -> refund_pending: sends the refund once more, with a new reference. */
+/** Sends a failed refund once more, with a new reference. */
 async function retryRefund(context: PaymentsContext, trx: Tx, current: store.PaymentRow, by: Decider) {
 	const reason = (current.refund_reason ?? 'admin') as RefundReason;
 	const refund = await startRefund(context, trx, current, reason, 'refund_failed');
@@ -136,11 +129,7 @@ async function recordManualRefund(
 	});
 }
 
-/**
- * Returns a payment whose refund ended without success. A person may end a refund whose result is unknown, but not
- * while it is being sent.
- * @param by null if the review is about something else
- */
+/** Returns a payment with a failed refund. With `by`, it ends an unknown one, unless that is being sent. */
 async function failedRefund(
 	context: PaymentsContext,
 	trx: Tx,

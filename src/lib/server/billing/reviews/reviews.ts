@@ -3,18 +3,15 @@ import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 
-/**
- * Reviews: questions about money that a person must decide. They are opened in the transaction that found the problem,
- * once, and stay open until a decision (decisions.ts).
- */
+/** Questions about money that a person must decide. The same question is open only once at a time. */
 export type Review = store.ReviewRow;
 
 export type ReviewReason =
-	/** The operator took another amount than requested; it is being refunded. */
+	/** The amount taken differs from the requested or settled one. */
 	| 'amount_mismatch'
 	/** A callback and a status read, or two status reads, contradict each other. */
 	| 'contradiction'
-	/** The operator's reference was lost with its answer, and no callback has arrived. */
+	/** The operator's reference was lost, and no callback has arrived. */
 	| 'no_reference'
 	/** No final answer within RECONCILE_HOURS. */
 	| 'no_final_answer'
@@ -23,7 +20,7 @@ export type ReviewReason =
 	| 'refund_refused'
 	| 'refund_failed'
 	| 'refund_no_final_answer'
-	/** The operator's statement contains a payment that is not paid here, or lacks one that is. */
+	/** The operator's statement and our payments differ. */
 	| 'statement_unknown'
 	| 'statement_paid'
 	| 'statement_missing'
@@ -40,7 +37,7 @@ export function createReviews(database: Database, clock: Clock, log: Log) {
 		log.warn({ subject: review.subject, reason: review.reason }, 'review opened: a person must decide');
 	}
 	return {
-		/** Opens a review of a payment unless the same one is open; with `once`, unless it was ever opened. */
+		/** Opens a review unless the same one is open; with `once`, unless it was ever opened. */
 		async open(
 			queries: Queries,
 			about: { paymentId: number; reason: ReviewReason; detail?: string; once?: boolean }
@@ -50,14 +47,14 @@ export function createReviews(database: Database, clock: Clock, log: Log) {
 			if (once && (await store.findAbout(queries, subject, reason))) return;
 			await insert(queries, { payment_id: paymentId, subject, reason, detail });
 		},
-		/** Opens a review of a transaction that matches no payment. */
+		/** Opens a review that belongs to no payment. */
 		openOther: (queries: Queries, about: { subject: string; reason: ReviewReason; detail: string }) =>
 			insert(queries, { payment_id: null, ...about }),
 		find: (id: number) => store.find(database.db, id),
 		/** Oldest first. */
 		list: (which: 'open' | 'resolved') => store.list(database.db, which === 'open'),
 		countOpen: () => store.countOpen(database.db),
-		/** Resolves a review. @returns false if it was resolved before */
+		/** Resolves a review. Returns false if it was already resolved. */
 		close: (trx: Tx, id: number, { by, decision, note }: { by: string; decision: string; note: string }) =>
 			store.close(trx, id, { resolved_at: clock.now(), resolved_by: by, decision, note })
 	};

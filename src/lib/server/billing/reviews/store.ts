@@ -4,7 +4,7 @@ import type { ReviewsTable } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
 
-/** Inserts a review; an open one with the same subject and reason stays as it is. */
+/** Returns false if the same review is already open. */
 export async function insert(queries: Queries, review: Insertable<ReviewsTable>): Promise<boolean> {
 	const result = await queries
 		.insertInto('reviews')
@@ -16,7 +16,6 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 	return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Finds a review that was ever opened. */
 export const findAbout = (queries: Queries, subject: string, reason: string) =>
 	queries
 		.selectFrom('reviews')
@@ -49,7 +48,6 @@ export const countOpen = (queries: Queries) =>
 		.where('resolved_at', 'is', null)
 		.executeTakeFirstOrThrow();
 
-/** @returns false if it was resolved before */
 export async function close(
 	queries: Queries,
 	id: number,

@@ -8,13 +8,12 @@ import { known, settle } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
-/** The reason why a successful payment does not buy its session, and is refunded. */
+/** Reasons to refund a successful payment. */
 export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment';
 
 /**
- * Buys the time of a session with a successful payment. The time starts now, at the end of the pass it was added to, or
- * when a gateway confirms it.
- * @returns null, or the reason why this payment must be refunded
+ * Buys a session's time. It starts now, at the end of its pass, or when a gateway confirms it. Returns null,
+ * or the reason to refund the payment.
  */
 export async function activate(
 	context: SessionsContext,
@@ -39,7 +38,7 @@ export async function activate(
 	return null;
 }
 
-/** Decides whether a success comes in time: a timed-out session may still be bought within the grace period. */
+/** A timed-out session may still be bought within the grace period. */
 async function whyNot(
 	{ clock, config, routers }: SessionsContext,
 	trx: Tx,
@@ -53,21 +52,20 @@ async function whyNot(
 	return inGrace && sells(router) ? null : 'late_payment';
 }
 
-/** Adds a paid session to the pass it was ordered for, or begins a pass with it. */
+/** Adds a paid session to its pass, or begins a pass with it. */
 async function useTime(context: SessionsContext, trx: Tx, paid: SessionRow): Promise<void> {
 	const { passes, provisioning } = context;
 	const open = await openPassOf(context, trx, paid);
 	const pass = open ?? (await passes.create(trx, paid));
 	if (open) await passes.addTerms(trx, open, paid);
 	else await store.joinPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
-	// Begins, or is refunded, together with the session that waits already.
+	// Begins, or is refunded, together with the session that already waits.
 	if (pass.activating_until !== null) return provisioning.changed(trx, pass.id);
 	const until = open ? null : await provisioning.begin(trx, pass);
 	if (until !== null) return passes.awaitGateway(trx, pass.id, until);
 	await startTime(context, trx, pass);
 }
 
-/** The pass that a session was ordered for, while it runs or waits for a gateway. */
 async function openPassOf(
 	{ passes }: SessionsContext,
 	trx: Tx,

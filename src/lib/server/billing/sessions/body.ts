@@ -7,15 +7,14 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
 
-/** The secrets that a buyer is shown. */
+/** Secrets for the buyer only. */
 export interface Revealed {
 	password: string;
 	security: WifiSecurity;
-	/** The network's own password; null where it has none, or it is unknown. */
+	/** null if the network has none or it is unknown. */
 	networkPassword: string | null;
 }
 
-/** The API's session object. */
 export function sessionBody(row: SessionRow, now: number, revealed: Revealed | null): SessionBody {
 	return {
 		id: row.id,
@@ -59,7 +58,7 @@ function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['ac
 	};
 }
 
-/** Text of a Wi-Fi QR code; null for enterprise networks, which phone cameras cannot set up. */
+/** Returns null for enterprise networks, which phone cameras cannot set up. */
 function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
 	const { security, password, networkPassword } = revealed;
 	if (access_kind === 'wpa_enterprise') return null;
@@ -68,7 +67,7 @@ function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string |
 	return wifiQrText({ ssid, security, password: joining });
 }
 
-/** A session as the router's owner sees it, correct at this moment even before its job has run. */
+/** Shows a session whose time is over as expired, even before its job has run. */
 export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
 	const over = row.status === 'active' && row.expires_at <= now;
 	const status = over ? 'expired' : row.status;
@@ -89,7 +88,7 @@ export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
 	};
 }
 
-/** Seconds left of the session's own time: null before it is paid, all of it before its start, 0 when it is over. */
+/** Counts the session's own time: null before payment, all of it before its start, 0 after. */
 function remainingSeconds(row: SessionRow, now: number): number | null {
 	if (row.expires_at === null) return null;
 	if (row.status !== 'active') return 0;

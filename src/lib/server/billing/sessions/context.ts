@@ -8,7 +8,6 @@ import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Operators } from '../operators/registry.ts';
 import type { SessionRow } from './store.ts';
 
-/** The services that the functions of this folder use. */
 export interface SessionsContext {
 	database: Database;
 	clock: Clock;
@@ -21,16 +20,13 @@ export interface SessionsContext {
 	provisioning: SessionProvisioning;
 }
 
-/** The part of access/provisioning that sessions use. All of it runs in the transaction of the change. */
+/** The part of access/provisioning that sessions use, in the transaction of the change. */
 export interface SessionProvisioning {
-	/**
-	 * Plans the grants of a new pass.
-	 * @returns until when a gateway must confirm it (ms since the epoch); null when its time may start now
-	 */
+	/** Plans a new pass's grants. Returns the gateway's deadline (epoch ms); null if time may start now. */
 	begin(trx: Tx, pass: PassRow): Promise<number | null>;
-	/** Makes gateways compare what they know with the pass. */
+	/** Makes gateways compare their state with the pass. */
 	changed(trx: Tx, passId: number): Promise<void>;
-	/** Plans the check whether the gateway learnt of time that is added at `startsAt`. */
+	/** Plans a check that the gateway received time added at `startsAt`. */
 	added(trx: Tx, session: Pick<SessionRow, 'id'>, startsAt: number): Promise<void>;
 }
 

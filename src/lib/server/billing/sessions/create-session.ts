@@ -12,7 +12,7 @@ import { sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
 import { recordEvent } from './transition.ts';
 
-/** Stores the response to a request in the transaction of its effect; `status` where it is not the route's own. */
+/** Stores a response in the transaction of its effect. `status` replaces the route's own. */
 export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
 
 /** Orders time; charges nothing. @throws AppError, see api/routes/sessions.ts */
@@ -57,10 +57,7 @@ export const createSession = (
 		return body;
 	});
 
-/**
- * The session whose pass an order lengthens. Only its buyer may: added time has the same password.
- * @throws AppError `session_not_found | session_not_extendable`
- */
+/** Only the buyer may extend a session: added time has the same password. */
 async function extendedSession(
 	{ clock }: SessionsContext,
 	trx: Tx,

@@ -10,9 +10,9 @@ type SessionRow = store.SessionRow;
 
 /**
  * Ends an active session and those that follow it in its pass, or cancels an unpaid one.
- * @param onlyStatus acts only on a session in this status. `pending_payment` includes a session that timed out: a late
- * payment is refunded from then on. That sends no second event.
- * @throws AppError `session_not_found | session_not_active`
+ * @param onlyStatus acts only in this status. `pending_payment` includes a timed-out session: its late
+ * payment is then refunded, without a second event.
+ * @throws AppError `session_not_found`, `session_not_active`
  */
 export async function endSession(
 	context: SessionsContext,
@@ -55,7 +55,7 @@ function cancel(context: SessionsContext, trx: Tx, id: number) {
 	return transition(context, trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
 }
 
-/** Makes a timed-out session final: a late payment would else buy it beside what replaced it. */
+/** Makes a timed-out session final: a late payment would otherwise buy it beside its replacement. */
 function refuseLatePayment(context: SessionsContext, trx: Tx, { id, status_reason: reason }: SessionRow) {
 	if (reason !== 'payment_timeout') return null;
 	const from = { id, status: 'cancelled', statusReason: 'payment_timeout' } as const;

@@ -4,7 +4,7 @@ import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 
-/** Checks an order, in the order in which errors are reported. Returns the payer's number in E.164. @throws AppError */
+/** Checks an order; reports the first problem. Returns the payer's number in E.164. @throws AppError */
 export function checkOrder(
 	order: SessionCreationBody,
 	router: RouterRow,

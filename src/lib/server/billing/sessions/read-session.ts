@@ -8,13 +8,13 @@ import { isDue, known, settle } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
-/** The classes in which an owner sees sessions; one that ended early counts as expired. */
+/** A session that ended early counts as expired. */
 export type SessionGroup = 'active' | 'expired';
 
 export interface OwnerQuery {
 	group: SessionGroup | null;
 	limit: number;
-	/** Start and id of the last session of the page before. */
+	/** Start and id of the previous page's last session. */
 	after: readonly [number, number] | null;
 }
 
@@ -26,7 +26,7 @@ export interface OwnerPage {
 
 export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
 
-/** A session that the caller may see, with due changes made. @throws AppError `session_not_found` */
+/** Returns a session that the caller may see, after due changes. @throws AppError `session_not_found` */
 export async function current(context: SessionsContext, caller: Caller, id: number): Promise<SessionRow> {
 	const { database, clock } = context;
 	const row = await store.find(database.db, id);
@@ -35,7 +35,7 @@ export async function current(context: SessionsContext, caller: Caller, id: numb
 	return database.transact(async (trx) => settle(context, trx, await known(trx, id)));
 }
 
-/** The API's session object; its buyer gets the password with it. @throws AppError `session_not_found` */
+/** Returns the session; only the buyer gets the password. @throws AppError `session_not_found` */
 export async function readSession(
 	context: SessionsContext,
 	caller: Caller,
@@ -46,7 +46,7 @@ export async function readSession(
 	const isBuyer = row.account_id === caller.accountId;
 	if (!isBuyer || row.status !== 'active' || row.pass_id === null) return sessionBody(row, clock.now(), null);
 	const pass = await passes.known(database.db, row.pass_id);
-	// Its last session may have ended, and its password been erased, since the session was read.
+	// The pass may have ended since the read, which erases its password.
 	if (pass.password_sealed === null) return sessionBody(row, clock.now(), null);
 	const router = await routers.known(database.db, row.router_id);
 	return sessionBody(row, clock.now(), {
@@ -56,7 +56,7 @@ export async function readSession(
 	});
 }
 
-/** Sessions on an owner's routers, newest first, without passwords and full numbers. */
+/** Lists sessions on an owner's routers, newest first, without passwords and full numbers. */
 export async function listForOwner(
 	{ database, clock }: SessionsContext,
 	{ accountId }: Pick<Caller, 'accountId'>,

@@ -34,7 +34,7 @@ export { sessionNotFound } from './read-session.ts';
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
  *   active -> expired | ended            the clock, or DELETE
  *
- * Guarantees: a change applies only if the row is still in the state it starts from, and its event shares the
+ * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
  * transaction. Sessions of one pass follow each other without a gap.
  */
 export type Sessions = ReturnType<typeof createSessions>;
@@ -49,14 +49,13 @@ export function createSessions(context: SessionsContext) {
 			sessionBody(await endSession(context, caller, id, onlyStatus), clock.now(), null),
 		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
 			listForOwner(context, caller, query),
-		/** The row of a session that exists. @throws Error */
 		known,
-		/** The caller's own session with due changes made; null when there is none or it is another account's. */
+		/** Returns the caller's own session after due changes; null for others. */
 		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
 			const row = await store.find(trx, id);
 			return row?.account_id === caller.accountId ? settle(context, trx, row) : null;
 		},
-		/** Stores the newest payment that was started for an unpaid session. */
+		/** Stores the newest payment of an unpaid session. */
 		async notePayment(trx: Tx, id: number, paymentId: number): Promise<void> {
 			const from = { id, status: 'pending_payment' } as const;
 			await store.change(trx, from, { payment_id: paymentId, updated_at: clock.now() });
@@ -65,7 +64,6 @@ export function createSessions(context: SessionsContext) {
 		startTime: (trx: Tx, pass: PassRow) => startTime(context, trx, pass),
 		cancelWaiting: (trx: Tx, passId: number) => cancelWaiting(context, trx, passId),
 		takeBack: (trx: Tx, id: number) => takeBack(context, trx, id),
-		/** Handlers of the durable jobs. */
 		jobs: { [SESSION_JOB]: (id: number) => settleDue(context, id) }
 	};
 }

@@ -5,12 +5,12 @@ import * as store from './store.ts';
 import { transition } from './transition.ts';
 
 /**
- * Starts the time of the paid sessions of a pass, one after the other: now, or at the end of the pass if it runs.
+ * Starts the time of a pass's paid sessions, one after the other: now, or at the end of a running pass.
  *
- * All time starts here: a first purchase, a late success, the confirmation of a gateway, and added time. Payments that
- * succeed at once add up, because transactions behave as if they ran one after the other.
- * @param pass as read in this transaction: reading it again would add conflicts on PostgreSQL
- * @returns false when no paid session of the pass waits for its start
+ * All time starts here, including late successes and added time. Payments that succeed at once add up,
+ * because transactions behave as if they ran one after the other.
+ * @param pass as read in this transaction: another read would add conflicts on PostgreSQL
+ * @returns false if no paid session waits
  */
 export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow): Promise<boolean> {
 	const { clock, jobs, passes, provisioning } = context;

@@ -8,7 +8,7 @@ export type SessionStatus = SessionRow['status'];
 export const insert = (queries: Queries, session: Insertable<SessionsTable>) =>
 	queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
 
-/** Sessions of a pass that are paid and whose time has not started: the one that began the pass first. */
+/** Paid sessions of a pass whose time has not started; the one that began the pass comes first. */
 export const activatingOf = (queries: Queries, passId: number) =>
 	queries
 		.selectFrom('sessions')
@@ -19,7 +19,6 @@ export const activatingOf = (queries: Queries, passId: number) =>
 		.orderBy('id')
 		.execute();
 
-/** Active sessions that follow one in its pass, in order. */
 export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at: expiresAt }: SessionRow) =>
 	queries
 		.selectFrom('sessions')
@@ -31,7 +30,7 @@ export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at:
 		.orderBy('starts_at')
 		.execute();
 
-/** Puts a paid session into its new pass, with other orders that were not paid before the old pass was over. */
+/** Moves a paid session to its new pass, with unpaid orders for the old pass. */
 export async function joinPass(
 	queries: Queries,
 	{ passId, sessionId, replacesPassId }: { passId: number; sessionId: number; replacesPassId: number | null }
@@ -60,7 +59,7 @@ export const find = async (queries: Queries, id: number) =>
 		? queries.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
 		: undefined;
 
-/** Changes a session if it is still in the state that the change was decided for. Returns undefined otherwise. */
+/** Changes a session that is still in the expected state. Returns undefined otherwise. */
 export const change = (
 	queries: Queries,
 	{ id, status, statusReason }: { id: number; status: SessionStatus; statusReason?: string },
@@ -75,7 +74,7 @@ export const change = (
 		.returningAll()
 		.executeTakeFirst();
 
-/** Whether a payment is pending, and the last instant at which one that nobody refused could have come. */
+/** Counts pending payments; `expiry` is the latest time limit of a payment that was not refused. */
 export const openPayments = (queries: Queries, id: number) =>
 	queries
 		.selectFrom('payments')
@@ -86,7 +85,6 @@ export const openPayments = (queries: Queries, id: number) =>
 		.where('session_id', '=', id)
 		.executeTakeFirstOrThrow();
 
-/** A session whose time has started, with the name of its router. */
 export type OwnerRow = Awaited<ReturnType<typeof ofOwner>>[number];
 
 interface Owner {
@@ -94,10 +92,7 @@ interface Owner {
 	now: number;
 }
 
-/**
- * Sessions on an owner's routers whose time has started. Added time counts from its own start: until then the buyer is
- * listed with the session before it.
- */
+/** Added time counts from its own start: until then the owner sees the session before it. */
 const begun = (queries: Queries, owner: Owner) =>
 	queries
 		.selectFrom('sessions')
@@ -106,10 +101,9 @@ const begun = (queries: Queries, owner: Owner) =>
 		.where('sessions.status', 'in', ['active', 'expired', 'ended'])
 		.where(sql<boolean>`not (sessions.status = 'active' and sessions.starts_at > ${owner.now})`);
 
-/** Running sessions; one whose time is over is none, even before its job has run. */
+/** A session whose time is over does not run, even before its job has run. */
 const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;
 
-/** Newest first, then by id. */
 export const ofOwner = (
 	queries: Queries,
 	owner: Owner,

@@ -7,10 +7,7 @@ type SessionRow = store.SessionRow;
 
 const FAILED = { status: 'cancelled', status_reason: 'provisioning_failed' } as const;
 
-/**
- * Cancels the sessions of a pass that no gateway confirmed in time. Their payments are refunded by the caller.
- * @returns the cancelled sessions; none when the pass does not wait
- */
+/** Cancels a pass's sessions that no gateway confirmed in time. The caller refunds their payments. */
 export async function cancelWaiting(
 	context: SessionsContext,
 	trx: Tx,
@@ -26,10 +23,7 @@ export async function cancelWaiting(
 	return cancelled;
 }
 
-/**
- * Cancels added time that no gateway learnt of. It may have expired already, if nobody could check in time.
- * @returns whether it was cancelled
- */
+/** Cancels added time that no gateway received, even if it expired. Returns whether it was cancelled. */
 export async function takeBack(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
 	const { status, pass_id: passId } = await known(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;

@@ -6,14 +6,13 @@ import * as store from './store.ts';
 
 type SessionRow = store.SessionRow;
 
-/** @throws Error when there is no such session */
+/** @throws Error if there is no such session */
 export async function known(queries: Queries, id: number): Promise<SessionRow> {
 	const row = await store.find(queries, id);
 	if (!row) throw new Error(`Session ${id} is gone`);
 	return row;
 }
 
-/** Records an event of a session in the transaction of its cause. */
 export async function recordEvent(context: SessionsContext, trx: Tx, type: EventType, row: SessionRow) {
 	await context.events.record(trx, {
 		type,
@@ -21,12 +20,12 @@ export async function recordEvent(context: SessionsContext, trx: Tx, type: Event
 		routerId: row.router_id,
 		sessionId: row.id,
 		paymentId: row.payment_id,
-		// An undefined member is left out of the JSON: events carry no password, not even null.
+		// JSON omits undefined members: events carry no password, not even null.
 		data: { ...sessionBody(row, context.clock.now(), null), password: undefined }
 	});
 }
 
-/** Changes the status of a session and records the event; undefined when the session left `from` meanwhile. */
+/** Changes a session and records the event. Returns undefined if the session left `from` meanwhile. */
 export async function transition(
 	context: SessionsContext,
 	trx: Tx,
@@ -39,12 +38,11 @@ export async function transition(
 	return row;
 }
 
-/** Whether the clock demands a change of a session. */
 export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'active' && row.expires_at !== null && row.expires_at <= now) ||
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
-/** Makes the change that the clock demands. Returns the session, changed or not. */
+/** Applies a due change. Returns the session, changed or not. */
 export async function settle(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
 	if (!isDue(row, context.clock.now())) return row;
 	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
@@ -71,10 +69,10 @@ async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
 	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled');
 }
 
-/** A session whose payment is still open is looked at again after this time. */
+/** Checks a session with an open payment again after this time. */
 const CANCEL_AGAIN_MS = 30_000;
 
-/** Job SESSION_JOB. @returns when to run again, or null when the session is over */
+/** Handles SESSION_JOB. @returns when to run again, or null if the session is over */
 export async function settleDue(context: SessionsContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
 	const row = await database.transact(async (trx) => settle(context, trx, await known(trx, id)));

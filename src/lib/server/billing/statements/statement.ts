@@ -6,18 +6,18 @@ import { RECONCILE_JOB } from '../payments/context.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * Compares an operator's list of settled payments with ours, both ways. It settles nothing: a difference opens a
- * review, and a payment that is in the list but not paid here is read from the operator at once.
+ * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
+ * reviews, and a listed payment that is not paid here is read from the operator at once.
  */
 export interface StatementResult {
 	/** Rows of settled payments. */
 	rows: number;
 	matched: number;
-	/** In the list, but not known here. */
+	/** In the list, but no payment of ours. */
 	unknown: number;
 	/** In the list, but not paid here. */
 	notPaid: number;
-	/** With an amount that differs from the one requested and known. */
+	/** The amount differs from ours. */
 	amount: number;
 	/** Paid here, but not in the list. */
 	missing: number;
@@ -27,23 +27,23 @@ export interface StatementFile {
 	operator: string;
 	columns: StatementColumns;
 	bytes: Buffer;
-	/** The time that the list covers, in ms since the epoch. */
+	/** The covered time, in ms since the epoch. */
 	from: number;
 	to: number;
 }
 
-/** The list cannot be read; the message gives the reason. */
+/** The message says why the list cannot be read. */
 export class StatementError extends Error {}
 
 /**
- * The operator's clock may differ, and a payment at midnight may be in the list of either day: only payments at least
- * this far inside the covered time count as missing.
+ * Clocks differ, so a payment near the edge may be in either of two lists. The search for missing payments
+ * covers the time of the list, moved back by this much.
  */
 const EDGE_MS = 60 * 60 * 1000;
 
 interface StatementRow {
 	reference: string | null;
-	/** Length of the beginning of our reference that a list must contain. */
+	/** Start of our reference, if the list holds only that. */
 	start: string | null;
 	transaction: string;
 	amountMinor: number | null;
@@ -72,7 +72,7 @@ export async function checkStatement(
 	return result;
 }
 
-/** @param seen transactions by payment of earlier rows; this row is added */
+/** @param seen transactions of earlier rows by payment; this row is added */
 async function match(
 	context: PaymentsContext,
 	operator: string,
@@ -129,7 +129,6 @@ async function paymentOf(
 	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 
-/** The rows of settled payments. */
 function readRows({ bytes, columns }: StatementFile, currency: string): StatementRow[] {
 	const rows: StatementRow[] = [];
 	let header: string[] = [];
@@ -177,7 +176,7 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 	return rows;
 }
 
-/** Skips outgoing money (refunds, withdrawals, charges), which many lists also contain. */
+/** True for outgoing money (refunds, withdrawals, charges), which many lists also contain. */
 const paysNothingIn = (text: string) => /^([A-Z]{3})?\s*(-.*|0*([.,]0*)?)$/.test(text.trim());
 
 function amountOf(text: string, line: number, currency: string): number {

@@ -20,7 +20,7 @@ import { createConnection, type Connection } from './connection.ts';
 import { idOf, referenceOf } from './ids.ts';
 import type { AirtelValues } from './settings.ts';
 
-/** From the documentation of one client; the operator names no limit. */
+/** From one client's documentation; Airtel names no limit. */
 const MAX_REFERENCE_LENGTH = 25;
 
 interface AirtelContext {
@@ -32,9 +32,8 @@ interface AirtelContext {
 }
 
 /**
- * Airtel Money collections (mobile-money.md section 3). Specifics: numbers are sent without country code, tokens live
- * for minutes, `SUCCESS` for a payment only means that the payer was prompted, the status read names no amount, and a
- * refund has neither our reference nor a readable state.
+ * Airtel Money collections (mobile-money.md section 3). `SUCCESS` for a payment only means that the payer was
+ * prompted. The status read names no amount. A refund has neither our reference nor a readable state.
  */
 export function createAirtel(values: AirtelValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const connection = createConnection(values, dependencies);
@@ -44,11 +43,11 @@ export function createAirtel(values: AirtelValues, dependencies: OperatorDepende
 		id: 'airtel',
 		capabilities: {
 			usesPortalCallback: true,
-			// Airtel recommends three minutes. The first read is for the buyer's page; callbacks do the rest.
+			// Airtel recommends three minutes, but the buyer's page needs an earlier read.
 			minStatusDelaySeconds: 20,
 			// A status read may not know a queued payment for minutes (mobile-money.md section 8).
 			notFoundFinalSeconds: 300,
-			// A second request is refused (ESB000041), but it is not documented from which moment on.
+			// Airtel refuses a second request (ESB000041), but does not document from which moment on.
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber: (phone) => takesNumber(context, phone),
@@ -118,8 +117,8 @@ async function readStatus(context: AirtelContext, attempt: AttemptReference): Pr
 }
 
 /**
- * Refunds the whole amount. Airtel identifies no refund by a reference, so callers must follow the outcomes to send it
- * at most once. Reads the status first, so that a payment that is not paid, or already refunded, is not refunded.
+ * Refunds the whole amount. Airtel takes no refund reference, so callers must send it at most once. Reads the
+ * status first, so that an unpaid or refunded payment is not refunded.
  */
 async function refund(context: AirtelContext, { payment }: RefundRequest): Promise<SubmitOutcome> {
 	const before = await readPayment(context, payment);
@@ -144,8 +143,8 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
 }
 
 /**
- * A refund that Airtel answered with SUCCESS is done; there is no other confirmation. A lost answer cannot be told from
- * a request that never arrived, because the payment reads `TS` before and after.
+ * `SUCCESS` is final: Airtel has no other confirmation. A lost response looks like a lost request, because
+ * the payment reads `TS` before and after the refund.
  */
 async function readRefund(
 	context: AirtelContext,
@@ -193,8 +192,8 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
 };
 
 /**
- * The text for the payer: the description and the beginning of our reference. It differs for each payment, because one
- * client's documentation says that Airtel detects duplicates by this field, not by the id.
+ * The payer's text: the description and the start of our reference. It differs per payment, because Airtel
+ * may detect duplicates by it (one client's documentation).
  */
 function textFor({ description, reference }: Pick<PaymentRequest, 'description' | 'reference'>): string {
 	const code = reference.slice(0, 8);
@@ -206,6 +205,6 @@ function textFor({ description, reference }: Pick<PaymentRequest, 'description' 
 	return `${words.slice(0, MAX_REFERENCE_LENGTH - code.length - 1).trim()} ${code}`.trim();
 }
 
-/** A mismatch after earlier matches with the same key means that the key changed: the request may be sent again. */
+/** A mismatch of a key that worked before means that the key changed: the request may be sent again. */
 const afterSigning = (sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome =>
 	sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;

@@ -2,10 +2,7 @@ import { defineOperator } from '../definition.ts';
 import { createAirtel } from './adapter.ts';
 import { checkSettings, SETTINGS } from './settings.ts';
 
-/**
- * Airtel Money, Collection API ("USSD Push"). The callback address is entered in Airtel's portal, one for all
- * payments; the body names the payment.
- */
+/** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
 export const airtel = defineOperator({
 	id: 'airtel',
 	name: 'Airtel Money',

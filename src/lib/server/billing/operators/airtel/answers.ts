@@ -4,8 +4,8 @@ import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /**
- * Parses Airtel's responses (tables of mobile-money.md 3.3, 3.4 and 8). Only `data.transaction.status` decides a
- * payment's state; the codes beside it contradict it even in Airtel's samples and only give the reason.
+ * Parses Airtel's responses (mobile-money.md 3.3, 3.4 and 8). Only `data.transaction.status` decides a
+ * payment's state. Codes only give the reason: they contradict the state even in Airtel's samples.
  */
 
 interface Read {
@@ -15,7 +15,7 @@ interface Read {
 	transaction: Record<string, unknown>;
 }
 
-/** Product code, gateway code and the gateway's other form (`status_code`), as far as present. */
+/** Collects the product code, the gateway code and its other form (`status_code`). */
 function read({ text }: Answer): Read {
 	const body = jsonObject(text);
 	const status = member(body, 'status');
@@ -47,7 +47,7 @@ export const SIGNATURE_MISMATCH = 'DP00800001026';
 
 export const hasCode = (answer: Answer, code: string): boolean => read(answer).codes.has(code);
 
-/** Failure reasons by code, named as in the Ugandan portal. */
+/** Named as in the Ugandan portal. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	DP00800001002: 'wrong_pin',
 	DP00800001003: 'payer_limit',
@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	ESB000036: 'invalid_payer'
 };
 
-/** Text is checked first: some codes differ between markets (1005 is "Msisdn Not Found" and "no PIN entered"). */
+/** Text comes before codes, which differ between markets (1005: "Msisdn Not Found" or "no PIN entered"). */
 const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	[/insufficient|not enough|low balance/i, 'insufficient_funds'],
 	[/(incorrect|invalid|wrong) pin/i, 'wrong_pin'],
@@ -83,7 +83,7 @@ function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureRe
 	return said ?? coded ?? otherwise;
 }
 
-/** @param accepted the outcome of a success; null if the response is none */
+/** @param accepted returns the outcome of a success; otherwise null */
 function outcomeOf(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null
@@ -103,7 +103,7 @@ function outcomeOf(
 	if (some(ROUTER)) return refused('merchant_error', words, raw);
 	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
 	if (status === 429) return busy(words, raw);
-	// About our credentials, whatever its text is ("token expired").
+	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
 	if (some(INVALID) || (status >= 400 && status < 500)) {
 		return refused(reasonOf(answer, 'merchant_error'), words, raw);
@@ -111,10 +111,7 @@ function outcomeOf(
 	return { kind: 'uncertain', cause: 'unparsable', raw };
 }
 
-/**
- * Parses the response to a payment: 200, `ESB000010` and success only mean that the payer was prompted.
- * @param id of the transaction, as sent
- */
+/** Parses the response to a payment. `ESB000010` and success only mean that the payer was prompted. */
 export const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutcome =>
 	outcomeOf(sent, ({ codes, success, transaction }) => {
 		const isSaid = success || stateOf(transaction) === 'SUCCESS';
@@ -122,10 +119,7 @@ export const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutco
 		return isSaid && isQueued && !codes.has('DP00800001000') ? { operatorReference: id } : null;
 	});
 
-/**
- * Parses the response to a refund: here `SUCCESS` is final (Airtel's sample has `success: false` beside it).
- * @param airtelMoneyId of the payment
- */
+/** Parses the response to a refund. `SUCCESS` is final, even with `success: false` (Airtel's sample). */
 export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): SubmitOutcome =>
 	outcomeOf(sent, ({ transaction }) =>
 		/^(SUCCESS|TS|TR)$/.test(stateOf(transaction))
@@ -133,7 +127,6 @@ export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): S
 			: null
 	);
 
-/** @param id of the transaction in the request */
 export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
 	if (sent.kind !== 'answer') return unavailable(causeOf(sent));
 	const { status, text: raw } = sent;
@@ -143,7 +136,7 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 	const isFine = status >= 200 && status < 300;
 	if (isFine && state !== '') {
 		const named = transaction['id'];
-		// Some of Airtel's samples have `false` instead.
+		// Some of Airtel's samples have `false` as the id.
 		if (typeof named === 'string' && named !== '' && named.toLowerCase() !== id.toLowerCase()) {
 			return unavailable('the answer is about another transaction');
 		}

@@ -3,23 +3,20 @@ import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { jsonObject } from '../http.ts';
 
 /**
- * Checks the `hash` member of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).
- * Sources define the payload differently (mobile-money.md 3.5), so each definition is tried, or only the configured one.
+ * Checks the `hash` of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).
+ * Sources define the payload differently (mobile-money.md 3.5), so each definition is tried, or only the
+ * configured one.
  */
 export const HASH_VARIANTS = ['transaction-bytes', 'transaction-json', 'body'] as const;
 export type HashVariant = (typeof HASH_VARIANTS)[number];
 
-/** A transaction has no nested objects; its texts may contain braces. */
+/** A transaction has no nested objects; its strings may contain braces. */
 const TRANSACTION = /"transaction"\s*:\s*(\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\})/;
-/** More than one of each: the signed bytes and the parsed value could differ. */
+/** With a repeated member, the signed bytes and the parsed value could differ. */
 const SIGNED_MEMBERS = /"(transaction|hash)"\s*:/g;
-/** The hash with its comma. */
 const HASH = /,\s*"hash"\s*:\s*"[^"]*"|"hash"\s*:\s*"[^"]*"\s*,\s*/;
 
-/**
- * @param body as received
- * @returns the definition that matched, or null
- */
+/** Returns the definition that matches the body as received, or null. */
 export function matchingVariant(
 	body: string,
 	key: string,
@@ -39,11 +36,11 @@ export function matchingVariant(
 			equalSecrets(createHmac('sha256', key).update(payload).digest('base64'), hash);
 		return variants.find((variant) => payloads[variant].some(isSigned)) ?? null;
 	} catch {
-		// Nested too deep to serialise: not a callback of Airtel.
+		// Too deeply nested to serialise, so not from Airtel.
 		return null;
 	}
 }
 
-/** Signed bytes count only if they say the same as the parsed value. */
+/** Signed bytes count only if they equal the parsed value. */
 const isSame = (bytes: string, value: unknown): boolean =>
 	JSON.stringify(jsonObject(bytes)) === JSON.stringify(value);

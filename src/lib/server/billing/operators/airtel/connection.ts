@@ -11,14 +11,14 @@ import { hasCode, SIGNATURE_MISMATCH } from './answers.ts';
 import type { AirtelValues } from './settings.ts';
 import { rsaKey, signatureHeaders } from './signing.ts';
 
-/** Used if the response names none. Documented for most markets; others live longer. */
+/** Default if the response names none: documented for most markets; others live longer. */
 const USUAL_TOKEN_SECONDS = 180;
-/** The key's end (`valid_upto`) has no time zone, so the key is fetched again instead. */
+/** The key's expiry (`valid_upto`) has no time zone, so the key is fetched again after this time. */
 const KEY_SECONDS = 600;
 
 export type Connection = ReturnType<typeof createConnection>;
 
-/** Creates the requests to Airtel with token, market and, if set, a signature. */
+/** Adds the token, the market and, if configured, a signature to requests. */
 export function createConnection(values: AirtelValues, { http, clock }: OperatorDependencies) {
 	const { AIRTEL_BASE_URL: baseUrl } = values;
 	const client = createClient({
@@ -40,10 +40,10 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 	});
 	const isSigned = values.AIRTEL_MESSAGE_SIGNING === 'on';
 	const keys = createTokens(clock, async () => signingKey(await client.get('/v1/rsa/encryption-keys')));
-	/** A key with which a request was accepted. */
+	/** A key that Airtel has accepted. */
 	let provenKey: string | null = null;
 
-	/** `keyMayBeOld`: the signature was refused, although its key was accepted before. */
+	/** `keyMayBeOld`: Airtel refused the signature of a key that it accepted before. */
 	async function post(path: string, body: object): Promise<AuthorisedOutcome & { keyMayBeOld?: boolean }> {
 		if (!isSigned) return client.post(path, body);
 		const key = await keys.get();
@@ -61,7 +61,7 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 		return { ...sent, keyMayBeOld };
 	}
 
-	/** Fetches a token and, if needed, the signing key. @returns a description of the problem, or null */
+	/** Fetches a token and, if needed, the signing key. Returns the problem, or null. */
 	async function check(): Promise<string | null> {
 		const token = await client.token();
 		if (token.kind === 'unavailable') return `AIRTEL_BASE_URL: Airtel gives no token: ${token.cause}.`;

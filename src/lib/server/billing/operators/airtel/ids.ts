@@ -1,7 +1,6 @@
 /**
- * Converts our reference to Airtel's `transaction.id` and back: the UUID itself, or, for markets that accept no dashes
- * or at most 25 characters, the same 128 bits in base 36 (always 25 characters, 0-9 a-z). Nothing is stored for the way
- * back, which works whatever the configured format is.
+ * Converts our reference to Airtel's `transaction.id` and back. `short` is for markets that refuse dashes or
+ * more than 25 characters: the same 128 bits in base 36. The way back works for both formats.
  */
 export type IdFormat = 'uuid' | 'short';
 
@@ -9,7 +8,6 @@ const SHORT_LENGTH = 25;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** @param reference a UUID */
 export function idOf(reference: string, format: IdFormat): string {
 	if (format === 'uuid') return reference;
 	return BigInt(`0x${reference.replaceAll('-', '')}`)
@@ -17,7 +15,7 @@ export function idOf(reference: string, format: IdFormat): string {
 		.padStart(SHORT_LENGTH, '0');
 }
 
-/** @returns our reference, or null if `idOf` did not create the id */
+/** Returns our reference; null if `idOf` did not create the id. */
 export function referenceOf(id: string): string | null {
 	const text = id.trim().toLowerCase();
 	if (UUID.test(text)) return text;

@@ -12,7 +12,6 @@ const amount = z
 	.transform(Number)
 	.optional();
 
-/** Settings of a merchant's Airtel Money account. */
 export const SETTINGS = {
 	AIRTEL_BASE_URL: {
 		schema: baseUrl,

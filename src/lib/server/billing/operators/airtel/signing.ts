@@ -1,11 +1,11 @@
 import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 
 /**
- * Signs a message for Airtel: the body is sent in clear, and again encrypted under a random AES key that only Airtel
- * can decrypt. (Airtel's portal, Encryption: RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding; mobile-money.md 3.6.)
+ * Signs a message: the body is sent in clear, and again encrypted under an AES key that only Airtel can
+ * decrypt. Source: Airtel's portal, Encryption (RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding); mobile-money.md
+ * 3.6.
  * @param body the exact bytes sent
- * @param publicKey base64 of an SPKI structure, as returned by `/v1/rsa/encryption-keys`
- * @throws Error if it is not such a key
+ * @param publicKey base64 of an SPKI structure, from `/v1/rsa/encryption-keys`
  */
 export function signatureHeaders(body: string, publicKey: string): Record<string, string> {
 	const key = randomBytes(32);

@@ -31,13 +31,13 @@ interface MpesaContext {
 	daraja: Client;
 }
 
-/** From the operator's page; used if the response has none. */
+/** Default if the response names none (Daraja's page). */
 const USUAL_TOKEN_SECONDS = 3_599;
 
 /**
- * M-Pesa Express (STK push). Daraja accepts no reference of ours: a push is identified by the CheckoutRequestID of its
- * response or, if that was lost, of its callback. The status read has neither amount nor receipt; both come from the
- * callback, while only the read decides whether the money moved.
+ * M-Pesa Express (STK push). Daraja takes no reference of ours: the CheckoutRequestID of the response or
+ * callback identifies a push. The status read has neither amount nor receipt; the callback has both. Only the
+ * read decides whether the money moved.
  */
 export function createMpesa(values: MpesaValues, { http, clock }: OperatorDependencies): OperatorAdapter {
 	const { MPESA_BASE_URL: baseUrl, MPESA_CONSUMER_KEY: key, MPESA_CONSUMER_SECRET: secret } = values;
@@ -108,7 +108,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const { claim } = attempt;
 	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
 	if (id === null) {
-		// No status read is possible; the list of settled payments may contain the push.
+		// No status read is possible, but the list of settled payments may contain the push.
 		const found = await settledRow(context, attempt);
 		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
 		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null };
@@ -146,7 +146,6 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
 }
 
-/** Finds a payment in the list of settled payments, if the setting allows it. */
 const settledRow = async (
 	{ values, clock, daraja }: MpesaContext,
 	payment: { reference: string; submittedAt: number | null }
@@ -162,7 +161,7 @@ async function refund(context: MpesaContext, by: Initiator, request: RefundReque
 	return submitOutcome(outcome, 'OriginatorConversationID');
 }
 
-/** The result of a reversal is only sent to its callback address. Until it arrives, Daraja is asked to send it again. */
+/** Daraja sends a reversal's result only by callback. Until it arrives, this asks for it again. */
 async function readRefund(
 	{ values, daraja }: MpesaContext,
 	by: Initiator,

@@ -7,8 +7,8 @@ import { MPESA_CURRENCY } from './settings.ts';
 import { STATUS_MARK, TIMEOUT_MARK } from './wire.ts';
 
 /**
- * Parses Daraja's callbacks: the result of a push (`Body.stkCallback`), of a reversal (`Result`), or of a query about a
- * reversal (also `Result`, marked in the address). Only the address authenticates the sender.
+ * Parses Daraja's callbacks: `Body.stkCallback` for a push, `Result` for a reversal or a query about one
+ * (marked in the address). Only the address authenticates the sender.
  */
 export function readCallback(raw: RawCallback): CallbackHint {
 	const body = jsonObject(raw.body);
@@ -21,7 +21,6 @@ export function readCallback(raw: RawCallback): CallbackHint {
 	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
 }
 
-/** Members of an unordered list by name, without entries that have no value. */
 function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string> {
 	const entries = Array.isArray(list) ? list : [list];
 	return new Map(
@@ -72,7 +71,7 @@ function reversalResult(result: Record<string, unknown>): CallbackHint {
 	};
 }
 
-/** The code is the query's; the result of the reversal is a parameter. */
+/** ResultCode is that of the query; the reversal's result is a parameter. */
 function statusResult(result: Record<string, unknown>): CallbackHint {
 	if (textMember(result, 'ResultCode') !== '0') return { ...NO_HINT, claimed: 'pending' };
 	const items = parameters(result);

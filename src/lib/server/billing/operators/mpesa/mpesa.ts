@@ -4,8 +4,8 @@ import { checkSettings, SETTINGS } from './settings.ts';
 import { referenceStart } from './wire.ts';
 
 /**
- * Safaricom Daraja, M-Pesa Express. Source: the pages of that name on developer.safaricom.co.ke. The id is not `mpesa`,
- * because it is part of callback addresses, and Daraja advises against its own names there.
+ * Safaricom Daraja, M-Pesa Express (page of that name on developer.safaricom.co.ke). The id is not `mpesa`:
+ * it is part of callback addresses, and Daraja advises against its own names there.
  */
 export const mpesa = defineOperator({
 	id: 'daraja',

@@ -6,14 +6,13 @@ import { accountReference, pullBody } from './wire.ts';
 
 /** Daraja keeps its list of settled payments for 48 hours. */
 const KEPT_MS = 48 * 60 * 60 * 1000;
-/** Tolerance for different clocks. */
+/** Tolerance for clock differences. */
 const MARGIN_MS = 10 * 60 * 1000;
 const MAX_PAGES = 20;
 
 /**
- * Searches the list of settled payments ("Pull Transactions", if registered for the shortcode) for the account reference
- * of a payment's push.
- * @returns null if it is not there, or the list could not be read
+ * Searches the settled payments ("Pull Transactions", for registered shortcodes) for the account reference.
+ * Returns null if it is not there or the list cannot be read.
  */
 export async function findSettled(
 	daraja: Client,

@@ -3,9 +3,9 @@ import { jsonObject, textMember } from '../http.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 
-/** Daraja's codes: tables of the page "M-Pesa Express" and section 8 of the protocol reference. */
+/** Daraja's codes: page "M-Pesa Express" and section 8 of the protocol reference. */
 
-/** Final results of a payment by ResultCode. Some are not numbers; zero is success. */
+/** By ResultCode. Some are not numbers; zero is success. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	'1': 'insufficient_funds',
 	// Limits of a transaction or a day; 8 is the limit of the receiving account.
@@ -30,17 +30,17 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 export const reasonOf = (resultCode: string): FailureReason =>
 	reasonIn(REASONS, resultCode, 'unknown_reason');
 
-/** Codes that mean the payer has not decided yet. Never a failure. */
+/** The payer has not decided yet: never a failure. */
 export const isBeingProcessed = (code: string | null, text: string | null): boolean =>
 	code === '4999' || /being processed|still (under|in) process/i.test(text ?? '');
 
-/** The token is invalid, so the request was ignored. In practice HTTP 404 with this code. */
+/** The token is invalid and the request was ignored: in practice HTTP 404 with this code. */
 export const isTokenRefusal = (answer: Answer): boolean =>
 	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === TOKEN_REFUSED;
 
 const TOKEN_REFUSED = '404.001.03';
 
-/** Seconds after which a refused request may be accepted: a prompt is open for about a minute. */
+/** Wait after a refusal: a prompt is open for about a minute. */
 const LOCK_SECONDS = 60;
 const BUSY_SECONDS = 10;
 
@@ -55,7 +55,7 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 	return refusalOf(outcome) ?? { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
 }
 
-/** Returns the refusal if it is certain that nothing was queued, otherwise null. */
+/** Returns the refusal if certainly nothing was queued; otherwise null. */
 function refusalOf({ status, text: raw }: Answer): SubmitOutcome | null {
 	const body = jsonObject(raw);
 	const code = textMember(body, 'errorCode') ?? '';

@@ -4,7 +4,6 @@ import { baseUrl, credential, type Installation, type ValuesOf } from '../defini
 
 const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');
 
-/** Settings of M-Pesa Express. */
 export const SETTINGS = {
 	MPESA_BASE_URL: {
 		schema: baseUrl,
@@ -48,7 +47,7 @@ export const SETTINGS = {
 
 export type MpesaValues = ValuesOf<typeof SETTINGS>;
 
-/** Daraja supports only this country and currency. */
+/** Daraja supports no other currency. */
 export const MPESA_CURRENCY = 'KES';
 
 export const checkSettings = (values: MpesaValues, installation: Installation): string[] => [
@@ -56,7 +55,7 @@ export const checkSettings = (values: MpesaValues, installation: Installation): 
 	...checkRefunds(values)
 ];
 
-/** Daraja asks not to use these in addresses: the rules of the page "Customer To Business Register URL". */
+/** Daraja asks not to use these in addresses (page "Customer To Business Register URL"). */
 const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query/i;
 
 function checkPlace(values: MpesaValues, { mode, currency, callbackUrl }: Installation): string[] {

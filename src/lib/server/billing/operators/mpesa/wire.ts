@@ -3,8 +3,8 @@ import type { PaymentRequest, RefundRequest } from '../operator.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 
 /**
- * Request bodies for Daraja (pages "M-Pesa Express", "Reversals", "Transaction Status" and "Pull Transactions"). Field
- * names are the operator's, including "Reciever".
+ * Request bodies for Daraja (pages "M-Pesa Express", "Reversals", "Transaction Status", "Pull Transactions").
+ * Field names are Daraja's, including "Reciever".
  */
 
 /** Kenya has no daylight saving time. */
@@ -12,18 +12,17 @@ const NAIROBI_MS = 3 * 60 * 60 * 1000;
 const MAX_DESCRIPTION = 13;
 const MAX_REMARKS = 100;
 
-/** Whole shillings; there is no field for cents. */
+/** Whole shillings: Daraja has no field for cents. */
 export const MAX_SHILLINGS = 250_000;
 
 /** `YYYYMMDDHHmmss` in Nairobi. */
 export const timestamp = (epochMs: number): string =>
 	new Date(epochMs + NAIROBI_MS).toISOString().replace(/\D/g, '').slice(0, 14);
 
-/** `YYYY-MM-DD HH:mm:ss` in Nairobi, as Pull Transactions takes it. */
+/** `YYYY-MM-DD HH:mm:ss` in Nairobi, for Pull Transactions. */
 const dateTime = (epochMs: number): string =>
 	new Date(epochMs + NAIROBI_MS).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Base64 of shortcode, passkey and the timestamp in the same body. */
 export function credentials(values: MpesaValues, now: number) {
 	const time = timestamp(now);
 	const { MPESA_SHORTCODE, MPESA_PASSKEY } = values;
@@ -34,20 +33,17 @@ export function credentials(values: MpesaValues, now: number) {
 	};
 }
 
-/**
- * The account reference on the payer's screen, in statements and in Pull results: the first 12 hexadecimal digits of our
- * reference (48 random bits), the most that the field holds.
- */
+/** For payers and statements: 12 hex digits of our reference (48 random bits), the field's maximum. */
 export const accountReference = (reference: string): string =>
 	reference.replaceAll('-', '').slice(0, 12).toUpperCase();
 
-/** Returns the beginning of our reference from an account reference; null if it is not ours. */
+/** Returns the start of our reference from an account reference; null if it is not ours. */
 export function referenceStart(account: string): string | null {
 	const [, first, second] = /^([0-9a-f]{8})([0-9a-f]{4})$/.exec(account.trim().toLowerCase()) ?? [];
 	return first === undefined || second === undefined ? null : `${first}-${second}`;
 }
 
-/** Keeps letters, digits and signs that every keyboard and gateway accepts, truncated. */
+/** Keeps letters, digits and signs that every gateway accepts. */
 function plainText(text: string, length: number): string {
 	const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '');
 	return ascii
@@ -62,7 +58,7 @@ export const digits = (phone: string): string => phone.replace(/^\+/, '');
 
 const shillings = (amountMinor: number): string => String(toMajor(amountMinor, MPESA_CURRENCY));
 
-/** The receiving organisation: a shop's till, otherwise the PayBill number. */
+/** A shop's till, otherwise the PayBill number. */
 const receiver = (values: MpesaValues): string => values.MPESA_TILL ?? values.MPESA_SHORTCODE;
 
 export const pushBody = (values: MpesaValues, request: PaymentRequest, now: number) => ({
@@ -82,19 +78,18 @@ export const queryBody = (values: MpesaValues, checkoutRequestId: string, now: n
 	CheckoutRequestID: checkoutRequestId
 });
 
-/** Marks in our address that tell apart messages of Daraja that look alike. */
+/** Marks in our callback address distinguish messages that look alike. */
 export const TIMEOUT_MARK = 'notice=timeout';
 export const STATUS_MARK = 'notice=status';
 
 const marked = (url: string, mark: string): string => `${url}${url.includes('?') ? '&' : '?'}${mark}`;
 
-/** Credentials for reversals. */
 export interface Initiator {
 	Initiator: string;
 	SecurityCredential: string;
 }
 
-/** @returns null if the settings for reversals are missing */
+/** Returns null without the settings for reversals. */
 export function initiator(values: MpesaValues): Initiator | null {
 	const { MPESA_INITIATOR: name, MPESA_SECURITY_CREDENTIAL: credential } = values;
 	if (name === undefined || credential === undefined) return null;
@@ -118,7 +113,7 @@ export const reversalBody = (
 	Occasion: accountReference(request.reference)
 });
 
-/** Queries a reversal; the result is sent to its callback address. */
+/** Queries a reversal. Daraja sends the result to the callback address. */
 export const statusBody = (
 	values: MpesaValues,
 	asking: Initiator,

@@ -15,10 +15,7 @@ import { callbackHint, statusOutcome, submitOutcome, type ReadMoney } from './ou
 import { createProducts } from './product.ts';
 import { checkSettings, payersCountry, SANDBOX, SETTINGS, wireCurrency, type Values } from './settings.ts';
 
-/**
- * MTN MoMo: payments with Collections (request to pay), refunds with Disbursements. Source: MTN's developer pages,
- * reference section 1.
- */
+/** MTN MoMo: Collections (request to pay) for payments, Disbursements for refunds (reference section 1). */
 export const mtn = defineOperator({
 	id: 'mtn',
 	name: 'MTN MoMo',
@@ -44,16 +41,15 @@ export const mtn = defineOperator({
 /** MTN refuses longer notes and special characters. */
 const MAX_NOTE_LENGTH = 160;
 const FIRST_READ_SECONDS = 3;
-/** The sandbox's test numbers (country code of Sweden), valid for every market. */
+/** Test numbers of the sandbox (Swedish country code), valid in every market. */
 const TEST_NUMBER = /^\+467331234\d\d$/;
 
 interface MtnContext {
 	values: Values;
-	/** Of this installation. */
 	currency: string;
-	/** Currency code on the wire. */
+	/** MTN's currency code; EUR in the sandbox. */
 	wire: string;
-	/** Start of the numbers of possible payers. */
+	/** Start of payers' numbers, e.g. `+256`. */
 	prefix: string;
 	collection: Client;
 	disbursement: Client | null;
@@ -75,7 +71,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 		id: 'mtn',
 		capabilities: {
 			minStatusDelaySeconds: FIRST_READ_SECONDS,
-			// A repeated request gets 409 RESOURCE_ALREADY_EXIST.
+			// MTN answers a repeated request with 409 RESOURCE_ALREADY_EXIST.
 			resubmitSameReferenceSafe: true
 		},
 		takesNumber: (phone) => takesNumber(context, phone),
@@ -114,7 +110,7 @@ function validate(context: MtnContext, { amountMinor, currency, payerPhone }: Pa
 	return problems;
 }
 
-/** Payments use our currency; a payment taken in another currency is refunded in that one. */
+/** Refunds use the currency that was taken, which may differ from ours. */
 const money = ({ currency, wire }: MtnContext, amountMinor: number, code: string) => ({
 	amount: String(toMajor(amountMinor, code)),
 	currency: code === currency ? wire : code
@@ -148,7 +144,7 @@ async function submit(context: MtnContext, request: PaymentRequest): Promise<Sub
 	};
 	const headers = {
 		'X-Reference-Id': reference,
-		// An empty one would be refused.
+		// MTN refuses an empty one.
 		...(values.MTN_CALLBACKS === 'on' && isCalled && { 'X-Callback-Url': callbackUrl })
 	};
 	return submitOutcome(await collection.post('/v1_0/requesttopay', body, headers));
@@ -183,7 +179,7 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 		if (token.kind === 'refused') return `MTN MoMo refuses ${keys}: HTTP ${token.status}.`;
 		if (token.kind === 'unavailable') return `${values.MTN_BASE_URL} gives no token: ${token.cause}.`;
 	}
-	// The token says nothing about market and currency. Not every account may read its balance, so only a refusal counts.
+	// The token says nothing about market and currency. The balance does, but not every account may read it.
 	const balance = await collection.get('/v1_0/account/balance');
 	if (balance.kind !== 'answer') return `${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`;
 	const body = jsonObject(balance.text);

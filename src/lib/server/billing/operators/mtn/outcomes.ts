@@ -3,10 +3,7 @@ import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '
 import type { Answer, AuthorisedOutcome } from '../client.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 
-/**
- * Parses MTN MoMo's responses. Source: MTN's pages on request to pay and common errors, reference sections 1.5, 1.8 and
- * 8. Payments and refunds have the same states and reasons.
- */
+/** Parses MTN's responses (reference sections 1.5, 1.8, 8). Payments and refunds share states and reasons. */
 
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	APPROVAL_REJECTED: 'payer_declined',
@@ -43,12 +40,11 @@ const CONFIGURATION_CODES = [
 	'TRANSFER_TYPE_UNKNOWN'
 ];
 
-/** The amount that MTN reports as taken, in our currency; null if it cannot be parsed. */
+/** Reads the amount taken, in our currency; null if it cannot be parsed. */
 export type ReadMoney = (
 	body: Record<string, unknown>
 ) => { amountMinor: number | null; currency: string | null } | null;
 
-/** Parses the response to a payment or refund request. */
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'answer') return unanswered('MTN MoMo', outcome);
 	const { status, text } = outcome;
@@ -64,7 +60,7 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 		case 403:
 			return refused('merchant_error', message, raw);
 		case 409:
-			// Our reference is new for each request, so MTN already has this one.
+			// MTN already has this reference, which no other request uses.
 			return { kind: 'uncertain', cause: 'duplicate', raw };
 		case 429:
 			// The gateway's rate limit blocked the request.
@@ -80,7 +76,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	if (outcome.kind !== 'answer') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
-	// A 404 of the gateway is about its paths, not about the payment.
+	// The gateway's own 404 is about its paths, not about the payment.
 	if (status === 404 && reasonOf(body) === 'RESOURCE_NOT_FOUND')
 		return { kind: 'not_found', raw: rawOf(outcome) };
 	if (status !== 200 || body === null) {
@@ -116,7 +112,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	}
 }
 
-/** A callback has the body of a status read, without X-Reference-Id; externalId also holds our reference. */
+/** A callback has the body of a status read but no X-Reference-Id; externalId holds our reference. */
 export function callbackHint(text: string, readMoney: ReadMoney): CallbackHint {
 	const body = jsonObject(text);
 	if (body === null) return NO_HINT;

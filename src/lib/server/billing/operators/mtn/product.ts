@@ -11,10 +11,7 @@ interface Access {
 	apiKey: string;
 }
 
-/**
- * Client for one product of MTN MoMo, each with its own subscription key, API user and token. Source: MTN's developer
- * pages, reference sections 1.3 and 1.4.
- */
+/** Creates the client of a product, with its own subscription key, user and token (reference 1.3, 1.4). */
 function createProduct(
 	name: 'collection' | 'disbursement',
 	{ subscriptionKey, apiUser, apiKey }: Access,
@@ -29,7 +26,7 @@ function createProduct(
 		clock,
 		baseUrl,
 		headers: { ...subscription, 'X-Target-Environment': values.MTN_TARGET_ENVIRONMENT },
-		// The path has a trailing slash, and a body would be refused.
+		// MTN's path has a trailing slash, and MTN refuses a body.
 		tokenRequest: {
 			method: 'POST',
 			url: `${baseUrl}/token/`,
@@ -39,7 +36,6 @@ function createProduct(
 	});
 }
 
-/** Creates the clients of both products; no disbursement without its subscription key. */
 export function createProducts(values: Values, dependencies: OperatorDependencies) {
 	const collecting = { apiUser: values.MTN_API_USER, apiKey: values.MTN_API_KEY };
 	const {

@@ -4,7 +4,7 @@ import { CURRENCIES } from '#lib/domain/money.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
 import { baseUrl, countryCode, credential, type Installation, type ValuesOf } from '../definition.ts';
 
-/** Settings of a merchant's MTN MoMo account. Source: MTN's developer pages, reference section 1. */
+/** Source: MTN's developer pages, reference section 1. */
 export const SETTINGS = {
 	MTN_BASE_URL: {
 		schema: baseUrl,
@@ -71,7 +71,7 @@ export type Values = ValuesOf<typeof SETTINGS>;
 
 export const SANDBOX = 'sandbox';
 
-/** Country and currency of MTN's markets. Markets that are not listed are not checked. */
+/** Markets that are not listed are not checked. */
 const MARKETS: Readonly<Record<string, { country: string; currency: string | null }>> = {
 	mtnuganda: { country: 'UG', currency: 'UGX' },
 	mtnghana: { country: 'GH', currency: 'GHS' },
@@ -90,7 +90,7 @@ const MARKETS: Readonly<Record<string, { country: string; currency: string | nul
 	mtnrwanda: { country: 'RW', currency: 'RWF' }
 };
 
-/** Currency code on the wire; amounts are in the installation's currency. */
+/** Currency code that MTN expects; amounts stay in the installation's currency. */
 export const wireCurrency = (values: Values, currency: string): string =>
 	values.MTN_CURRENCY ?? (values.MTN_TARGET_ENVIRONMENT === SANDBOX ? 'EUR' : currency);
 
@@ -98,7 +98,7 @@ export const wireCurrency = (values: Values, currency: string): string =>
 export const payersCountry = (values: Values): string | null =>
 	values.MTN_COUNTRY ?? MARKETS[values.MTN_TARGET_ENVIRONMENT]?.country ?? null;
 
-/** MTN's hosts for real money. */
+/** MTN's hosts that move real money. */
 const REAL = /(^|\.)momoapi\.mtn\.[a-z.]+$/i;
 
 export function checkSettings(values: Values, { mode, currency, callbackUrl }: Installation): string[] {

@@ -22,7 +22,7 @@ import { isInMarket, likelyProvider, type Provider } from './providers.ts';
 import type { PawapayValues } from './settings.ts';
 import { isSigned } from './signatures.ts';
 
-/** The configuration changes if an account manager changes it, or a network is down. */
+/** The configuration changes when an account manager edits it or a network goes down. */
 const CONFIGURATION_TIMES = { freshMs: 10 * 60 * 1000, pauseMs: 30 * 1000 };
 /** Limit for optional requests while a buyer waits for the prompt. */
 const OPTIONAL_MS = 3_000;
@@ -69,7 +69,7 @@ export function createPawapay(values: PawapayValues, dependencies: OperatorDepen
 
 function validate({ values, currency, configuration }: PawapayContext, terms: PaymentTerms): string[] {
 	if (terms.currency !== currency) return [`pawaPay is set up for ${currency}, not ${terms.currency}.`];
-	// The provider is chosen later; an amount that none of them accepts is refused here.
+	// The provider is chosen later: refuse only an amount that no provider accepts.
 	const known = configuration.held();
 	const each = values.PAWAPAY_PROVIDERS.map(({ code }) =>
 		amountProblems(terms.amountMinor, currency, known?.rulesOf(code, currency))
@@ -95,14 +95,11 @@ async function submit(context: PawapayContext, request: PaymentRequest): Promise
 		payer: { type: 'MMO', accountDetails: { phoneNumber: payerPhone.slice(1), provider: code } },
 		customerMessage: customerMessage(request.description)
 	});
-	// A network stays down for a while: the buyer sees that now and may choose another one.
+	// A network stays down for a while: the buyer sees it now and can choose another one.
 	return submitOutcome(outcome, 'depositId', reference, []);
 }
 
-/**
- * Chooses the provider for a payment: the one of the buyer's payment method. For `mobile_money`, the one that pawaPay
- * predicts (POST /v2/predict-provider, wrong for one number in 800), or our own guess.
- */
+/** Finds the provider: the buyer's choice, pawaPay's prediction (wrong for one number in 800), or a guess. */
 async function choose(
 	{ calls, values: { PAWAPAY_PROVIDERS: providers } }: PawapayContext,
 	{ paymentMethod, payerPhone }: PaymentRequest
@@ -118,14 +115,13 @@ async function choose(
 	return providers.find(({ code }) => code === prediction) ?? likelyProvider(providers, payerPhone);
 }
 
-/** Waits for an optional value; returns `otherwise` if it takes too long. */
 async function briefly<T>(work: Promise<T>, otherwise: T): Promise<T> {
 	const limit = new AbortController();
 	const late = sleep(OPTIONAL_MS, otherwise, { signal: limit.signal }).catch(() => otherwise);
 	return Promise.race([work, late]).finally(() => limit.abort());
 }
 
-/** Temporary refusals of refunds: they end when the network is up or the wallet is refilled. */
+/** They end when the network is up or the wallet is refilled. */
 const PASSING_FOR_REFUNDS = [
 	'PROVIDER_TEMPORARILY_UNAVAILABLE',
 	'REFUND_IN_PROGRESS',
@@ -183,7 +179,7 @@ function isAuthentic(
 
 const MESSAGE = { min: 4, max: 22 };
 
-/** The text for the payer: 4 to 22 letters, digits and spaces (reference section 5). */
+/** Writes the payer's text: 4 to 22 letters, digits and spaces (reference section 5). */
 export function customerMessage(description: string): string {
 	const plain = description
 		.normalize('NFKD')

@@ -4,11 +4,11 @@ import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts
 import { amountOf } from './amounts.ts';
 
 /**
- * Parses pawaPay's responses (reference sections 5 and 8; docs.pawapay.io/v2/docs/failure_codes). Deposits and refunds
- * have the same form. Undocumented values decide nothing.
+ * Parses pawaPay's responses (reference sections 5 and 8; docs.pawapay.io/v2/docs/failure_codes). Deposits
+ * and refunds have the same form. Undocumented values decide nothing.
  */
 
-/** Names of the same thing in both versions of the API. */
+/** Codes of both versions of the API. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	PAYER_NOT_FOUND: 'invalid_payer',
 	RECIPIENT_NOT_FOUND: 'invalid_payer',
@@ -32,11 +32,7 @@ const failureOf = (body: unknown) => {
 	return { code, message: textMember(failure, 'failureMessage') ?? code };
 };
 
-/**
- * Parses the response to POST /v2/deposits or /v2/refunds.
- * @param id member that repeats our reference
- * @param passing codes of temporary refusals: the same request may be sent again later
- */
+/** Parses the response to a deposit or refund. `passing`: codes after which it may be sent again. */
 export function submitOutcome(
 	outcome: HttpOutcome,
 	id: 'depositId' | 'refundId',
@@ -66,10 +62,7 @@ export function submitOutcome(
 	return { kind: 'uncertain', cause: 'unparsable', raw };
 }
 
-/**
- * Parses the response to GET /v2/deposits/{id} or /v2/refunds/{id}: `FOUND` with the state inside, or `NOT_FOUND`. Only
- * COMPLETED and FAILED are final; every other state, known or not, is pending.
- */
+/** Parses `FOUND` or `NOT_FOUND`. Only the states COMPLETED and FAILED are final; all others are pending. */
 export function statusOutcome(
 	outcome: HttpOutcome,
 	id: 'depositId' | 'refundId',
@@ -101,7 +94,7 @@ export function statusOutcome(
 	}
 }
 
-/** The amount taken. Version 1 of the API, whose callbacks some accounts still get, calls it depositedAmount. */
+/** Version 1 of the API, whose callbacks some accounts still get, calls the amount depositedAmount. */
 export function settledOf(data: unknown): {
 	providerReference: string | null;
 	amountMinor: number | null;
@@ -116,7 +109,6 @@ export function settledOf(data: unknown): {
 	};
 }
 
-/** A description of the problem, for people. */
 export function describe(outcome: HttpOutcome): string {
 	if (outcome.kind === 'failure') {
 		if (outcome.cause === 'timeout') return 'the address does not answer in time';

@@ -1,22 +1,16 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 
-/**
- * Caches data that the operator rarely changes. Concurrent callers share one request, and the old value stays if it
- * cannot be fetched again.
- */
+/** Caches data that the operator rarely changes. Callers share one request; a failure keeps the old value. */
 export interface Cache<T> {
-	/** The last value, however old, without a request; null if there is none. */
+	/** Returns the last value, however old, without a request. */
 	held(): T | null;
-	/** A fresh value if possible; null if it was never fetched. */
+	/** Returns a fresh value if possible; null if none was ever fetched. */
 	get(): Promise<T | null>;
-	/** Fetches now, unless that was just tried. */
+	/** Fetches now, unless the last attempt was within `pauseMs`. */
 	renewed(): Promise<T | null>;
 }
 
-/**
- * @param fetch returns null if it fails
- * @param times how long a value is fresh, and the pause after an attempt to renew it
- */
+/** @param fetch returns null if it fails */
 export function createCache<T>(
 	clock: Clock,
 	fetch: () => Promise<T | null>,

@@ -5,7 +5,7 @@ import { signedHeaders } from './signatures.ts';
 
 export type Calls = ReturnType<typeof createCalls>;
 
-/** Creates the requests to pawaPay with the API token, which does not expire (reference section 5). */
+/** The API token does not expire (reference section 5). */
 export function createCalls(values: PawapayValues, { http, clock }: OperatorDependencies) {
 	const { PAWAPAY_BASE_URL: baseUrl, PAWAPAY_SIGNING_KEY: key, PAWAPAY_SIGNING_KEY_ID: id } = values;
 	const common = { accept: 'application/json', authorization: `Bearer ${values.PAWAPAY_API_TOKEN}` };

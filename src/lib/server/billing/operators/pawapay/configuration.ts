@@ -3,7 +3,6 @@ import type { Provider } from './providers.ts';
 
 /** An account's configuration for a provider, from GET /v2/active-conf (docs.pawapay.io, toolkit). */
 export interface ProviderRules {
-	/** null if it is not given. */
 	decimals: 0 | 2 | null;
 	/** In major units. */
 	min: number | null;
@@ -24,7 +23,6 @@ export interface ActiveConfiguration {
 
 export const CONFIGURATION_PATH = '/v2/active-conf?operationType=DEPOSIT';
 
-/** @returns null if the response is not a configuration */
 export function readConfiguration(outcome: HttpOutcome): ActiveConfiguration | null {
 	if (outcome.kind === 'failure' || outcome.status !== 200) return null;
 	const body = jsonObject(outcome.text);
@@ -55,10 +53,7 @@ const listOf = (object: unknown, name: string): unknown[] => {
 	return Array.isArray(list) ? list : [];
 };
 
-/**
- * Parses the operations. The operator's documentation shows them as an object by name, as a list of such objects, and
- * as a list with the name inside.
- */
+/** pawaPay documents an object by name, a list of such objects, and a list with the name inside. */
 function operationOf(currency: unknown, name: string): Record<string, unknown> | null {
 	const operations = member(currency, 'operationTypes');
 	for (const candidate of Array.isArray(operations) ? (operations as unknown[]) : [operations]) {
@@ -81,7 +76,7 @@ function readRules(operation: Record<string, unknown>): ProviderRules {
 	};
 }
 
-/** The operator's documentation has two names for this. */
+/** pawaPay documents two names for each limit. */
 function numberOf(object: unknown, name: string, otherName: string): number | null {
 	const text = textMember(object, name) ?? textMember(object, otherName);
 	const value = text === null ? NaN : Number(text);

@@ -4,7 +4,7 @@ import { describe } from './answers.ts';
 import { readConfiguration, type ProviderRules } from './configuration.ts';
 import type { PawapayValues } from './settings.ts';
 
-/** Compares the account's configuration with our settings. @returns problems as sentences */
+/** Compares the account's configuration with our settings. Returns problems as sentences. */
 export function healthProblems(
 	outcome: HttpOutcome,
 	values: PawapayValues,
@@ -27,7 +27,7 @@ export function healthProblems(
 function providerProblems(code: string, rules: ProviderRules | null, installation: Installation): string[] {
 	if (!rules) return [`${code} does not take deposits in ${installation.currency} for this account`];
 	const problems: string[] = [];
-	// While it is DELAYED or CLOSED, deposits are rejected.
+	// pawaPay rejects deposits while a provider is DELAYED or CLOSED.
 	if (rules.status !== null && rules.status !== 'OPERATIONAL') problems.push(`${code} is ${rules.status}`);
 	if (rules.authType !== null && rules.authType !== 'PROVIDER_AUTH') {
 		problems.push(`${code} does not ask the payer on the phone (${rules.authType})`);

@@ -5,10 +5,10 @@ import { createCache } from './cache.ts';
 import type { Calls } from './calls.ts';
 import { publicKey } from './signatures.ts';
 
-/** Kept for a day. An unknown key causes a fetch, but not for every forged callback. */
+/** An unknown key causes a fetch, but forged callbacks cause at most one a minute. */
 const TIMES = { freshMs: 24 * 60 * 60 * 1000, pauseMs: 60 * 1000 };
 
-/** pawaPay's keys for signing callbacks (GET /v2/public-key/http), by exact id. */
+/** Finds pawaPay's key for signed callbacks by exact id (GET /v2/public-key/http). */
 export function createCallbackKeys(calls: Calls, clock: Clock): (id: string) => Promise<KeyObject | null> {
 	const keys = createCache<ReadonlyMap<string, KeyObject>>(
 		clock,

@@ -3,9 +3,9 @@ import { createPawapay } from './adapter.ts';
 import { checkSettings, SETTINGS } from './settings.ts';
 
 /**
- * pawaPay, Merchant API version 2 (docs.pawapay.io/v2; reference section 5): one account for many networks. Each payment
- * method is one of its providers. Our reference is the depositId, so a status read resolves a lost answer, and the same
- * request may be sent again. The callback address is set in its dashboard.
+ * pawaPay, Merchant API version 2 (docs.pawapay.io/v2; reference section 5). Each payment method is a
+ * provider. Our reference is the depositId: a status read resolves a lost answer, and a request may be
+ * repeated.
  */
 export const pawapay = defineOperator({
 	id: 'pawapay',

@@ -9,13 +9,12 @@ export interface Provider {
 }
 
 interface Market {
-	/** Country code of numbers. */
+	/** Calling code. */
 	prefix: string;
-	/** Currencies of its wallets. */
 	currencies: readonly string[];
 }
 
-/** Markets by the ISO 3166 alpha-3 code in which a provider's name ends (docs.pawapay.io/v2/docs/providers). */
+/** Keyed by the ISO 3166 alpha-3 code at the end of a provider's name (docs.pawapay.io/v2/docs/providers). */
 const MARKETS: Readonly<Record<string, Market>> = {
 	BEN: { prefix: '229', currencies: ['XOF'] },
 	BFA: { prefix: '226', currencies: ['XOF'] },
@@ -43,7 +42,6 @@ const marketOf = ({ code }: Provider): Market | undefined => MARKETS[code.slice(
 
 const FORM = `Write it as "mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA"`;
 
-/** For settings: payment methods and their providers. */
 export const providerList = z.string().transform((text, context): Provider[] => {
 	const providers: Provider[] = [];
 	const wrong = (problem: string) => {
@@ -62,21 +60,18 @@ export const providerList = z.string().transform((text, context): Provider[] => 
 	return providers;
 });
 
-/** Providers whose wallets do not hold the currency, with the currencies that they hold. */
+/** Returns providers whose wallets do not hold the currency, with the currencies that they hold. */
 export const inOtherCurrency = (providers: readonly Provider[], currency: string) =>
 	providers.flatMap((provider) => {
 		const currencies = marketOf(provider)?.currencies ?? [currency];
 		return currencies.includes(currency) ? [] : [{ code: provider.code, currencies }];
 	});
 
-/** True if a number (E.164) belongs to the provider's country; an unknown market accepts any. */
+/** True if a number (E.164) is from the provider's country; an unknown market accepts any. */
 export const isInMarket = (provider: Provider, phone: string): boolean =>
 	phone.startsWith(`+${marketOf(provider)?.prefix ?? ''}`);
 
-/**
- * Guesses the provider for a number if pawaPay predicted none: the one of the network that its first digits suggest,
- * otherwise the first one of its country.
- */
+/** Guesses the provider by the number's first digits; otherwise takes the first one of its country. */
 export function likelyProvider(providers: readonly Provider[], phone: string): Provider | undefined {
 	const near = providers.filter((provider) => isInMarket(provider, phone));
 	const guess = guessPaymentMethod(phone);

@@ -4,7 +4,6 @@ import { baseUrl, credential, type Installation, type ValuesOf } from '../defini
 import { inOtherCurrency, providerList } from './providers.ts';
 import { privateKey } from './signatures.ts';
 
-/** Settings of a pawaPay account. */
 export const SETTINGS = {
 	PAWAPAY_BASE_URL: {
 		schema: baseUrl,

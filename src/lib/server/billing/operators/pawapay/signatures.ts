@@ -3,8 +3,8 @@ import { parseDictionary, serializeInnerList, serializeItem, type InnerList } fr
 import { z } from 'zod';
 
 /**
- * Signatures of pawaPay (docs.pawapay.io/v2/docs/signatures; reference section 5): HTTP message signatures (RFC 9421)
- * with ECDSA P-256, covering a Content-Digest (RFC 9530). The operator encodes the signature as DER, the RFC as two
+ * pawaPay's HTTP message signatures (RFC 9421) with ECDSA P-256 over a Content-Digest (RFC 9530). Source:
+ * docs.pawapay.io/v2/docs/signatures; reference section 5. pawaPay encodes signatures as DER, the RFC as two
  * concatenated numbers: both are accepted.
  */
 export interface SigningKey {
@@ -12,7 +12,6 @@ export interface SigningKey {
 	key: KeyObject;
 }
 
-/** An incoming request. */
 export interface SignedRequest {
 	method: string;
 	/** Names in lower case. */
@@ -26,7 +25,7 @@ export interface SignedRequest {
 
 const ALGORITHM = 'ecdsa-p256-sha256';
 const LABEL = 'sig-pp';
-/** Components of the operator's own example. */
+/** From pawaPay's example. */
 const SIGNED_BY_US = [
 	'@method',
 	'@authority',
@@ -36,17 +35,17 @@ const SIGNED_BY_US = [
 	'content-type',
 	'content-length'
 ];
-/** A signature without these components does not authenticate the request. */
+/** A signature must cover these to authenticate the request. */
 const REQUIRED = ['content-digest', '@method', '@path'];
 const OUR_LIFE_SECONDS = 300;
-/** Tolerance for different clocks. */
+/** Tolerance for clock differences. */
 const SKEW_SECONDS = 60;
 const MAX_SIGNATURES = 4;
 
 const isP256 = (key: KeyObject) =>
 	key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** For settings: a private key in PEM; line breaks may be written as \n. */
+/** Parses a private key in PEM; line breaks may be written as \n. */
 export const privateKey = z.string().transform((text, context): KeyObject => {
 	try {
 		const key = createPrivateKey(text.replaceAll('\\n', '\n'));
@@ -58,7 +57,7 @@ export const privateKey = z.string().transform((text, context): KeyObject => {
 	return z.NEVER;
 });
 
-/** Parses a published key: PEM, or its base64 without the frame. null if it is not a P-256 key. */
+/** Parses PEM, or base64 without its frame. Returns null if it is not a P-256 key. */
 export function publicKey(text: string): KeyObject | null {
 	try {
 		const isPem = text.includes('-----BEGIN');
@@ -70,7 +69,6 @@ export function publicKey(text: string): KeyObject | null {
 	}
 }
 
-/** Returns the headers that sign a POST. */
 export function signedHeaders(request: {
 	key: SigningKey;
 	url: string;
@@ -103,11 +101,7 @@ export function signedHeaders(request: {
 	};
 }
 
-/**
- * Verifies a request: body and digest match, the signature covers digest, method and path, its key is known, and it has
- * not expired. Never throws.
- * @param keyById returns null for an unknown key
- */
+/** Verifies body digest, signature, key and expiry; the signature must cover REQUIRED. Never throws. */
 export async function isSigned(
 	request: SignedRequest,
 	keyById: (id: string) => Promise<KeyObject | null>
@@ -123,7 +117,7 @@ export async function isSigned(
 		}
 		return false;
 	} catch {
-		// Not valid structured fields, so pawaPay did not send it.
+		// Not valid structured fields, so not from pawaPay.
 		return false;
 	}
 }
@@ -194,7 +188,7 @@ function derived(name: string, method: string, authority: string, path: string):
 const digest = (algorithm: 'sha256' | 'sha512', body: string) =>
 	createHash(algorithm).update(body).digest('base64');
 
-/** At least one known digest must be present, and all known ones must match (RFC 9530). */
+/** All known digests must match, and at least one must be present (RFC 9530). */
 function bodyMatches(header: string, body: string): boolean {
 	const known = [...parseDictionary(header)].flatMap(([name, [value]]) => {
 		const algorithm = { 'sha-256': 'sha256', 'sha-512': 'sha512' }[name] as 'sha256' | 'sha512' | undefined;

@@ -15,20 +15,20 @@ import { INSTRUCTED, scenarioFor, type Scenario } from './scenarios.ts';
 import * as store from './store.ts';
 
 /**
- * The sandbox operator: test money with its own records. It uses the same outbox, callback route and status reads as
- * any operator. The payer's number decides its answer (scenarios.ts), or a person in the developer area while a charge
- * is pending.
+ * Sandbox operator: test money with its own records. It uses the same outbox, callbacks and status reads as
+ * others. The payer's number decides its answer (scenarios.ts), or a person in the developer area while a
+ * charge is pending.
  */
 
 const OUTAGE_MS = 30_000;
 const RESULT_DELAY_MS = 1_000;
-/** Delay of the late success after our own time limit. */
+/** From the payment's expiry to a late success. */
 const LATE_MS = 20_000;
 const CALLBACK_TIMEOUT_MS = 5_000;
 /** Longer waits are left to status reads: a timer does not outlive the process. */
 const MAX_TIMER_MS = 20 * 60 * 1000;
 
-/** Columns of a list for trying the statement check in a sandbox. */
+/** For trying the statement check in a sandbox. */
 export const SANDBOX_STATEMENT = {
 	id: 'sandbox',
 	statement: {
@@ -78,12 +78,9 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 	};
 	return {
 		...adapter,
-		/**
-		 * Decides the result of a charge and sends the callback.
-		 * @returns false if the operator does not know the charge, or its result is final
-		 */
+		/** Decides a charge and sends the callback. Returns false if the charge is unknown or final. */
 		instruct: (reference: string, outcome: TestOutcome) => instruct(context, reference, outcome),
-		/** The decision about a charge; null while none was made, `undefined` if none is possible. */
+		/** Returns the decision about a charge: null while there is none, undefined if none is possible. */
 		async openTo(reference: string): Promise<TestOutcome | null | undefined> {
 			const charge = await store.findCharge(database, reference);
 			if (!charge || isFinal(context, charge)) return undefined;
@@ -101,7 +98,6 @@ const QUEUED: SubmitOutcome = { kind: 'accepted', operatorReference: null, raw: 
 const PENDING: StatusOutcome = { kind: 'pending', raw: '{"status":"pending"}' };
 const NOT_FOUND: StatusOutcome = { kind: 'not_found', raw: '{"status":"not_found"}' };
 
-/** The final result and when it is known; null if there is none. */
 function resultOf(charge: store.Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
 	const scenario = scenarioFor(charge.phone);
 	const instruction = TEST_OUTCOMES.find(({ id }) => id === charge.outcome);
@@ -146,7 +142,7 @@ async function callBack(context: SandboxContext, charge: store.Charge): Promise<
 		});
 		await response.arrayBuffer();
 	} catch (error) {
-		// As with a real operator, a callback that fails is lost; status reads find the result.
+		// As with a real operator, a failed callback is lost; status reads find the result.
 		context.log.debug({ err: error }, 'sandbox callback not delivered');
 	}
 }

@@ -1,16 +1,11 @@
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { FailureReason } from '../operator.ts';
 
-/**
- * The last three digits of the payer's number decide the sandbox operator's behaviour, so that every outcome can be
- * tried with any valid mobile number.
- */
+/** The last three digits of the payer's number choose a scenario, so any valid mobile number can try it. */
 export interface Scenario {
 	digits: string;
 	description: string;
-	/** The final result; null if there is none. */
 	result: { kind: 'succeeded'; amountFactor: number } | { kind: 'failed'; reason: FailureReason } | null;
-	/** When the result is known: at once, a second after queueing, or after our own time limit. */
 	resultAfter: 'at_once' | 'one_second' | 'payment_expiry';
 	submit: 'accepted' | 'answer_lost' | 'down_at_first';
 	callbacks: 0 | 1 | 3;
@@ -79,7 +74,6 @@ const SCENARIOS: readonly Scenario[] = [
 	}
 ];
 
-/** Test numbers and their behaviour, for people. */
 export const TEST_NUMBERS: readonly { digits: string; description: string }[] = [...SCENARIOS, success].map(
 	({ digits, description }) => ({ digits, description })
 );
@@ -88,7 +82,7 @@ export function scenarioFor(phone: string): Scenario {
 	return SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
 }
 
-/** The final result if a person decides instead of the number; null if there is none. */
+/** Results that a person chooses instead of the number. */
 export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
 	success: { kind: 'succeeded', amountFactor: 1 },
 	declined: { kind: 'failed', reason: 'payer_declined' },

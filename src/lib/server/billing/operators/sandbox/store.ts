@@ -6,7 +6,7 @@ import type {
 	SandboxRefundsTable
 } from '#lib/server/db/schema.ts';
 
-/** The sandbox operator's own records. They outlive the process, like those of a real operator. */
+/** The sandbox's records outlive the process, like a real operator's. */
 
 export type ChargeRow = Selectable<SandboxChargesTable>;
 /** A charge with a person's decision about it. */
@@ -25,7 +25,6 @@ export async function findCharge(database: Database, reference: string): Promise
 	return row ?? null;
 }
 
-/** Inserts a charge unless it exists. */
 export async function insertCharge(database: Database, charge: ChargeRow): Promise<Charge> {
 	await database.db
 		.insertInto('sandbox_charges')
@@ -35,7 +34,6 @@ export async function insertCharge(database: Database, charge: ChargeRow): Promi
 	return (await findCharge(database, charge.reference)) ?? { ...charge, outcome: null, instructed_at: null };
 }
 
-/** Stores a person's decision; a later one replaces it. */
 export async function instruct(
 	database: Database,
 	instruction: { reference: string; outcome: string; now: number }
