@@ -3,30 +3,25 @@ import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
 import type { RoutersTable, Schema } from './schema.ts';
 
-/**
- * The database, SQLite or PostgreSQL. Stores are written once against `db`; the dialect files (sqlite.ts,
- * postgres.ts) implement the parts that differ.
- */
+/** Runs the queries of the stores on SQLite or PostgreSQL. sqlite.ts and postgres.ts implement the differences. */
 export interface Database {
 	kind: 'sqlite' | 'postgres';
 	/** For reads and single statements outside a transaction. */
 	db: Kysely<Schema>;
 	/**
-	 * Runs `work` in one serializable transaction. `work` may run more than once (conflicts are retried), so it must
-	 * only run queries through `trx`: no network calls, no notifications.
+	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
+	 * `trx`: no network calls, no notifications.
 	 */
 	transact<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
 	/**
-	 * Writes data that no answer depends on, in one transaction that runs once. It fails almost at once while another
-	 * connection writes to an embedded database, and its commit does not wait for the disk: a crash of the machine
-	 * may lose it.
+	 * Writes data that no answer depends on, in one transaction without retries. A crash of the machine may lose it.
+	 * On SQLite it fails almost at once while another connection writes.
 	 */
 	writeBehind(work: (trx: Tx) => Promise<void>): Promise<void>;
-	/** SQL for the end of a sub-select that claims rows, so that two processes never claim the same one. */
+	/** SQL that ends a sub-select which claims rows, so that two processes never claim the same one. */
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
-	/** True if a unique index refused a row. */
 	isUniqueViolation(error: unknown): boolean;
 	/** True if several processes may share this database. */
 	shared: boolean;
@@ -35,7 +30,6 @@ export interface Database {
 	close(): Promise<void>;
 }
 
-/** A query runner: the database itself or a transaction. */
 export type Queries = Kysely<Schema>;
 export type Tx = Transaction<Schema>;
 
@@ -52,10 +46,7 @@ export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
 export type { Position };
 
-/**
- * Opens a database and migrates it to this version's schema.
- * @throws NewerDatabaseError if a newer version of Airtill has migrated it
- */
+/** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */
 export async function openDatabase(url: string, options: { poolSize: number }): Promise<Database> {
 	const database = await open(url, options);
 	try {

@@ -1,28 +1,21 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** The state of the database, for the administrator. */
 export interface Inspection {
 	/** e.g. `SQLite 3.51.0` or `PostgreSQL 15.14` */
 	server: string;
 	schemaVersion: number;
-	/** Problems of the database itself. */
 	problems: string[];
-	/** How far the database server's clock is ahead, in ms; null for an embedded database. */
+	/** Database server clock minus ours, in ms; null for an embedded database. */
 	clockAheadMs: number | null;
-	/** When the newest account, session or payment was created; null if there is none. */
 	newestRecordAt: number | null;
 }
 
 const OLDEST_POSTGRES_MAJOR = 15;
 
-/** Rolls back the write test. */
 class RolledBack extends Error {}
 
-/**
- * Inspects a database and tries a write that is rolled back.
- * @throws the driver's error if the database cannot be read or written
- */
+/** Also tries a write that is rolled back. @throws the driver's error if reads or writes fail */
 export async function inspectDatabase(database: Database, now: () => number): Promise<Inspection> {
 	const sqlite = database.kind === 'sqlite';
 	const applied = await sql<{
@@ -38,7 +31,7 @@ export async function inspectDatabase(database: Database, now: () => number): Pr
 	};
 }
 
-/** Rewrites existing values and rolls back, so that not even an id is used up. */
+/** Rewrites existing values and rolls back, so that no id is used up. */
 async function tryWrite(database: Database): Promise<void> {
 	try {
 		await database.transact(async (trx) => {
@@ -50,7 +43,6 @@ async function tryWrite(database: Database): Promise<void> {
 	}
 }
 
-/** Runs SQLite's check of the file's structure, up to three problems. */
 async function sqliteProblems(database: Database): Promise<string[]> {
 	const { rows } = await sql<{ quick_check: string }>`pragma quick_check(3)`.execute(database.db);
 	return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
@@ -77,7 +69,7 @@ async function clockAhead(database: Database, now: () => number): Promise<number
 	return (rows[0]?.ms ?? before) - (before + now()) / 2;
 }
 
-/** The latest time of an account, session, payment or gateway check (ms since the epoch), or null if there is none. */
+/** Returns when the newest account, session, payment or gateway check was (ms since the epoch); null without any. */
 export async function newestRecordAt(database: Database): Promise<number | null> {
 	const newest = await Promise.all(
 		(['accounts', 'sessions', 'payments'] as const).map((table) =>

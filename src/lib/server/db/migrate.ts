@@ -23,7 +23,7 @@ import { accessNames } from './migrations/0020-access-names.ts';
 import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 
-/** One step of the schema: statements for the database's dialect. Released migrations are never changed. */
+/** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
 	name: string;
 	statements(kind: Database['kind']): string[];
@@ -55,10 +55,9 @@ const MIGRATIONS: readonly Migration[] = [
 	gatewayHealth
 ];
 
-/** Arbitrary but fixed: the lock for migrations among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */
 const LOCK_ID = 7_243_001;
 
-/** A newer version of Airtill migrated the database. */
 export class NewerDatabaseError extends Error {
 	constructor(found: number, known: number) {
 		super(
@@ -70,12 +69,13 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
- * Applies the missing migrations and records them, all in one transaction under a lock: of two processes that start at
- * once only one applies them, and a migration that fails leaves the database as it was.
+ * Applies the missing migrations in one transaction under a lock. Of two processes that start at once, one applies
+ * them. A failed migration leaves the database unchanged.
  */
 export async function migrate(database: Database): Promise<void> {
 	if (database.kind === 'postgres') return applyMissing(database);
-	// Rebuilding a table needs unchecked foreign keys, which a transaction cannot switch (sqlite.org/lang_altertable.html, 7).
+	// Rebuilding a table needs foreign keys off, which works only outside a transaction
+	// (sqlite.org/lang_altertable.html, 7).
 	await sql`pragma foreign_keys = off`.execute(database.db);
 	try {
 		await applyMissing(database);
@@ -88,7 +88,7 @@ async function applyMissing(database: Database): Promise<void> {
 	await database.db.transaction().execute(async (trx) => {
 		// On SQLite, `begin immediate` is the lock.
 		if (database.kind === 'postgres') {
-			// A large table may take longer than the limit of the server's own statements, and so may the wait for the lock.
+			// A large table, or the wait for the lock, may exceed the server's statement timeout.
 			await sql`set local statement_timeout = 0`.execute(trx);
 			await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
 		}

@@ -8,9 +8,9 @@ import { createWriteHealth } from './write-health.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** How long a transaction that PostgreSQL refuses because of a conflict is retried. */
+/** Conflicting transactions are retried for this long. */
 const RETRY_MS = 20_000;
-/** Pauses grow once the first seconds have passed: FreeRADIUS waits 2 s, and later retries must not meet again. */
+/** Pauses stay short for 2 s, which is FreeRADIUS's timeout, then grow so that retries do not collide again. */
 const QUICK_MS = 2_000;
 const QUICK_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 1_000;
@@ -46,8 +46,8 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		application_name: 'airtill',
 		types
 	});
-	// The pool replaces a broken connection and its query fails. Without these listeners (the first for idle
-	// connections, the second for those in use) the event would end the process.
+	// The pool replaces a broken connection, and its query fails. Without these listeners (for idle connections, and
+	// for those in use) the event would end the process.
 	pool.on('error', () => {});
 	pool.on('connect', (client) => client.on('error', () => {}));
 	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''));
@@ -73,7 +73,6 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 	};
 }
 
-/** Finds routers in boxes through the GiST index, then computes distances in SQL (haversine). */
 async function nearestRouters(
 	db: Kysely<Schema>,
 	{ centre, radiusMetres, after, limit }: NearSearch
@@ -96,7 +95,6 @@ async function nearestRouters(
 	return rows;
 }
 
-/** Runs a serializable transaction again, after a short pause, when PostgreSQL refuses it because of a conflict. */
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
 	const startedAt = performance.now();
 	for (let attempt = 1; ; attempt += 1) {

@@ -21,9 +21,9 @@ export type * from './schema/sandbox.ts';
 export type * from './schema/webhooks.ts';
 
 /**
- * The tables as Kysely sees them, the same on SQLite and PostgreSQL: integers for ids, money (minor units),
- * instants (`*_at`, milliseconds since the epoch) and flags (0 or 1); text for everything else; lists and
- * documents as JSON in text. The tables `sign_in_*` are better-auth's alone (sign-in/auth.ts) and not listed.
+ * The tables, the same on SQLite and PostgreSQL. Integers hold ids, money (minor units), instants (`*_at`, ms since
+ * the epoch) and flags (0 or 1). Text holds the rest, with lists and documents as JSON.
+ * Only better-auth uses the tables `sign_in_*` (sign-in/auth.ts), so they are not listed.
  */
 export interface Schema {
 	accounts: accounts.AccountsTable;

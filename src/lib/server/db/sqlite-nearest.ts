@@ -4,9 +4,8 @@ import type { NearRouter, NearSearch, Queries } from './database.ts';
 import type { RoutersTable } from './schema.ts';
 
 /**
- * Nearest routers on SQLite: the R*Tree holds all positions as 32-bit floats, so it gives approximate distances, and
- * only rows that can be among the nearest are read. Distances are computed here, because SQL expressions take more
- * than twice as long in SQLite.
+ * Finds the nearest routers on SQLite. The R*Tree holds positions as 32-bit floats, so its distances are approximate
+ * and only possible results are read. Distances are computed here: SQL expressions take more than twice as long.
  */
 
 /** Largest error of the R*Tree's 32-bit positions, rounded up: about 2.4 m in each direction. */
@@ -29,7 +28,6 @@ async function enabledRouters(queries: Queries, ids: readonly number[]) {
 	return rows;
 }
 
-/** See Database.nearestRouters. */
 export async function nearestRouters(
 	queries: Queries,
 	{ centre, radiusMetres, after, limit }: NearSearch
@@ -49,7 +47,7 @@ export async function nearestRouters(
 			queries,
 			candidates.slice(0, count).map(({ id }) => id)
 		);
-		// A router farther away than the nearest unread candidate is not certainly the next one.
+		// Beyond the nearest unread candidate, an unread router may be closer.
 		const certain = candidates[count]?.atLeast ?? Infinity;
 		const found = rows
 			.map((row) => ({ ...row, distance: distanceMetres(centre, row) }))

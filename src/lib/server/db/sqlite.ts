@@ -9,13 +9,12 @@ import { NodeSqliteDialect } from './sqlite-driver.ts';
 import { nearestRouters } from './sqlite-nearest.ts';
 import { createWriteHealth } from './write-health.ts';
 
-/** Page cache: holds 100,000 routers with their index. The routers of one neighbourhood lie all over the file. */
+/** Holds 100,000 routers with their index: the routers of one neighbourhood are spread over the file. */
 const CACHE_KIB = 32_000;
 
-/** How long opening waits for another process that opens the same file. */
 const OPEN_TIMEOUT_MS = 10_000;
 const WRITE_WAIT_MS = 10_000;
-/** Transactions of this process also hold the lock, so a little longer than most of them take. */
+/** Short, but longer than most transactions of this process, which also hold the lock. */
 const WRITE_BEHIND_WAIT_MS = 100;
 
 /** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, https://sqlite.org/rescode.html */
@@ -31,8 +30,8 @@ const isStorageFailure = (error: unknown): boolean =>
 	NOT_STORED.includes(error.errcode & 0xff);
 
 /**
- * Opens the embedded database: write-ahead log, every commit on the disk before it is reported
- * (`synchronous=FULL`), foreign keys checked.
+ * Opens the embedded database with foreign keys and a write-ahead log. A reported commit is on the disk
+ * (`synchronous=FULL`).
  * @param path file to open; its folder is created
  */
 export function openSqlite(path: string): Database {
@@ -65,7 +64,7 @@ export function openSqlite(path: string): Database {
 		},
 		async close() {
 			await Promise.all([db.destroy(), behind.destroy()]);
-			// Kysely closes only what it has used.
+			// Kysely closes only connections that it has used.
 			for (const connection of [main, second]) if (connection.isOpen) connection.close();
 		}
 	};
@@ -74,7 +73,7 @@ export function openSqlite(path: string): Database {
 function connect(path: string, settings: string): DatabaseSync {
 	const connection = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: OPEN_TIMEOUT_MS });
 	connection.exec(`PRAGMA journal_mode = WAL; PRAGMA temp_store = MEMORY; ${settings}`);
-	// From here on the driver waits, so that SQLite does not block the process.
+	// From now on the driver waits, so that SQLite does not block the process.
 	connection.exec('PRAGMA busy_timeout = 0');
 	return connection;
 }

@@ -2,12 +2,12 @@ import { sql, type Kysely, type LogEvent } from 'kysely';
 import type { Schema } from './schema.ts';
 
 /**
- * Tells whether the database accepts writes: one whose disk is full, or that became read-only, still answers reads.
- * As long as writes succeed, nothing is tried. After a failed one the database counts as unhealthy for some seconds,
- * so that the answer does not flicker; then each check writes until one succeeds.
+ * Checks whether the database accepts writes: with a full disk, or read-only, it still answers reads.
+ * After a failed write it counts as unhealthy for SETTLED_MS, so that the result does not flicker.
+ * Then each check writes until one succeeds.
  */
 export interface WriteHealth {
-	/** Logger for Kysely: notes statements that failed. */
+	/** Notes statements that failed. */
 	log(event: LogEvent): void;
 	/** @throws Error when the database accepts no writes */
 	check(db: Kysely<Schema>): Promise<void>;
@@ -36,7 +36,7 @@ export function createWriteHealth(
 			if (since < SETTLED_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);
 			const free = await freeBytes();
 			if (free < NEEDED_BYTES) throw new Error(`The database's disk has ${free} bytes left`);
-			// Changes no data and still needs space.
+			// This changes no data but needs space.
 			await sql`update schema_migrations set name = name`.execute(db);
 			failedAt = null;
 		}

@@ -1,9 +1,6 @@
-/**
- * The one source of time. Services take a Clock and never read Date, so that a test can move time.
- *
- * `now` returns milliseconds since the epoch, as an integer, and never less than it returned before.
- */
+/** The source of time. Services never read Date, so that tests can move time. */
 export interface Clock {
+	/** Milliseconds since the epoch, as an integer that never decreases. */
 	now(): number;
 }
 
@@ -13,13 +10,13 @@ const CATCH_UP_PACE = 0.5;
 /**
  * Creates a clock that follows the machine's and never runs backwards.
  *
- * When the machine's clock is set back, this one goes on from its last value at half pace until the machine's has
- * caught up. So jobs, payments and sessions continue: nothing waits for the lost hours, is refunded early or runs
- * twice. Paid time ends late rather than early, by at most the step.
+ * Clock set back: this clock goes on from its last value at half pace until the machine's has caught up. Nothing
+ * waits for the lost hours, is refunded early or runs twice. Paid time ends late, by at most the step.
  *
- * A process that starts after the machine's clock was set back finds stored times in the future. Sessions then run
- * longer by the step, and the job queue runs all waiting jobs once (jobs.ts), so that no payment or refund waits.
- * Processes that share a database each follow their own machine: keep those clocks right (NTP).
+ * Restart after that: stored times lie in the future. Sessions run longer by the step. The queue runs all waiting
+ * jobs once (jobs.ts), so that no payment or refund waits.
+ *
+ * Several processes: each follows its own machine, so keep those clocks right (NTP).
  *
  * @param wall the machine's clock, in ms since the epoch
  * @param monotonic a clock that is never set, in ms
@@ -37,10 +34,9 @@ export function createClock(wall = () => Date.now(), monotonic = () => performan
 	};
 }
 
-/** The clock of this process. */
 export const systemClock: Clock = createClock();
 
-/** RFC 3339 in UTC with milliseconds, the wire's only form of an instant. */
+/** RFC 3339 in UTC with milliseconds, the only time format of the API. */
 export function isoTime(epochMs: number): string;
 export function isoTime(epochMs: number | null): string | null;
 export function isoTime(epochMs: number | null): string | null {
@@ -50,7 +46,7 @@ export function isoTime(epochMs: number | null): string | null {
 /** A Date header counts whole seconds: on average it is half a second behind. */
 const HALF_SECOND_MS = 500;
 
-/** Milliseconds that a Date header is ahead of `now`; null without a readable one. */
+/** Returns how far a Date header is ahead of `now`, in ms; null if it is missing or unreadable. */
 export function dateOffsetMs(header: string | undefined, now: number): number | null {
 	const at = Date.parse(header ?? '');
 	return Number.isNaN(at) ? null : at + HALF_SECOND_MS - now;

@@ -1,17 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 
-/** Receives the rows of a CSV file in order. */
 export interface CsvReader {
-	/** The first row. */
 	header(columns: string[]): void;
-	/** A row with as many cells as there are columns, and the line (from 1) on which it starts. */
+	/** `cells` has one cell per column; `line` (from 1) is the first line of the row. */
 	row(cells: string[], line: number): void;
-	/** A row that cannot be read. */
 	problem(line: number, reason: string): void;
 }
 
-/** The file as a whole cannot be imported; the message says why. */
 export class CsvFileError extends Error {
 	constructor(message: string) {
 		super(message);
@@ -21,14 +17,13 @@ export class CsvFileError extends Error {
 
 const MAX_ROW_CHARACTERS = 64 * 1024;
 const UTF16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
-/** Stands for bytes that are not UTF-8, where the file has any. */
+/** Replaces bytes that are not UTF-8 during decoding. A valid file may contain it too. */
 const REPLACEMENT = '\ufffd';
 const NOT_UTF8 = 'has characters that are not UTF-8 (save the file as CSV in UTF-8)';
 
 /**
- * Reads a CSV file (RFC 4180: commas, and cells in quotation marks may hold commas and line breaks). Empty lines are
- * skipped. Line breaks in cells become LF.
- * @throws CsvFileError without a header, and for broken quotation marks, after which rows cannot be told apart
+ * Reads a CSV file (RFC 4180). Skips empty lines and turns line breaks in cells into LF.
+ * @throws CsvFileError without a header, and for broken quotation marks, which hide the ends of rows
  */
 export function readCsv(bytes: Buffer, reader: CsvReader): void {
 	if (UTF16_MARKS.some((mark) => bytes.subarray(0, mark.length).equals(mark))) {
@@ -63,7 +58,7 @@ export function readCsv(bytes: Buffer, reader: CsvReader): void {
 			on_record(cells, { lines }) {
 				lastLine = lines;
 				take(cells, lines - (cells.join().split('\n').length - 1));
-				// Nothing is collected.
+				// null: the parser collects no rows.
 				return null;
 			}
 		});

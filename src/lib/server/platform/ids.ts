@@ -1,11 +1,11 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 import { ulid } from 'ulid';
 
-/** A pool of random bytes: the ulid package reads one at a time, which took an eighth of a whole request. */
+/** Random bytes in advance: the ulid package reads one at a time, which took an eighth of a whole request. */
 const stock = Buffer.alloc(4_096);
 let used = stock.length;
 
-/** Returns a random fraction from 0 to below 1, in steps of 1/256: enough for a character of a ULID. */
+/** A random fraction from 0 to below 1, in steps of 1/256: enough for a character of a ULID. */
 function randomFraction(): number {
 	if (used === stock.length) {
 		randomFillSync(stock);
@@ -14,13 +14,11 @@ function randomFraction(): number {
 	return (stock[used++] ?? 0) / 256;
 }
 
-/** `req_<ULID>`: id of a request in responses and logs. */
 export const requestId = (): string => `req_${ulid(undefined, randomFraction)}`;
 
-/** `evt_<ULID>`: id of an event. */
 export const eventId = (): string => `evt_${ulid(undefined, randomFraction)}`;
 
-/** UUID v4: our reference of a payment or refund at the operator. */
+/** UUID v4: our reference for a payment or refund at the operator. */
 export const operatorReference = (): string => randomUUID();
 
 /** 144 random bits as 24 base64url characters: the token in `/s/{token}`. */
@@ -28,12 +26,10 @@ export const purchaseToken = (): string => randomBytes(18).toString('base64url')
 
 export const PURCHASE_TOKEN_PATTERN = /^[A-Za-z0-9_-]{24}$/;
 
-/** 144 random bits that name a gateway in its portal address. */
 export const gatewayKey = purchaseToken;
 
 export const GATEWAY_KEY_PATTERN = PURCHASE_TOKEN_PATTERN;
 
-/** 144 random bits: id of a captive session. */
 export const captiveSessionId = purchaseToken;
 
 export const CAPTIVE_SESSION_ID_PATTERN = PURCHASE_TOKEN_PATTERN;
@@ -47,7 +43,7 @@ export const gatewaySecret = (): string => randomCharacters(SECRET_ALPHABET, SEC
 const PASSWORD_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 const PASSWORD_LENGTH = 12;
 
-/** Returns uniform characters of an alphabet: bytes beyond its last whole multiple are dropped. */
+/** Picks characters uniformly: drops bytes beyond the last whole multiple of the alphabet. */
 export function randomCharacters(alphabet: string, length: number): string {
 	const limit = 256 - (256 % alphabet.length);
 	let text = '';
@@ -60,8 +56,8 @@ export function randomCharacters(alphabet: string, length: number): string {
 }
 
 /**
- * Creates a Wi-Fi password: 12 characters without look-alikes (about 59 bits) as `xxxx-xxxx-xxxx`. Never all hex,
- * because old QR readers take a hex text for a binary key.
+ * Creates a Wi-Fi password: 12 characters without look-alikes (about 59 bits) as `xxxx-xxxx-xxxx`.
+ * Never all hex, because old QR readers take hex text for a binary key.
  */
 export function wifiPassword(): string {
 	for (;;) {

@@ -1,18 +1,14 @@
 import pino from 'pino';
 import { redact } from './redact.ts';
 
-/**
- * Writes one JSON object per line to standard error. Redaction here is a second safety net: callers never log secrets.
- */
+/** Logs JSON lines to standard error. Redaction is a second safety net: callers never log secrets. */
 export type Log = pino.Logger;
 
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'token', 'key', 'phone'];
 
 const MAX_CAUSES = 5;
 
-/**
- * Serialises an error. Only these fields: PostgreSQL's errors carry whole rows in their `detail`, with phone numbers.
- */
+/** Keeps only these fields: PostgreSQL's `detail` contains whole rows, with phone numbers. */
 function loggedError(error: unknown, depth = 0): object {
 	if (!(error instanceof Error)) return { message: redact(String(error)) };
 	const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
@@ -26,7 +22,7 @@ function loggedError(error: unknown, depth = 0): object {
 	};
 }
 
-/** Request ids must stay whole, so that they can be found. */
+/** Keeps request ids whole, so that they can be found. */
 const redactFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(
 		Object.entries(fields).map(([name, value]) => [
@@ -41,7 +37,7 @@ export function createLog(level: string): Log {
 			level,
 			base: null,
 			timestamp: pino.stdTimeFunctions.isoTime,
-			// Also messages of libraries, such as better-auth.
+			// Also redacts messages of libraries, such as better-auth.
 			hooks: {
 				logMethod(args, write) {
 					const safe = args.map((part: unknown) => (typeof part === 'string' ? redact(part) : part));

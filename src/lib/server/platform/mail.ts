@@ -9,15 +9,15 @@ export interface Mail {
 }
 
 export interface Mailer {
-	/** The reason why no mail can be sent, as a sentence for the administrator; null if mail works. */
+	/** Why no mail can be sent, as a sentence for the administrator; null if mail works. */
 	readonly problem: string | null;
-	/** Sends one mail. @throws Error of the mail server, or with `problem` */
+	/** @throws Error of the mail server, or with `problem` */
 	send(mail: Mail): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Creates a mailer that uses SMTP. A sandbox without a mail server prints mails, so that their links can be opened. */
+/** Uses SMTP. A sandbox without a mail server prints mails, so that their links can be opened. */
 export function createMailer({ mode, smtp }: Pick<Config, 'mode' | 'smtp'>): Mailer {
 	if (smtp) return smtpMailer(smtp);
 	if (mode === 'sandbox') return { problem: null, send: async (mail) => print(mail) };
@@ -45,7 +45,7 @@ function smtpMailer({ url, from }: { url: string; from: string }): Mailer {
 				disableUrlAccess: true
 			});
 			try {
-				// An object, because an address in a header line could contain several recipients.
+				// A plain address could contain several recipients, so pass an object.
 				await transport.sendMail({ from, to: { name: '', address: to }, subject, text });
 			} finally {
 				transport.close();
@@ -54,7 +54,7 @@ function smtpMailer({ url, from }: { url: string; from: string }): Mailer {
 	};
 }
 
-/** Prints a mail to standard output; the log would redact its link. */
+/** Prints to standard output, because the log would redact the link. */
 function print({ to, subject, text }: Mail): void {
 	const rule = '-'.repeat(72);
 	process.stdout.write(

@@ -1,12 +1,9 @@
-/**
- * Redacts API keys, webhook secrets and signatures, Wi-Fi passwords, phone numbers, and values named token, password or
- * secret. For texts that others write (error messages, responses of webhook receivers); our own never contain them.
- */
+/** Redacts secrets and phone numbers in texts of others (errors, webhook responses); our own contain none. */
 export function redact(text: string): string {
 	return PATTERNS.reduce((redacted, [pattern, instead]) => redacted.replace(pattern, instead), text);
 }
 
-/** The signs of base64, plain and escaped as in JSON, URLs and HTML: `\\/`, `%2F`, `&#43;`. */
+/** Signs of base64, plain and escaped as in JSON, URLs and HTML: `\\/`, `%2F`, `&#43;`. */
 const BASE64_SIGNS: Readonly<Record<string, string>> = {
 	'+': String.raw`(?:\+|\\u002b|%2b|&#(?:x2b|43);)`,
 	'/': String.raw`(?:\\?/|\\u002f|%2f|&#(?:x2f|47);)`,
@@ -20,7 +17,6 @@ export function redactKnown(text: string, base64: string): string {
 	return text.replace(new RegExp(written, 'gi'), '…');
 }
 
-/** Separators between digits of a phone number. */
 const BETWEEN = String.raw`(?:[^\S\n]|[().+/-]|%20){0,2}`;
 
 const PATTERNS: readonly [pattern: RegExp, instead: string][] = [
@@ -30,11 +26,11 @@ const PATTERNS: readonly [pattern: RegExp, instead: string][] = [
 	[new RegExp(`whsec_${BASE64}+`, 'gi'), 'whsec_…'],
 	[new RegExp(`v1(?:,|%2c)${BASE64}{40,}`, 'gi'), 'v1,…'],
 	[/(?<![a-z0-9])[a-hjkmnp-z2-9]{4}(?:-[a-hjkmnp-z2-9]{4}){2}(?![a-z0-9])/gi, '****-****-****'],
-	// Nine to fifteen digits (the E.164 maximum), grouped in any way.
+	// Phone numbers: nine to fifteen digits (the E.164 maximum), grouped in any way.
 	[new RegExp(String.raw`\+?(?<!\d)\d(?:${BETWEEN}\d){8,14}(?!\d)`, 'g'), '…']
 ];
 
-/** Redacts a truncated text, including the rest of a password or number at its end. */
+/** Also redacts the beginning of a password or number at the end of a truncated text. */
 export const redactCut = (text: string): string => redact(text).replace(BEGUN, '…');
 
 const BEGUN = new RegExp(

@@ -5,8 +5,8 @@ import process from 'node:process';
 import { MIN_SECRET_LENGTH } from '../config/settings.ts';
 
 /**
- * The secret of a sandbox: created once, readable only by its owner. It is written to a temporary file and linked into
- * place, so that two processes that start at once use the same one and none reads half of it.
+ * Reads the sandbox's secret, or creates it, readable only by its owner. Links a temporary file into place:
+ * processes that start at once share one secret, and none reads half of it.
  */
 export function sandboxSecret(dataDir: string): { secret: string } | { problem: string } {
 	const path = join(dataDir, 'sandbox-secret');

@@ -9,16 +9,13 @@ import {
 	type KeyObject
 } from 'node:crypto';
 
-/**
- * Encryption and derived values based on the installation's secret. Each purpose has its own key (HKDF-SHA256,
- * RFC 5869), so that one use never weakens another.
- */
+/** Each purpose has its own key (HKDF-SHA256, RFC 5869), so that one use never weakens another. */
 export interface Secrets {
-	/** AES-256-GCM; `context` (e.g. `session:9001`) is authenticated, so that a value cannot be moved elsewhere. */
+	/** AES-256-GCM. Authenticates `context` (e.g. `session:9001`), so that a value cannot be moved elsewhere. */
 	encrypt(plain: string, context: string): string;
 	/** @throws Error if the secret or context differs, or the value was changed */
 	decrypt(sealed: string, context: string): string;
-	/** Derives bytes for a purpose, at most 255 x 32. */
+	/** Derives at most 255 x 32 bytes. */
 	derive(purpose: string, length: number): Buffer;
 }
 
@@ -53,17 +50,15 @@ export function createSecrets(secret: string): Secrets {
 	};
 }
 
-/** SHA-256 as hex, for storing unguessable tokens and keys. */
+/** As hex; enough for storing unguessable tokens and keys. */
 export const sha256 = (text: string): string => hash('sha256', text);
 
-/** SHA-256 of bytes as hex, for naming content. */
 export const sha256Bytes = (bytes: Buffer): string => hash('sha256', bytes);
 
-/** HMAC-SHA256 as base64url. */
 export const hmac = (key: Buffer | KeyObject, text: string): string =>
 	createHmac('sha256', key).update(text).digest('base64url');
 
-/** Compares in constant time; texts of different length are unequal. */
+/** Compares in constant time, except for texts of different length. */
 export function equalSecrets(a: string, b: string): boolean {
 	const left = Buffer.from(a);
 	const right = Buffer.from(b);

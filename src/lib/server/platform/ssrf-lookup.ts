@@ -1,25 +1,19 @@
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
-/**
- * Name lookups for requests to hosts that others chose: every address of a name is checked at each connect, so that a
- * name that changes its answer gains nothing (DNS rebinding).
- */
-
 export interface Address {
 	address: string;
 	family: 4 | 6;
 }
 
-/** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
 export class AddressNotAllowed extends Error {}
 export class NameNotFound extends Error {}
 
 /**
- * Creates a lookup for `net.connect` that refuses a name if any of its addresses is not allowed, because Node chooses
- * the address.
+ * Creates a lookup for `net.connect` that checks every address of a name at each connect (DNS rebinding). One address
+ * that is not allowed refuses the name, because Node chooses the address.
  */
 export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
 	return (hostname, options, callback) => {
@@ -41,10 +35,7 @@ export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => 
 const RESOLVE_TIMEOUT_MS = 3_000;
 const RESOLVE_TRIES = 2;
 
-/**
- * Asks the name server. The system's lookup knows local names, and has four threads for the whole process: a few slow
- * name servers would block all lookups.
- */
+/** Asks the name server. The system's lookup includes local names and has four threads for the whole process. */
 export async function resolvePublicly(hostname: string): Promise<Address[]> {
 	const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
 	const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -55,7 +46,6 @@ export async function resolvePublicly(hostname: string): Promise<Address[]> {
 	];
 }
 
-/** Uses the system's lookup, which includes local names. */
 export async function resolveLocally(hostname: string): Promise<Address[]> {
 	const found = await systemLookup(hostname, { all: true });
 	return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));

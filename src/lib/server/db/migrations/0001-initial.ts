@@ -1,6 +1,5 @@
 import type { Migration } from '../migrate.ts';
 
-/** Accounts, keys, routers, sessions, payments and what keeps them going (jobs, events, messages). */
 export const initial: Migration = {
 	name: '0001-initial',
 	statements(kind) {
@@ -115,7 +114,7 @@ export const initial: Migration = {
 				created_at ${int} not null,
 				updated_at ${int} not null
 			${end}`,
-			// What no code may break: one open payment and one paying payment for a session.
+			// The database enforces it: a session has at most one pending and one applied payment.
 			`create unique index payments_one_pending on payments (session_id) where status = 'pending'`,
 			`create unique index payments_one_applied on payments (session_id) where applied = 1`,
 			`create index payments_session on payments (session_id)`,
@@ -133,7 +132,7 @@ export const initial: Migration = {
 				created_at ${int} not null,
 				updated_at ${int} not null
 			${end}`,
-			// Money goes back once: a payment has at most one refund that is open or done.
+			// Prevents double refunds: a payment has at most one open or completed refund.
 			`create unique index refunds_one_open on refunds (payment_id) where status <> 'failed'`,
 			`create table operator_messages (
 				id ${id},
@@ -206,7 +205,7 @@ export const initial: Migration = {
 	}
 };
 
-/** An R*Tree kept in step by triggers; it stores 32-bit floats, rounded outwards, so it never misses a router. */
+/** An R*Tree that triggers keep in step. It rounds 32-bit floats outwards, so it never misses a router. */
 const SQLITE_POSITIONS = [
 	`create virtual table router_positions using rtree (id, min_lat, max_lat, min_lon, max_lon)`,
 	`create trigger routers_position_insert after insert on routers begin

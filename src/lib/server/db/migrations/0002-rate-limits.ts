@@ -1,10 +1,9 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * The sliding window of rate-limits/window.ts for several processes that share a PostgreSQL: the times of admitted
- * requests in slots that are used again, with the database's clock, in one round trip. The tables are unlogged:
- * after a crash of the database the count starts anew, and no commit waits for the disk. SQLite has one process,
- * which counts in memory.
+ * Implements the sliding window of rate-limits/window.ts for processes that share a PostgreSQL. A request takes one
+ * round trip and uses the database's clock. The tables are unlogged: no commit waits for the disk, and a crash of the
+ * database resets the counts. SQLite has one process, which counts in memory.
  */
 export const rateLimits: Migration = {
 	name: '0002-rate-limits',
@@ -22,7 +21,7 @@ const POSTGRES = [
 		at timestamptz not null,
 		primary key (subject, slot)
 	)`,
-	// The row lock on the subject's head puts requests of one caller in a row; others do not wait for it.
+	// The row lock on the subject's head queues requests of this caller only.
 	`create function take_rate(wanted text, most integer, span interval,
 		out admitted boolean, out remaining integer, out reset_ms double precision)
 	language plpgsql as $$

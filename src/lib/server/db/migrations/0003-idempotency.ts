@@ -1,6 +1,5 @@
 import type { Migration } from '../migrate.ts';
 
-/** Answers to POST requests that carried an Idempotency-Key, kept so that a repeated request has one effect. */
 export const idempotency: Migration = {
 	name: '0003-idempotency',
 	statements(kind) {

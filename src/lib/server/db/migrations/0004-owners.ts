@@ -1,6 +1,5 @@
 import type { Migration } from '../migrate.ts';
 
-/** What router owners read and change: prices with their history, earnings by time. */
 export const owners: Migration = {
 	name: '0004-owners',
 	statements(kind) {

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * The portal's own plan. A check cannot be changed in SQLite, so the column is made anew, in a way that both
- * databases take.
- */
+/** Adds the portal's rate plan. SQLite cannot change a check, so both databases replace the column. */
 export const portalPlan: Migration = {
 	name: '0005-portal-plan',
 	statements: () => [

@@ -1,6 +1,5 @@
 import type { Migration } from '../migrate.ts';
 
-/** Webhook endpoints, what is to be delivered to them, and the log of every attempt. */
 export const webhooks: Migration = {
 	name: '0006-webhooks',
 	statements(kind) {
@@ -51,7 +50,7 @@ export const webhooks: Migration = {
 				updated_at ${int} not null,
 				check ((status = 'pending') = (next_attempt_at is not null))
 			${end}`,
-			// What no code may break: an event comes to an endpoint as one delivery.
+			// The database enforces it: an endpoint gets one delivery per event.
 			`create unique index webhook_deliveries_event on webhook_deliveries (endpoint_id, event_id)`,
 			`create index webhook_deliveries_list on webhook_deliveries (endpoint_id, id)`,
 			`create index webhook_deliveries_due on webhook_deliveries (endpoint_id, next_attempt_at)
@@ -70,7 +69,7 @@ export const webhooks: Migration = {
 			${end}`,
 			`create index webhook_attempts_delivery on webhook_attempts (delivery_id, started_at)`,
 			`create index webhook_attempts_started on webhook_attempts (started_at)`,
-			// What an event carried is forgotten after a while; the event itself stays.
+			// Finds old events whose data is to be deleted; the events stay.
 			`create index events_kept on events (created_at) where data <> '{}'`
 		];
 	}

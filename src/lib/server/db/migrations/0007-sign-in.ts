@@ -1,9 +1,9 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * People of the developer area: the tables of better-auth under our own names (sign-in/auth.ts maps them), in the
- * types that it uses: instants are ISO text on SQLite and timestamptz on PostgreSQL, flags 0/1 and boolean. A user
- * is tied to an account by its id, so that no change of an e-mail address can lead to another account.
+ * The tables of better-auth under our names (sign-in/auth.ts) and in its types: instants are ISO text on SQLite and
+ * timestamptz on PostgreSQL, flags 0/1 and boolean. A user refers to its account by id: a changed e-mail address
+ * never leads to another account.
  */
 export const signIn: Migration = {
 	name: '0007-sign-in',
@@ -74,10 +74,10 @@ export const signIn: Migration = {
 				created_at ${instant}
 			${end}`,
 			`create index sign_in_passkeys_user on sign_in_passkeys (user_id)`,
-			// One form makes one key, however often a browser sends it.
+			// A form creates one key, however often a browser sends it.
 			`alter table api_keys add column form_token text`,
 			`create unique index api_keys_form on api_keys (account_id, form_token)`,
-			// What a person decided about a test payment, in place of what its number says.
+			// A person's decision about a test payment, which overrides the outcome of its number.
 			`create table sandbox_instructions (
 				charge_reference text primary key references sandbox_charges (reference),
 				outcome text not null,

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * What each account's last calls were, and how often each key was used. Both are written behind, so nothing refers to
- * them and they refer to nothing: a row that lost its account must not hold up the others of its batch.
- */
+/** No foreign keys: rows are written behind, and one without its account must not stop its batch. */
 export const requestLog: Migration = {
 	name: '0008-request-log',
 	statements(kind) {

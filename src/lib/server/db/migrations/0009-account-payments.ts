@@ -1,6 +1,5 @@
 import type { Migration } from '../migrate.ts';
 
-/** The newest payments of an account, for the developer area. */
 export const accountPayments: Migration = {
 	name: '0009-account-payments',
 	statements: () => [`create index payments_account on payments (account_id, id)`]

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * What callbacks claimed, what a person must decide, and who moved money why. A review is about one payment, or about
- * a transaction in an operator's statement that we know nothing of. Rows of the audit log are only ever added.
- */
+/** A review is about one payment, or a statement's transaction that matches none. Audit rows never change. */
 export const moneyEvidence: Migration = {
 	name: '0010-money-evidence',
 	statements(kind) {
@@ -34,7 +31,7 @@ export const moneyEvidence: Migration = {
 				note text,
 				check ((resolved_at is null) = (decision is null))
 			${end}`,
-			// One open question of a kind about the same thing, however often it is met.
+			// One open review per subject and reason, however often it occurs.
 			`create unique index reviews_open on reviews (subject, reason) where resolved_at is null`,
 			`create index reviews_payment on reviews (payment_id)`,
 			`insert into reviews (payment_id, subject, reason, opened_at)

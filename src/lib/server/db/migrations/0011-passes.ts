@@ -1,9 +1,8 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * Time that is added to a pass, and the short code that opens a purchase. Older sessions are passes of their own;
- * older purchases get their code when somebody next opens them. The code itself is stored nowhere: its keyed hash
- * finds the purchase, whose token is sealed.
+ * Adds time to passes, and resume codes. Existing sessions become passes of their own. Existing purchases get a code
+ * when someone opens them. A code is not stored: its keyed hash finds the purchase, whose token is sealed.
  */
 export const passes: Migration = {
 	name: '0011-passes',

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * Gateways that send devices to the splash page, and the visits that come in through them. A gateway's router may be
- * one of a remote service, so it is no foreign key.
- */
+/** Gateways and captive sessions. A router may belong to a remote service, so gateways have no foreign key to it. */
 export const gateways: Migration = {
 	name: '0012-gateways',
 	statements(kind) {

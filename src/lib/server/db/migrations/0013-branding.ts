@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * What owners show of themselves, for all of their routers or for one; and prices that an owner changes on a page,
- * where no key is at work.
- */
+/** Branding of owners and routers, and price changes on a page, which have no API key. */
 export const branding: Migration = {
 	name: '0013-branding',
 	statements(kind) {
@@ -25,7 +22,7 @@ export const branding: Migration = {
 				updated_by ${int} not null references accounts (id)
 			${end}`,
 			`create index brands_logo on brands (logo_file) where logo_file is not null`,
-			// SQLite cannot drop a rule of a column: the table is made anew.
+			// SQLite cannot drop a column's constraint, so the table is rebuilt.
 			...(sqlite
 				? [
 						`create table price_changes_new (

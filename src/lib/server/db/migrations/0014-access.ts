@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * How a router lets devices online, what gateways were told about whom, and what they tell about who is online. Routers
- * with a gateway of a captive portal let in who signs in there; open networks know no other way.
- */
+/** Adds access control. Routers with gateways and open networks let devices in by portal sign-in. */
 export const access: Migration = {
 	name: '0014-access',
 	statements(kind) {
@@ -35,7 +32,7 @@ export const access: Migration = {
 			`alter table gateways add column clock_offset_ms ${int}`,
 			`alter table gateways add column trouble text`,
 			`create index gateways_router on gateways (router_id)`,
-			// Until now these were taken only where something else lets their devices in: so it stays.
+			// Existing gateways keep their behaviour: another system lets their devices in.
 			`update gateways set settings = ${
 				sqlite
 					? `json_set(settings, '$.elsewhere', json('true'))`

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * Which gateways went silent, and how much data went through routers on which day. Both are looked after by jobs that
- * are always on the list: they are put there once, here, and move themselves on.
- */
+/** Gateway outages, and data volume per router and day. The jobs inserted here reschedule themselves. */
 export const silence: Migration = {
 	name: '0015-silence',
 	statements(kind) {

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * Connections are told apart by the access server that names them, because a gateway can be several. And counters that
- * cannot be, from gateways that had counted below zero, are taken back to what was booked of them.
- */
+/** One gateway can be several access servers. Counters that fell below zero return to the booked values. */
 export const accessServers: Migration = {
 	name: '0016-access-servers',
 	statements: () => [

@@ -1,9 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/**
- * Which end a gateway has confirmed: `until_at` is noted before it is asked. Of those that were told before, it is taken
- * that they were told all of it: nobody is given money back for what was before this was noted.
- */
+/** Existing grants count as confirmed in full, so that they cause no refunds. */
 export const confirmedEnds: Migration = {
 	name: '0018-confirmed-ends',
 	statements: (kind) => [

@@ -1,12 +1,10 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * Gives passes rows of their own: until now a pass was the id of its first session (`pass_id`), its end the end of its
- * last active session, and its password a copy in each session. `line_id` named the orders that a new pass continued;
- * from now on unpaid orders move to the new pass when it begins.
- *
- * Ids, ends and sealed passwords carry over. A password stays sealed for the session it was copied from, which
- * `password_session_id` names, because the associated data cannot change in SQL.
+ * Gives passes their own rows. Before, a pass was the id of its first session (`pass_id`). It ended with its last
+ * active session, and each session had a copy of its password. `line_id` named the orders that a new pass continued;
+ * now unpaid orders move to the new pass when it begins. Ids, ends and sealed passwords carry over. A password stays
+ * sealed for `password_session_id`, because SQL cannot change the associated data.
  */
 export const passRows: Migration = {
 	name: '0019-pass-rows',
@@ -39,7 +37,7 @@ const createPasses = (kind: 'sqlite' | 'postgres') => {
 	];
 };
 
-/** Sessions that were paid: they began, wait for a gateway, or were given up by it. */
+/** Paid sessions: they began, wait for a gateway, or failed at it. */
 const PAID = `(starts_at is not null or status = 'activating' or status_reason = 'provisioning_failed')`;
 
 const fillPasses = [
@@ -55,14 +53,14 @@ const fillPasses = [
 		join sessions newest on newest.id = (select id from sessions
 			where sessions.pass_id = paid.pass_id and ${PAID}
 			order by case when password_sealed is null then 1 else 0 end, coalesce(expires_at, 0) desc, id desc limit 1)`,
-	// An order for a pass that is over continues the pass that replaced it.
+	// An order for an ended pass continues the pass that replaced it.
 	`update sessions set pass_id = coalesce((select later.pass_id from sessions later
 			where later.line_id = sessions.line_id and later.status in ('activating', 'active')
 			order by coalesce(later.expires_at, 0) desc, later.id desc limit 1), pass_id)
 		where starts_at is null and (status = 'pending_payment' or status_reason = 'payment_timeout')`
 ];
 
-/** `not in` would compare every session with every pass on PostgreSQL, once the ids do not fit its memory for hashes. */
+/** On PostgreSQL, `not in` compares every session with every pass once the ids exceed its hash memory. */
 const forgetUnpaid = `update sessions set pass_id = null
 	where not exists (select 1 from passes where passes.id = sessions.pass_id)`;
 
@@ -71,7 +69,7 @@ const alterSessions = [
 	`alter table sessions alter column pass_id drop not null`,
 	forgetUnpaid,
 	`alter table sessions add foreign key (pass_id) references passes (id)`,
-	// The check of active sessions goes with the column.
+	// Dropping the column also drops the check of active sessions.
 	`alter table sessions drop column password_sealed, drop column line_id, drop column activating_until`,
 	`alter table sessions add check (status <> 'active' or (starts_at is not null and expires_at is not null
 		and payment_id is not null and pass_id is not null))`
@@ -81,7 +79,7 @@ const COLUMNS = `id, account_id, router_id, status, status_reason, duration, dur
 	amount_minor, currency, ssid, payment_id, extends_session_id, pass_id, access_kind, max_devices, payment_due_at,
 	starts_at, expires_at, ended_at, created_at, updated_at`;
 
-/** SQLite drops no column that a check names: a new table takes the place of the old one (lang_altertable.html, 7). */
+/** SQLite drops no column that a check names, so the table is rebuilt (sqlite.org/lang_altertable.html, 7). */
 const rebuildSessions = [
 	forgetUnpaid,
 	`create table new_sessions (
@@ -113,7 +111,7 @@ const rebuildSessions = [
 			and payment_id is not null and pass_id is not null))
 	) strict`,
 	`insert into new_sessions (${COLUMNS}) select ${COLUMNS} from sessions`,
-	// Also the ids of deleted rows stay used.
+	// Prevents reuse of the ids of deleted rows.
 	`update sqlite_sequence set seq = (select seq from sqlite_sequence where name = 'sessions')
 		where name = 'new_sessions' and exists (select 1 from sqlite_sequence where name = 'sessions')`,
 	`drop table sessions`,

@@ -1,9 +1,8 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * Tables and columns get the names of the glossary. A device slot no longer keeps two meanings in one column:
- * `reported_at` is the gateway's last report, and `expected_until` the end up to which a gateway that reports nothing
- * (openNDS with BinAuth) lets the device in.
+ * Renames tables and columns after the glossary. Splits a column of device slots: `reported_at` is the gateway's last
+ * report, and `expected_until` the end that a gateway without reports (openNDS with BinAuth) enforces.
  */
 export const accessNames: Migration = {
 	name: '0020-access-names',

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/** Deliveries of webhooks become jobs; jobs may share the concurrency limit of a group. */
+/** Turns webhook deliveries into jobs. Adds groups, whose jobs share a concurrency limit. */
 export const oneQueue: Migration = {
 	name: '0022-one-queue',
 	statements(kind) {

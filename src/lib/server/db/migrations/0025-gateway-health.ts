@@ -1,6 +1,5 @@
 import type { Migration } from '../migrate.ts';
 
-/** Names columns and gateway settings after the glossary. */
 export const gatewayHealth: Migration = {
 	name: '0025-gateway-health',
 	statements: () => [

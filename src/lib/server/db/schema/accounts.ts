@@ -23,6 +23,5 @@ export interface ApiKeysTable {
 	expires_at: number | null;
 	last_used_at: number | null;
 	revoked_at: number | null;
-	/** Token of the form that created it; null for keys created in other ways. */
 	form_token: string | null;
 }

@@ -31,6 +31,5 @@ export interface KeyUsageTable {
 	key_id: number;
 	/** Minutes since the epoch. */
 	minute: number;
-	/** Calls of the key in that minute. */
 	calls: number;
 }

@@ -16,11 +16,11 @@ export interface SessionsTable {
 	ssid: string;
 	/** The payment that bought the time; until then, the newest one. */
 	payment_id: number | null;
-	/** The session whose pass this one was ordered to lengthen; null for a pass of its own. */
+	/** The session whose pass the buyer asked to extend; null for a new pass. */
 	extends_session_id: Generated<number | null>;
-	/** The pass whose time it buys; null until it begins a pass of its own. */
+	/** null until it begins a pass of its own. */
 	pass_id: Generated<number | null>;
-	/** As the router had it when the time was ordered. */
+	/** Copied from the router when the time was ordered. */
 	access_kind: Generated<AccessKind>;
 	max_devices: Generated<number>;
 	payment_due_at: number;
@@ -35,12 +35,11 @@ export interface PaymentsTable {
 	id: Generated<number>;
 	session_id: number;
 	account_id: number;
-	/** Name of the operator's adapter, e.g. `sandbox`. */
+	/** The adapter, e.g. `sandbox`. */
 	operator: string;
 	payment_method: string;
 	/** UUID v4: our reference at the operator, stored before the call. */
 	reference: string;
-	/** The operator's own reference of the request, if it has one. */
 	operator_reference: string | null;
 	amount_minor: number;
 	currency: string;
@@ -56,13 +55,12 @@ export interface PaymentsTable {
 	failure_message: string | null;
 	/** The operator's transaction id. */
 	provider_reference: string | null;
-	/** The amount that the operator reports as taken, if it does. */
 	settled_minor: number | null;
 	settled_currency: string | null;
 	commission_basis_points: number;
 	/** Claim of an authentic callback (CallbackClaim as JSON). */
 	claim: string | null;
-	/** When a statement of the operator contained it. */
+	/** When an import found it in the operator's statement. */
 	statement_at: number | null;
 	expires_at: number;
 	paid_at: number | null;
@@ -103,7 +101,7 @@ export interface OperatorMessagesTable {
 /** Questions about money that a person must decide. */
 export interface ReviewsTable {
 	id: Generated<number>;
-	/** null for a transaction of a statement that matches no payment. */
+	/** null if a statement's transaction matches no payment. */
 	payment_id: number | null;
 	/** `payment 12`, or `mtn transaction 334455`. */
 	subject: string;

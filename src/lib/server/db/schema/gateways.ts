@@ -8,7 +8,6 @@ export interface GatewaysTable {
 	name: string;
 	/** SHA-256 of the key in its portal address, hex. */
 	key_hash: string;
-	/** The key itself, to be shown again. */
 	key_sealed: string;
 	/** JSON array of `host` or `host:port`. */
 	login_hosts: string;
@@ -16,19 +15,17 @@ export interface GatewaysTable {
 	secret_sealed: string | null;
 	/** GatewaySettings as JSON. */
 	settings: string;
-	/** GatewayCredentials as JSON, sealed; null for gateways from before there were any. */
+	/** GatewayCredentials as JSON, sealed; null for gateways created before migration 0014. */
 	credentials_sealed: Generated<string | null>;
 	/** Its last authenticated message. */
 	seen_at: Generated<number | null>;
-	/** When its silence began; null while it responds. */
+	/** When it stopped responding; null while it responds. */
 	unresponsive_since: Generated<number | null>;
 	/** Its clock minus ours, at the last measurement. */
 	clock_offset_ms: Generated<number | null>;
 	/** Why the last call failed, for people; null if it succeeded. */
 	trouble: Generated<string | null>;
-	/** The last health check. */
 	checked_at: Generated<number | null>;
-	/** `seen_at` at that check. */
 	checked_seen_at: Generated<number | null>;
 	/** Consecutive checks without an expected message. */
 	missed_checks: Generated<number>;
@@ -38,7 +35,7 @@ export interface GatewaysTable {
 	updated_at: number;
 }
 
-/** One device that a gateway sent. */
+/** One visit of a device that a gateway redirected. */
 export interface CaptiveSessionsTable {
 	id: Generated<number>;
 	/** SHA-256 of the id in its address, hex. */
@@ -47,11 +44,11 @@ export interface CaptiveSessionsTable {
 	/** From the browser, so only a hint. */
 	client_mac: string | null;
 	client_ip: string | null;
-	/** The gateway's parameters (Entry as JSON), sealed because they contain the address that the buyer requested. */
+	/** Entry as JSON, sealed because it contains the address that the buyer requested. */
 	entry_sealed: string;
-	/** SHA-256 of the token of the purchase that was created or opened in it. */
+	/** SHA-256 of the token of its purchase, hex. */
 	purchase_token_hash: string | null;
-	/** When that purchase was last opened in it; the newest captive session has the device to connect. */
+	/** When that purchase was last opened in it. The newest captive session has the device to connect. */
 	bound_at: number | null;
 	/** When the browser was last sent to the gateway to sign in. */
 	tried_at: number | null;

@@ -15,9 +15,9 @@ export interface PurchasesTable {
 	replaces_session_id: number | null;
 	/** JSON array of payment ids, oldest first. */
 	payment_ids: Generated<string>;
-	/** Keyed hash of the resume code; null for added time, and for old purchases until they are next opened. */
+	/** Keyed hash of the resume code; null for added time, and for old purchases until they are opened. */
 	code_hash: Generated<string | null>;
-	/** The token, sealed; the resume code opens it. */
+	/** The token, sealed: buyers with the resume code get it. */
 	token_sealed: Generated<string | null>;
 	/** For added time: the purchase whose page shows it. */
 	extends_purchase_id: Generated<number | null>;

@@ -8,7 +8,7 @@ export interface EventsTable {
 	router_id: number;
 	session_id: number;
 	payment_id: number | null;
-	/** The API object at the time of the event, without the password; JSON. `{}` after it is deleted. */
+	/** JSON of the API object at the time of the event, without the password; `{}` once deleted. */
 	data: string;
 	created_at: number;
 }
@@ -21,7 +21,7 @@ export interface JobsTable {
 	group_id: Generated<number | null>;
 	run_at: number;
 	attempts: Generated<number>;
-	/** Counts how often the job was scheduled, so that a wake-up while it runs is not lost. */
+	/** How often it was scheduled, so that a wake-up while it runs is not lost. */
 	wakes: Generated<number>;
 	lease_owner: string | null;
 	lease_until: number | null;

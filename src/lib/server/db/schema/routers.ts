@@ -19,13 +19,12 @@ export interface RoutersTable {
 	payment_methods: string;
 	min_duration: string;
 	max_duration: string;
-	/** How buyers use their password at the router. */
 	access_kind: Generated<AccessKind>;
 	/** The Wi-Fi network's own password, if buyers get another one; sealed. */
 	network_password_sealed: Generated<string | null>;
-	/** Devices of one pass that may be online at a time. */
+	/** Devices of a pass that may be online at the same time. */
 	max_devices: Generated<number>;
-	/** When the silence of all its gateways began; null while one responds, or if none is expected to. */
+	/** When the last of its gateways stopped responding; null while one responds, or if none is expected to. */
 	unresponsive_since: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
@@ -39,16 +38,15 @@ export interface PriceChangesTable {
 	new_price_minor: number;
 	currency: string;
 	account_id: number;
-	/** null if a signed-in person changed it on a page. */
+	/** null if a signed-in person made the change. */
 	api_key_id: number | null;
 	changed_at: number;
 }
 
-/** Branding of an owner's account or of one router. A router's fields override those of the account. */
+/** Branding of an account or of one router, whose fields override those of the account. */
 export interface BrandsTable {
 	/** `account 5`, or `router 12`. */
 	subject: string;
-	/** The owner. */
 	account_id: number;
 	/** null for all routers of the account. */
 	router_id: number | null;

@@ -20,7 +20,6 @@ export interface SandboxRefundsTable {
 
 export interface SandboxInstructionsTable {
 	charge_reference: string;
-	/** One of the outcomes in operators/sandbox/scenarios.ts. */
 	outcome: string;
 	instructed_at: number;
 }

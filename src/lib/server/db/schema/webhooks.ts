@@ -5,24 +5,22 @@ export interface WebhookEndpointsTable {
 	account_id: number;
 	/** As registered. */
 	url: string;
-	/** The URL, normalised: deliveries go there. Unique per account. */
+	/** The normalised URL, to which deliveries go. Unique per account. */
 	address: string;
 	/** JSON array of event names, as JSON.stringify writes it. */
 	events: string;
 	status: 'active' | 'disabled';
-	/** `gone`: it answered 410; `failing`: five days without a success; `manual`: the account disabled it. */
+	/** `gone`: the receiver answered 410; `failing`: no success for five days; `manual`: the account disabled it. */
 	disabled_reason: 'gone' | 'failing' | 'manual' | null;
 	secret_sealed: string;
-	/** The secret before the last rotation; it also signs until `old_secret_until`. */
+	/** Signs until `old_secret_until`, after a rotation. */
 	old_secret_sealed: string | null;
 	old_secret_until: number | null;
 	/** Precise to a minute. */
 	last_success_at: number | null;
 	/** First failed attempt since the last success. */
 	failing_since: number | null;
-	/** 1 if the account was notified of the failures. */
 	failing_noticed: Generated<number>;
-	/** The notification that is still to be sent to the account. */
 	notice: 'failing' | 'disabled' | null;
 	notice_lease_until: number | null;
 	created_at: number;
@@ -38,9 +36,8 @@ export interface WebhookDeliveriesTable {
 	/** The bytes to send, sealed because they may contain a phone number. */
 	body_sealed: string;
 	status: 'pending' | 'delivered' | 'failed';
-	/** All attempts so far. */
 	attempts: Generated<number>;
-	/** Attempts since it was created or last replayed; they decide the delay of the next one. */
+	/** Attempts since its creation or last replay; they decide the next delay. */
 	tries: Generated<number>;
 	next_attempt_at: number | null;
 	last_status_code: number | null;
@@ -56,7 +53,6 @@ export interface WebhookAttemptsTable {
 	started_at: number;
 	duration_ms: number;
 	status_code: number | null;
-	/** Reason why there is no status. */
 	failure: string | null;
 	/** Beginning of the response body, redacted. */
 	response: string | null;

@@ -17,7 +17,7 @@ const normalise = (email: string) => email.trim().toLowerCase();
 export function createAccounts({ db }: Database, clock: Clock) {
 	const accounts = () => db.selectFrom('accounts').selectAll();
 	return {
-		/** Creates an account; null if the e-mail address is taken. */
+		/** Returns null if the e-mail address is taken. */
 		async create(account: Pick<Account, 'email' | 'role' | 'plan'>): Promise<Account | null> {
 			const row: Insertable<AccountsTable> = {
 				...account,
@@ -37,7 +37,6 @@ export function createAccounts({ db }: Database, clock: Clock) {
 			(await accounts().where('id', '=', id).executeTakeFirst()) ?? null,
 		findByEmail: async (email: string): Promise<Account | null> =>
 			(await accounts().where('email', '=', normalise(email)).executeTakeFirst()) ?? null,
-		/** Lists the first accounts of a role by id. */
 		withRole: (role: Role, limit: number): Promise<Account[]> =>
 			accounts().where('role', '=', role).orderBy('id').limit(limit).execute()
 	};

@@ -36,18 +36,16 @@ export function createApiKeys(database: Database, clock: Clock, secrets: Secrets
 		revokeOwn: (accountId: number, id: number) => revokeOwn(context, accountId, id),
 		revoke: (keyOrId: string) => revoke(context, keyOrId),
 		list: (accountId: number) => store.list(database.db, accountId),
-		/** Reads the scopes of a listed key; empty: every scope of its role. */
+		/** Empty: every scope of the key's role. */
 		scopesIn: ({ scopes }: store.ApiKey) => scopeList.parse(JSON.parse(scopes)),
 		/** True if Airtill created the key for itself. */
 		isOwn: ({ name }: store.ApiKey) => name.startsWith(OWN_PREFIX),
-		/** Creates the token of one key form. */
 		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
-		/** Roles and scopes that keys of an account with this role may have. */
 		choices: (role: Role) => ({ roles: ROLES.filter((one) => hasRole(role, one)), scopes: scopesOf(role) })
 	};
 }
 
-/** Revokes a key that the account created. Returns false if it has no such live key. */
+/** Returns false if the account has created no such live key. */
 async function revokeOwn({ database, clock, cache }: KeysContext, accountId: number, id: number) {
 	const ofAccount = { id: accountId, except: OWN_PREFIX };
 	const revoked = await store.revoke(database.db, { id, now: clock.now(), ofAccount });
@@ -55,7 +53,7 @@ async function revokeOwn({ database, clock, cache }: KeysContext, accountId: num
 	return revoked > 0;
 }
 
-/** Revokes a key by its text or id. Returns false if there is no such live key. */
+/** Revokes a key by its text or id. Returns false without such a live key. */
 async function revoke({ database, clock, cache }: KeysContext, keyOrId: string) {
 	const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
 	const id = hash ? (await store.findByHash(database.db, hash))?.id : Number(keyOrId);

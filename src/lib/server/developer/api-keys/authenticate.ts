@@ -9,11 +9,7 @@ const CACHE_MS = 5_000;
 const CACHE_SIZE = 10_000;
 const TOUCH_EVERY_MS = 60_000;
 
-/**
- * Finds the caller for an `Authorization` header.
- *
- * @throws AppError `missing_api_key` or `invalid_api_key`
- */
+/** @throws AppError `missing_api_key` or `invalid_api_key` */
 export async function authenticate(context: KeysContext, authorization: string | null): Promise<Caller> {
 	const header = authorization?.trim() ?? '';
 	const key = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
@@ -59,7 +55,7 @@ function callerOf(row: store.KeyWithAccount): Caller {
 	};
 }
 
-/** Records the time of use. It is only shown, so a call must not fail or wait for it. */
+/** Records the time of use, for display: a call must not fail or wait for it. */
 async function touch({ database, clock, touched }: KeysContext, id: number): Promise<void> {
 	const now = clock.now();
 	const last = touched.get(id);

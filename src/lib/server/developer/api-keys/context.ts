@@ -8,7 +8,6 @@ import type * as store from './store.ts';
 
 export type Plan = 'default' | 'enterprise' | 'portal';
 
-/** The account and key behind an API call. */
 export interface Caller {
 	accountId: number;
 	keyId: number;
@@ -29,7 +28,7 @@ export interface KeysContext {
 	clock: Clock;
 	secrets: Secrets;
 	mode: KeyMode;
-	/** By hash. Unknown keys are not cached, so that a new key works at once. */
+	/** By hash. Unknown keys are missing, so that a new key works at once. */
 	cache: Map<string, { found: KnownKey; readAt: number }>;
 	/** Time of the last written use, by key id. */
 	touched: Map<number, number>;
@@ -37,14 +36,11 @@ export interface KeysContext {
 
 export const scopeList = z.array(z.enum(SCOPES));
 
-/** Prefix of the names of Airtill's own keys. */
 export const OWN_PREFIX = 'airtill:';
 
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
 
-/** True if a role includes the rights of another. */
 export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
 
-/** Lists the scopes that a key of a role can use: those of owners need the role `owner`. */
 export const scopesOf = (role: Role): Scope[] =>
 	SCOPES.filter((scope) => hasRole(role, scope.startsWith('owner:') ? 'owner' : 'app'));

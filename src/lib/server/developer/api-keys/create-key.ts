@@ -14,11 +14,11 @@ export interface NewKey {
 	scopes?: readonly Scope[];
 	/** ms since the epoch; null: never. */
 	expiresAt?: number | null;
-	/** From `formToken()`: a form that is sent twice creates one key. */
+	/** From `formToken()`, so that a form that is sent twice creates one key. */
 	formToken?: string;
 }
 
-/** A refused key. The message is shown to the person. */
+/** The message is shown to the person. */
 export class KeyRefused extends Error {
 	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created';
 
@@ -33,7 +33,7 @@ export const MAX_LIVE_KEYS = 20;
 export const MAX_KEY_NAME = 100;
 const DERIVED_BYTES = 64;
 
-/** Creates a key and returns its text, which is not stored. @throws KeyRefused */
+/** Returns the key's text, which is not stored. @throws KeyRefused */
 export async function createKey(context: KeysContext, wanted: NewKey): Promise<string> {
 	const { database, clock, mode } = context;
 	check(wanted, clock.now());
@@ -44,17 +44,14 @@ export async function createKey(context: KeysContext, wanted: NewKey): Promise<s
 			await store.insert(trx, rowOf(key, wanted, clock.now()));
 		});
 	} catch (error) {
-		// Two submissions at the same moment: the unique index accepts one.
+		// Of two submissions at the same moment, the unique index accepts one.
 		if (wanted.formToken !== undefined && database.isUniqueViolation(error)) throw alreadyCreated();
 		throw error;
 	}
 	return key;
 }
 
-/**
- * Creates or reinstates the key that is derived from AIRTILL_SECRET, and revokes the account's other keys of this
- * name, for example those of an earlier secret.
- */
+/** Creates or reinstates the key derived from AIRTILL_SECRET. Revokes the account's others of this name. */
 export async function ensureDerivedKey(
 	{ database, clock, secrets, mode }: KeysContext,
 	{ accountId, name, role }: { accountId: number; name: string; role: Role }
@@ -69,7 +66,6 @@ export async function ensureDerivedKey(
 	return key;
 }
 
-/** Checks the entries of a form. @throws KeyRefused */
 function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey, now: number): void {
 	if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
 	if (name.length > MAX_KEY_NAME) {
@@ -92,7 +88,6 @@ function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey,
 	}
 }
 
-/** @throws KeyRefused */
 async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
 	const accountRole = await store.roleOfAccount(trx, accountId);
 	if (!accountRole || !hasRole(accountRole, role)) {

@@ -2,9 +2,8 @@ import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 
 /**
- * `atl_live_` or `atl_test_`, 30 random base62 characters (about 178 bits) and a CRC-32 of everything before it
- * in 6 base62 characters: typing errors are refused without a database query, and secret scanners recognise
- * real keys.
+ * Format: `atl_live_` or `atl_test_`, 30 random base62 characters (about 178 bits), and a CRC-32 of all that in
+ * 6 base62 characters. Typing errors need no database query, and secret scanners recognise real keys.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
@@ -31,7 +30,7 @@ function assemble(mode: KeyMode, random: string): string {
 export const generateKey = (mode: KeyMode): string =>
 	assemble(mode, randomCharacters(ALPHABET, RANDOM_LENGTH));
 
-/** Makes a key from at least 64 secret bytes, for Airtill's own keys. */
+/** Makes one of Airtill's own keys from at least 64 secret bytes. */
 export function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {
 	const limit = 256 - (256 % ALPHABET.length);
 	const usable = [...bytes].filter((byte) => byte < limit).slice(0, RANDOM_LENGTH);
@@ -39,7 +38,7 @@ export function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {
 	return assemble(mode, usable.map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join(''));
 }
 
-/** Reads the mode of a key; null if its form or checksum is wrong. */
+/** Returns null if the form or checksum is wrong. */
 export function keyMode(key: string): KeyMode | null {
 	const match = PATTERN.exec(key);
 	if (!match) return null;
@@ -47,5 +46,5 @@ export function keyMode(key: string): KeyMode | null {
 	return match[1] === 'live' ? 'live' : 'test';
 }
 
-/** Shortens a key for display: `atl_live_…Q7xd`. */
+/** For display, such as `atl_live_…Q7xd`. */
 export const keyHint = (key: string): string => `${key.slice(0, 9)}…${key.slice(-4)}`;

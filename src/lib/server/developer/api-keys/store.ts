@@ -5,7 +5,6 @@ import type { AccountsTable, ApiKeysTable } from '#lib/server/db/schema.ts';
 export type ApiKey = Selectable<ApiKeysTable>;
 type AccountRow = Selectable<AccountsTable>;
 
-/** A key with its account's role, plan and status. */
 export type KeyWithAccount = ApiKey & {
 	account_role: AccountRow['role'];
 	account_status: AccountRow['status'];
@@ -26,7 +25,7 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 	return row ?? null;
 }
 
-/** Counts the account's live keys whose name does not start with `except`. */
+/** Ignores keys whose name starts with `except`. */
 export async function countLive(
 	queries: Queries,
 	accountId: number,
@@ -49,7 +48,6 @@ export async function roleOfAccount(queries: Queries, id: number): Promise<Accou
 	return row?.role ?? null;
 }
 
-/** Finds the key that a form created. */
 export async function findByForm(queries: Queries, accountId: number, formToken: string): Promise<boolean> {
 	const row = await queries
 		.selectFrom('api_keys')
@@ -60,7 +58,7 @@ export async function findByForm(queries: Queries, accountId: number, formToken:
 	return row !== undefined;
 }
 
-/** Revokes a live key, if given of that account and without that prefix. Returns the number of revoked keys. */
+/** Revokes a live key. With `ofAccount`, only one of that account without that prefix. Returns the number of keys. */
 export async function revoke(
 	queries: Queries,
 	key: { id: number; now: number; ofAccount?: { id: number; except: string } }
@@ -78,7 +76,6 @@ export async function revoke(
 	return Number((await query.executeTakeFirst()).numUpdatedRows);
 }
 
-/** Revokes the account's other live keys of that name. */
 export async function revokeOthers(
 	queries: Queries,
 	key: { accountId: number; name: string; exceptHash: string; now: number }
@@ -93,7 +90,6 @@ export async function revokeOthers(
 		.execute();
 }
 
-/** Reinstates a revoked key. */
 export async function reinstate(queries: Queries, hash: string): Promise<void> {
 	await queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
 }

@@ -1,15 +1,14 @@
 /**
- * Redacts the path of a call for the request log. API paths consist of words and short numbers. Any other segment may
- * be a key, a password or a phone number in the wrong place, so it becomes an ellipsis. An allow list is used because
- * a deny list would miss unexpected secrets.
+ * Redacts paths for the request log. API paths consist of words and short numbers. Any other segment may be a
+ * misplaced key, password or phone number, so it becomes an ellipsis. A deny list would miss unexpected secrets.
  */
 
 const MAX_LENGTH = 200;
 const LEFT_OUT = '…';
 
-/** A segment such as `mobile-money`: short and without digits, unlike a secret. */
+/** For example `mobile-money`: short and without digits, unlike a secret. */
 const WORD = /^(v1|[A-Za-z_.-]{1,20})$/;
-/** Wi-Fi passwords that consist of letters have this form. */
+/** The form of Wi-Fi passwords, which may consist of letters only. */
 const PASSWORD = /^[a-z]{4}-[a-z]{4}-[a-z]{4}$/;
 /** Too short for a phone number. */
 const SMALL_NUMBER = /^\d{1,6}$/;

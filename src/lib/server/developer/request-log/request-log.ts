@@ -28,13 +28,12 @@ interface LogContext {
 	database: Database;
 	clock: Clock;
 	log: Log;
-	/** Calls that are not written yet, oldest first. */
+	/** Unwritten calls, oldest first. */
 	waiting: store.NewLogRow[];
-	/** Counts that are not written yet, by key and minute. */
+	/** Unwritten counts, by key and minute. */
 	counts: Map<string, store.MinuteCalls>;
 	timer: NodeJS.Timeout | null;
 	writing: Promise<void> | null;
-	/** Minute of the last deletion of old counts. */
 	trimmedMinute: number;
 	failures: number;
 	isStopped: boolean;
@@ -45,11 +44,11 @@ export const KEPT_CALLS = 1_000;
 const FLUSH_EVERY_MS = 1_000;
 /** Calls in memory, for all accounts. */
 const MAX_WAITING = 10_000;
-/** Rows per statement: SQLite blocks the process for a few milliseconds meanwhile. */
+/** Rows per statement: on SQLite each one blocks the process for a few milliseconds. */
 const BATCH = 500;
-/** Calls of an account between two deletions of old ones, on average. */
+/** Average number of an account's calls between two deletions of old ones. */
 const TRIM_EVERY = 100;
-/** Short failures are normal on SQLite (another writer), so only longer ones are logged, once. */
+/** Short failures are normal on SQLite (another writer), so longer ones are logged, once. */
 const LOG_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
@@ -61,10 +60,10 @@ const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS);
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /**
- * The last API calls of each account and the usage of its keys.
+ * Records the last API calls of each account and the usage of its keys.
  *
- * Calls are collected in memory and written once a second. No call waits for this or fails because of it. If the
- * database is busy they stay in memory up to MAX_WAITING, then the oldest are dropped. A crash loses one second.
+ * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
+ * database is busy, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
  */
 export function createRequestLog(database: Database, clock: Clock, log: Log) {
 	const context: LogContext = {
@@ -81,7 +80,6 @@ export function createRequestLog(database: Database, clock: Clock, log: Log) {
 		note: (entry: NewEntry) => note(context, entry),
 		recent: (accountId: number, search: RecentSearch) => recent(context, accountId, search),
 		usage: (accountId: number) => usage(context, accountId),
-		/** Writes the remaining calls within a short time limit. */
 		async stop(): Promise<void> {
 			if (context.timer) clearTimeout(context.timer);
 			context.isStopped = true;
@@ -90,7 +88,7 @@ export function createRequestLog(database: Database, clock: Clock, log: Log) {
 	};
 }
 
-/** Records an answered call. Makes no query and never throws. */
+/** Makes no query and never throws. */
 function note(context: LogContext, entry: NewEntry): void {
 	if (context.isStopped) return;
 	const now = context.clock.now();
@@ -105,7 +103,7 @@ function note(context: LogContext, entry: NewEntry): void {
 		duration_ms: Math.round(entry.durationMs),
 		request_id: entry.requestId
 	});
-	// Dropping copies the array: do it rarely.
+	// Dropping copies the array, so do it rarely.
 	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
 	flushLater(context);
 }
@@ -129,7 +127,7 @@ function flushLater(context: LogContext): void {
 	}, FLUSH_EVERY_MS).unref();
 }
 
-/** Writes the collected calls. Never throws. */
+/** Never throws. */
 async function flush(context: LogContext): Promise<void> {
 	await context.writing;
 	if (!context.writing && context.counts.size === 0 && context.waiting.length === 0) return;
@@ -178,7 +176,7 @@ async function writeCounts(context: LogContext, counts: store.MinuteCalls[]): Pr
 	context.trimmedMinute = now;
 }
 
-/** Random, so that processes need not count each other's rows. */
+/** Trims at random, so that processes need not count each other's rows. */
 async function trim(database: Database, written: store.NewLogRow[]): Promise<void> {
 	const chosen = written.filter(() => Math.random() < 1 / TRIM_EVERY);
 	for (const accountId of new Set(chosen.map(({ account_id }) => account_id))) {
@@ -187,7 +185,6 @@ async function trim(database: Database, written: store.NewLogRow[]): Promise<voi
 	}
 }
 
-/** Keeps the newest KEPT_CALLS rows of each account. */
 function newestOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
 	if (rows.length <= KEPT_CALLS) return rows;
 	const kept = new Map<number, number>();
@@ -201,12 +198,9 @@ function newestOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
 		.toReversed();
 }
 
-/**
- * Lists the account's calls, newest first, up to KEPT_CALLS. Calls of several processes within a second are in the
- * order in which they were written.
- */
+/** Newest first, up to KEPT_CALLS. Calls of several processes within a second are in writing order. */
 async function recent(context: LogContext, accountId: number, { statusClass, ...search }: RecentSearch) {
-	// Include the calls that this process has not written yet.
+	// Includes calls that this process has not written yet.
 	await flush(context);
 	return store.recent(context.database.db, accountId, {
 		...search,
@@ -216,9 +210,8 @@ async function recent(context: LogContext, accountId: number, { statusClass, ...
 }
 
 /**
- * Counts the calls of the account's keys by key id; unused keys are missing. Calls are counted by clock minute:
- * `minute` adds the share of the previous minute that lies within the last 60 seconds, as if its calls were spread
- * evenly.
+ * Counts calls by key id; unused keys are missing. Calls are stored by clock minute, so `minute` adds a share of the
+ * previous one: its part within the last 60 seconds, as if its calls were spread evenly.
  */
 async function usage(context: LogContext, accountId: number) {
 	await flush(context);

@@ -5,14 +5,14 @@ import type { RequestLogTable } from '#lib/server/db/schema.ts';
 export type LogRow = Selectable<RequestLogTable>;
 export type NewLogRow = Omit<LogRow, 'id'>;
 
-/** Calls of a key in one minute, counted since the epoch. */
+/** `minute`: minutes since the epoch. */
 export interface MinuteCalls {
 	keyId: number;
 	minute: number;
 	calls: number;
 }
 
-/** Inserts rows in their order. One JSON parameter carries them, so that one prepared statement fits any number. */
+/** Inserts rows in order. One JSON parameter carries them, so that one prepared statement fits any number. */
 export async function insert(
 	queries: Queries,
 	kind: Database['kind'],
@@ -38,7 +38,7 @@ export async function insert(
 	).execute(queries);
 }
 
-/** Adds to the counts of keys, in the order of their ids, so that two processes cannot deadlock. */
+/** Adds in the order of the key ids, so that two processes cannot deadlock. */
 export async function addUsage(
 	queries: Queries,
 	kind: Database['kind'],
@@ -61,7 +61,6 @@ export async function addUsage(
 	).execute(queries);
 }
 
-/** Deletes all but the newest rows of an account. */
 export async function trim(queries: Queries, accountId: number, keep: number): Promise<void> {
 	const oldestKept = queries
 		.selectFrom('request_log')
@@ -81,7 +80,7 @@ export async function deleteUsage(queries: Queries, beforeMinute: number): Promi
 	await queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
 }
 
-/** Lists calls among the account's newest `keep`, newest first. Redacted segments of a path are `…` (see path.ts). */
+/** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…` (path.ts). */
 export async function recent(
 	queries: Queries,
 	accountId: number,
@@ -108,7 +107,6 @@ export async function recent(
 	return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** Counts the calls of an account's keys by key and minute. */
 export async function usageSince(
 	queries: Queries,
 	accountId: number,

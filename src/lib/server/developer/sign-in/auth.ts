@@ -2,10 +2,7 @@ import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 
-/**
- * better-auth with e-mail and password, passkeys and sessions in our database. A password is set only through an
- * e-mailed link, which proves that the address belongs to the person.
- */
+/** Only an e-mailed link sets a password, because it proves that the address belongs to the person. */
 export interface AuthOptions {
 	database: Database;
 	log: Log;
@@ -14,20 +11,17 @@ export interface AuthOptions {
 	/** Public address of the pages, without a trailing slash. */
 	origin: string;
 	linkSeconds: number;
-	/** Sends the token of a password link. */
 	deliver(link: { email: string; token: string }): Promise<void>;
-	/** Called after a password was set through a link. */
 	onPasswordSet(userId: string): Promise<void>;
 }
 
 const DAY_SECONDS = 24 * 60 * 60;
 const SESSION_SECONDS = 14 * DAY_SECONDS;
-/** Precision of "last active", and how often a session in use is extended. */
+/** Precision of "last active". A sign-in session in use is extended this often. */
 const SEEN_EVERY_SECONDS = 5 * 60;
 /** A passkey can be added within this time after the sign-in. */
 const FRESH_SECONDS = 60 * 60;
 
-/** Loads better-auth on first use. */
 export async function createAuth(options: AuthOptions) {
 	const [{ betterAuth }, { passkey }] = await Promise.all([
 		import('better-auth'),
@@ -43,10 +37,10 @@ export async function createAuth(options: AuthOptions) {
 		trustedOrigins: [origin],
 		// better-auth hashes passwords inside its transactions, which would block every SQLite writer.
 		database: { db: database.db, type: database.kind, transaction: false },
-		// Its details may contain addresses or tokens: log the message only.
+		// Logs the message only: details may contain addresses or tokens.
 		logger: { level: 'error', log: (_level, message) => log.error({ part: 'sign-in' }, message) },
 		telemetry: { enabled: false },
-		// Its limiter does not see calls from our forms; web/sign-in.ts limits them.
+		// Its limiter does not see calls from our forms, which web/sign-in.ts limits.
 		rateLimit: { enabled: false },
 		advanced: {
 			cookiePrefix: 'airtill',

@@ -1,6 +1,5 @@
 import type { Mail } from '#lib/server/platform/mail.ts';
 
-/** Returns the mail with a link to choose a password, for new accounts and forgotten passwords. */
 export function passwordLinkMail(link: { email: string; url: string; origin: string }): Mail {
 	return {
 		to: link.email,

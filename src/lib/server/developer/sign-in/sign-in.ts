@@ -24,7 +24,7 @@ export interface SignInContext {
 	demoEmails: readonly string[];
 }
 
-/** `auths` has better-auth by origin; `running` the mails that are being sent. */
+/** `auths`: better-auth by origin. `running`: mails that are being sent. */
 type State = SignInContext & { auths: Map<string, Promise<Auth>>; running: Set<Promise<void>> };
 
 const SECRET_BYTES = 32;
@@ -33,38 +33,35 @@ const INVITATION_SECONDS = 24 * 60 * 60;
 /** A sandbox without ORIGIN can be opened under several names. */
 const MAX_ORIGINS = 20;
 const NOT_MAILED = 'a sign-in link was not mailed';
-/** Form of better-auth's tokens. */
 const TOKEN = /^[\w-]{1,128}$/;
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
 /**
- * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all send a
- * password link to the address. The first password connects the user to the account of the address, or creates one.
+ * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all
+ * send a password link. The first password connects the user to the account of the address, or creates one.
  */
 export function createSignIn(context: SignInContext) {
 	const { config, mailer, accounts, secrets } = context;
 	const state: State = { ...context, auths: new Map(), running: new Set() };
 	return {
-		/** Tells the administrator why links cannot be sent; null if they can. */
+		/** Why links cannot be sent, for the administrator; null if they can. */
 		mailProblem:
 			mailer.problem ??
 			(config.smtp && config.origin === null
 				? 'ORIGIN is not set, so a link in a mail could lead anywhere.'
 				: null),
-		/** Returns better-auth for an origin; loads it on the first call. */
+		/** Loads better-auth on the first call for an origin. */
 		auth: (origin: string) => authFor(state, origin),
 		mailLink: (request: LinkRequest) => mailLink(state, request),
 		linkOwner: (token: string, origin: string) => linkOwner(state, token, origin),
 		invite: (account: Account, origin: string) => invite(state, account, origin),
-		/** Returns a user's account; null while the address is unconfirmed. */
+		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),
-		/** Derives the password of a demo account from the sandbox's secret. */
 		demoPassword: (email: string) => demoPassword(secrets, email),
-		/** Creates the demo user if its e-mail and derived password were typed. */
+		/** Creates the demo user if `typed` has its e-mail and derived password. */
 		ensureDemoUser: (typed: { email: string; password: string }, origin: string) =>
 			ensureDemoUser(context, () => authFor(state, origin), typed),
-		/** Waits for background work. */
 		stop: () => Promise.allSettled(state.running)
 	};
 }
@@ -116,7 +113,7 @@ interface LinkRequest {
 	isNew: boolean;
 }
 
-/** Sends a password link in the background, so that the response time does not reveal whether the address is known. */
+/** Sends in the background, so that the response time does not reveal whether the address is known. */
 function mailLink(state: State, request: LinkRequest): void {
 	const { running, log } = state;
 	const work = mailNow(state, request)
@@ -134,9 +131,9 @@ async function mailNow(state: State, request: LinkRequest): Promise<void> {
 	await auth.api.requestPasswordReset({ body: { email } });
 }
 
-/** Returns the address of a link; null if the link was used, is expired or does not exist. */
+/** Returns the e-mail address of a link; null if it is used, expired or unknown. */
 async function linkOwner(state: State, token: string, origin: string): Promise<string | null> {
-	// PostgreSQL refuses a NUL in text.
+	// Excludes NUL, which PostgreSQL refuses in text.
 	if (!TOKEN.test(token)) return null;
 	const { internalAdapter } = await (await authFor(state, origin)).$context;
 	const link = await internalAdapter.findVerificationValue(`reset-password:${token}`);
@@ -144,7 +141,7 @@ async function linkOwner(state: State, token: string, origin: string): Promise<s
 	return (await internalAdapter.findUserById(link.value))?.email ?? null;
 }
 
-/** Creates a password link that the administrator hands over. */
+/** Returns a password link, which the administrator hands over. */
 async function invite(state: State, { email }: Account, origin: string): Promise<string> {
 	let url: string | null = null;
 	const auth = await build(state, origin, INVITATION_SECONDS, async ({ token }) => {

@@ -1,10 +1,10 @@
 import type { Account, Accounts } from '../accounts/accounts.ts';
 import type { Auth } from './auth.ts';
 
-/** Unconfirmed addresses are deleted after this. */
+/** Users with unconfirmed addresses are deleted after this. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Finds or creates the user of an address. A new one has no password and is unconfirmed until a link is used. */
+/** A new user has no password and is unconfirmed until a link is used. */
 export async function ensureUser(auth: Auth, email: string): Promise<{ id: string }> {
 	const { internalAdapter } = await auth.$context;
 	const known = await internalAdapter.findUserByEmail(email);
@@ -21,7 +21,7 @@ export async function ensureUser(auth: Auth, email: string): Promise<{ id: strin
 	}
 }
 
-/** Connects a user, whose address is proven, to the account of that address. */
+/** Requires a proven address: connects the user to the account of that address. */
 export async function connectAccount(
 	{ accounts }: { accounts: Accounts },
 	auth: Auth,

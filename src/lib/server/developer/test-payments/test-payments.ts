@@ -28,7 +28,7 @@ const ROUTERS = 100;
 /** Ending of numbers that wait for a decision (operators/sandbox/scenarios.ts). */
 const WAITING_DIGITS = '003';
 
-/** Settles sandbox payments by hand: sets the sandbox operator's answer, then the normal flow runs from its callback on. */
+/** Settles sandbox payments by hand: sets the sandbox operator's answer, and the normal flow continues. */
 export const createTestPayments = (context: TestPaymentsContext) => ({
 	recent: (accountId: number) => recent(context, accountId),
 	settle: (account: Account, paymentId: number, outcome: TestOutcome) =>
@@ -36,7 +36,7 @@ export const createTestPayments = (context: TestPaymentsContext) => ({
 	start: (account: Account) => start(context, account)
 });
 
-/** Lists the account's payments: open ones first, then by age. */
+/** Open payments first, then by age. */
 async function recent({ payments, operator }: TestPaymentsContext, accountId: number) {
 	const found = await payments.newest(accountId, MAX_PAYMENTS);
 	return Promise.all(
@@ -45,7 +45,6 @@ async function recent({ payments, operator }: TestPaymentsContext, accountId: nu
 			const decided = unsettled ? await operator.openTo(reference) : undefined;
 			return {
 				...payment,
-				/** True while a decision is possible. */
 				isOpen: decided !== undefined,
 				/** A decision that has not taken effect yet. */
 				decided: decided ?? null
@@ -54,7 +53,7 @@ async function recent({ payments, operator }: TestPaymentsContext, accountId: nu
 	);
 }
 
-/** Sets the operator's final answer. Returns false if the account has no such open payment. */
+/** Returns false if the account has no such open payment. */
 async function settle(
 	{ payments, operator }: TestPaymentsContext,
 	account: Account,
@@ -64,7 +63,7 @@ async function settle(
 	const found = await payments.newest(account.id, MAX_PAYMENTS);
 	const entry = found.find(({ payment }) => payment.id === paymentId);
 	if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
-	// The callback has arrived and its status read is queued: wait, so that the page shows the result.
+	// The callback has queued a status read: wait, so that the page shows the result.
 	if (outcome !== 'never' && outcome !== 'late_success') {
 		await soon(async () => {
 			const now = await payments.read(callerOf(account), paymentId);
@@ -74,7 +73,7 @@ async function settle(
 	return true;
 }
 
-/** Starts a payment of one hour that waits for a decision. Returns null if no router sells time. */
+/** Starts a payment for one hour that waits for a decision. Returns null if no router sells time. */
 async function start(context: TestPaymentsContext, account: Account): Promise<PaymentBody | null> {
 	const { config, payments, routers, sessions, operator } = context;
 	const caller = callerOf(account);
@@ -98,14 +97,13 @@ async function start(context: TestPaymentsContext, account: Account): Promise<Pa
 	return started;
 }
 
-/** A new number each time: prompts per number are limited. */
+/** Varies the number, because prompts per number are limited. */
 function waitingNumber(region: CountryCode): string {
 	const example = getExampleNumber(region, examples)?.number ?? '';
 	const middle = String(randomInt(1000)).padStart(3, '0');
 	return `${example.slice(0, -6)}${middle}${WAITING_DIGITS}`;
 }
 
-/** The account as the caller, with every scope of its role. */
 const callerOf = (account: Account): Caller => ({
 	accountId: account.id,
 	keyId: 0,

@@ -20,11 +20,10 @@ export interface DeliveryContext {
 const USER_AGENT = 'Airtill-Webhooks/1.0';
 const TEST_TYPE = 'webhook.test';
 
-/** The context that a webhook secret is sealed for. */
 export const secretContext = (endpoint: Pick<store.EndpointRow, 'account_id' | 'address'>) =>
 	`webhook:${endpoint.account_id}:${endpoint.address}`;
 
-/** Headers of an attempt, except for the signature. */
+/** All headers of an attempt except for the signature. */
 export const headersOf = (eventId: string, timestamp: number) => ({
 	'content-type': 'application/json',
 	'user-agent': USER_AGENT,
@@ -32,10 +31,7 @@ export const headersOf = (eventId: string, timestamp: number) => ({
 	'webhook-timestamp': String(timestamp)
 });
 
-/**
- * Creates the handler that sends a delivery. Deliveries arrive at least once: a process that dies after sending and
- * before it records the result sends again, with the same id.
- */
+/** Sends at least once: a process that dies before it records the result sends again, with the same id. */
 export const createDelivery =
 	(context: DeliveryContext): JobHandler =>
 	async (deliveryId, signal) => {
@@ -45,7 +41,7 @@ export const createDelivery =
 		const endpoint = await store.endpointById(database.db, delivery.endpoint_id);
 		if (endpoint?.status !== 'active') return null;
 		const startedAt = clock.now();
-		// A process died after it recorded the attempt.
+		// Another process recorded the attempt and died.
 		if (delivery.next_attempt_at > startedAt) return delivery.next_attempt_at;
 		const signing = signingSecrets(context, endpoint, startedAt);
 		const id = delivery.event_id;
@@ -63,7 +59,6 @@ export const createDelivery =
 		return finishAttempt(database, delivery, attempt);
 	};
 
-/** The current secret, and the one before it while that is valid. */
 function signingSecrets({ secrets }: DeliveryContext, endpoint: store.EndpointRow, now: number): string[] {
 	const { secret_sealed, old_secret_sealed: old, old_secret_until: until } = endpoint;
 	const hasOld = old !== null && until !== null && until > now;
@@ -95,7 +90,7 @@ function attemptOf(
 		failure: 'failure' in outcome ? outcome.failure : null,
 		response: answer && redactResponse(answer.response, signing),
 		succeeded,
-		// A test is for the person who looks at the page now: it is not repeated.
+		// A test is not retried: its result is for the person on the page.
 		nextAt: succeeded || isTest ? null : nextAttemptAt(failed, Math.random()),
 		countsForHealth: !isTest
 	};

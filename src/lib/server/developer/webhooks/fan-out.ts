@@ -7,7 +7,6 @@ import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
-/** The context that a stored body is sealed for. */
 export const bodyContext = (endpointId: number, eventId: string) => `webhook-body:${endpointId}:${eventId}`;
 
 export interface Envelope {
@@ -17,14 +16,11 @@ export interface Envelope {
 	data: object;
 }
 
-/** The body of an event, in the order of the wire format's examples. */
+/** The order of the keys is that of the examples in the documentation. */
 export const eventBody = ({ id, type, createdAt, data }: Envelope): string =>
 	JSON.stringify({ id, type, timestamp: isoTime(createdAt), api_version: API_VERSION, data });
 
-/**
- * Creates the function that inserts the deliveries of an event in the transaction of its state change, so that no
- * event is lost or invented. The body is stored once, and every attempt signs and sends those bytes.
- */
+/** Inserts deliveries in the transaction of the state change, so that no event is lost or invented. */
 export const createFanOut =
 	(secrets: Secrets, jobs: Jobs) =>
 	async (trx: Tx, event: RecordedEvent): Promise<void> => {
@@ -38,7 +34,7 @@ export const createFanOut =
 		}
 	};
 
-/** Inserts a delivery and its job. A disabled endpoint keeps its events, but nothing is sent. @returns its id */
+/** Inserts a delivery and its job. A disabled endpoint keeps its events unsent. @returns its id */
 export async function insertDelivery(
 	trx: Tx,
 	delivery: {
@@ -66,7 +62,7 @@ export async function insertDelivery(
 	return id;
 }
 
-/** The router's owner learns what happened, not to whom. */
+/** Hides the buyer from the router's owner. */
 function withMaskedPhone(data: object): object {
 	return Object.fromEntries(
 		Object.entries(data).map(([name, value]: [string, unknown]) =>

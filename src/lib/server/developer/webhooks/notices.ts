@@ -3,7 +3,7 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { Mail, Mailer } from '#lib/server/platform/mail.ts';
 import type { Notify, WebhookNotice } from './upkeep.ts';
 
-/** E-mails an account that its endpoint fails or is disabled. Without a mail server only the log has the notice. */
+/** Without a mail server, only the log has the notice. */
 export const mailNotices =
 	({ accounts, mailer, origin }: { accounts: Accounts; mailer: Mailer; origin: string | null }): Notify =>
 	async (accountId, notice) => {

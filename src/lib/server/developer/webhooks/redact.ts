@@ -2,16 +2,15 @@ import { maskPhone } from '#lib/domain/phone.ts';
 import { redact, redactCut, redactKnown } from '#lib/server/platform/redact.ts';
 import { KEPT_RESPONSE_BYTES } from './transport/transport.ts';
 
-/** Redaction for the delivery log. */
-
-/** Decoding drops a byte order mark, so a truncated text may be a little shorter. */
+/** Decoding drops a byte order mark, so a truncated text may be 3 bytes shorter. */
 const CUT_FROM_BYTES = KEPT_RESPONSE_BYTES - 3;
-/** Length from which the beginning of a secret counts as a leak. */
+/** A beginning of a secret counts as a leak from this length on. */
 const LEAST_BEGUN = 6;
 
 /**
- * Redacts a response before it is stored: a receiver may echo the request. Removes NUL, which PostgreSQL cannot store.
- * @param secrets signing secrets of the request; removed wherever they appear
+ * Redacts a response before it is stored, because a receiver may echo the request. Replaces NUL, which PostgreSQL
+ * cannot store.
+ * @param secrets signing secrets of the request; removed everywhere
  */
 export function redactResponse(text: string, secrets: readonly string[] = []): string {
 	const isCut = Buffer.byteLength(text) >= CUT_FROM_BYTES;
@@ -29,6 +28,5 @@ function without(text: string, secret: string, isCut: boolean): string {
 	return rest;
 }
 
-/** Masks the phone number in a request body. */
 export const redactBody = (body: string): string =>
 	body.replace(/"phone":"(\+\d+)"/g, (_, phone: string) => `"phone":"${maskPhone(phone)}"`);

@@ -8,16 +8,15 @@ import { urlRefusal } from './transport/url-rules.ts';
 import { webhookBody } from './views.ts';
 import type { WebhooksContext } from './webhooks.ts';
 
-/** Stores the response in the transaction of the effect. */
+/** Stores the idempotent response in the transaction of its effect. */
 export type RememberRegistration = (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>;
 
 export const MAX_ENDPOINTS = 16;
 const MAX_ATTEMPTS = 5;
 
 /**
- * Registers a URL; nothing is sent to it. A URL that the account has registered before gets the new events and is
- * enabled again; its secret stays and is not shown.
- *
+ * Registers a URL and sends nothing to it. A known URL of the account gets the new events and is enabled again. Its
+ * secret stays and is not shown.
  * @param ownHost the host of this request
  * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
  */
@@ -40,8 +39,8 @@ export async function register(
 				return result;
 			});
 		} catch (error) {
-			// Two registrations at once: the index admitted one, and the other finds it next time. (If the key of an
-			// idempotent request is taken, the transaction fails every time.)
+			// Of two concurrent registrations the index admits one, and the other finds it on the next try. A taken
+			// idempotency key fails every time.
 			if (!database.isUniqueViolation(error) || attempt === MAX_ATTEMPTS) throw error;
 		}
 	}
@@ -76,7 +75,7 @@ async function registerIn(
 	return { created: true, body: webhookBody(row, secret) };
 }
 
-/** Normalises a URL, so that a receiver does not get everything twice. */
+/** Normalises a URL, so that a receiver does not get events twice. */
 function addressOf(text: string): string {
 	const url = new URL(text);
 	url.hostname = url.hostname.replace(/\.$/, '');

@@ -7,25 +7,22 @@ export interface Attempt {
 	endedAt: number;
 	durationMs: number;
 	statusCode: number | null;
-	/** Reason why there is no status. */
 	failure: string | null;
 	response: string | null;
 	succeeded: boolean;
-	/** When to try again; null for never. */
+	/** null: never again. */
 	nextAt: number | null;
-	/** False if the attempt says nothing about the endpoint's health. */
+	/** False for tests, which say nothing about the endpoint's health. */
 	countsForHealth: boolean;
 }
 
-/** Precision of `last_success_at`: every event reads the endpoint's row, so not every success writes it. */
+/** Precision of `last_success_at`: every event reads the endpoint's row, so it is written rarely. */
 const SUCCESS_NOTED_MS = 60_000;
 const GONE = 410;
 
 /**
- * Records an attempt: the endpoint's health, the log and the delivery's new state.
- *
- * Runs at the database's own isolation level: a serializable transaction would make purchases, which read the
- * endpoints, fail and run again.
+ * Records the endpoint's health, the log and the delivery's new state, at the database's default isolation level.
+ * A serializable transaction would make purchases, which read the endpoints, fail and run again.
  * @returns when to try again, or null
  */
 export async function finishAttempt(
@@ -33,11 +30,11 @@ export async function finishAttempt(
 	delivery: store.DeliveryRow,
 	attempt: Attempt
 ): Promise<number | null> {
-	// A replay during the attempt has moved the next attempt, and stays due.
+	// A replay during the attempt has moved the next attempt, which stays due.
 	const unlessReplayed = <T>(column: string, value: T) =>
 		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
 	return db.transaction().execute(async (trx) => {
-		// The endpoint first, as in every transaction that changes both: two of them never wait for each other.
+		// All transactions that change both write the endpoint first, which prevents deadlocks.
 		await noteHealth(trx, delivery.endpoint_id, attempt);
 		const isActive = (await store.endpointById(trx, delivery.endpoint_id))?.status === 'active';
 		const nextAt = isActive && !attempt.succeeded ? attempt.nextAt : null;
@@ -55,7 +52,7 @@ export async function finishAttempt(
 				updated_at: attempt.endedAt
 			})
 			.where('id', '=', delivery.id)
-			// Another process recorded an attempt if this one lost its lease.
+			// If this process lost its lease, another one has recorded an attempt.
 			.where('attempts', '=', delivery.attempts)
 			.execute();
 		await insertAttempt(trx, delivery.id, attempt);
@@ -63,7 +60,7 @@ export async function finishAttempt(
 	});
 }
 
-/** Selects from the delivery, so that nothing is inserted if it was deleted while it was sent. */
+/** Inserts nothing if the delivery was deleted while it was sent. */
 async function insertAttempt(queries: Queries, deliveryId: number, attempt: Attempt): Promise<void> {
 	await sql`insert into webhook_attempts
 			(delivery_id, started_at, duration_ms, status_code, failure, response)
@@ -98,7 +95,7 @@ async function noteHealth(queries: Queries, id: number, attempt: Attempt): Promi
 			)
 			.execute();
 	} else if (attempt.countsForHealth) {
-		// The earliest of several concurrent failures, whichever ends first.
+		// Of concurrent failures the earliest counts, whichever ends first.
 		await update
 			.set({ failing_since: attempt.startedAt })
 			.where((where) =>

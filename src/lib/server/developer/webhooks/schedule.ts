@@ -1,10 +1,10 @@
-/** Retry schedule of failed deliveries: the table of Standard Webhooks. */
+/** Retry schedule of Standard Webhooks. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Delays after each failed attempt. The tenth attempt is the last. */
+/** The tenth attempt is the last. */
 export const RETRY_DELAYS_MS: readonly number[] = [
 	5 * SECOND,
 	5 * MINUTE,
@@ -28,7 +28,6 @@ export interface FailedAttempt {
 	/** When it ended. */
 	now: number;
 	statusCode: number | null;
-	/** Header `Retry-After` as received. */
 	retryAfter: string | null;
 }
 

@@ -5,11 +5,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** `whsec_` and 32 random bytes in base64. */
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 /**
- * Returns the value of `webhook-signature`: one signature per secret, in their order.
+ * Returns `webhook-signature`: one signature per secret, in order.
  * @param signed `webhook-id`, `webhook-timestamp` in seconds since the epoch, and the body as sent
  */
 export function signatures(

@@ -6,20 +6,17 @@ import type {
 	WebhookEndpointsTable
 } from '#lib/server/db/schema.ts';
 
-/** Endpoints, deliveries and the log of attempts. */
-
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;
 export type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
 
-/** Kind of job that sends a delivery: its subject is the delivery, its group the endpoint. */
+/** The job's subject is the delivery, its group the endpoint. */
 export const DELIVERY_JOB = 'webhooks.deliver';
 
-/** `last_failure` of deliveries that were not sent because their endpoint is disabled. */
+/** `last_failure` of deliveries to a disabled endpoint. */
 export const ENDPOINT_DISABLED = 'endpoint_disabled';
 
-/** Columns of a working endpoint. */
 export const HEALTHY = {
 	status: 'active',
 	disabled_reason: null,
@@ -48,7 +45,6 @@ export async function find(queries: Queries, accountId: number, id: number): Pro
 	return row?.account_id === accountId ? row : null;
 }
 
-/** Newest first. */
 export const list = (queries: Queries, accountId: number) =>
 	queries
 		.selectFrom('webhook_endpoints')
@@ -77,14 +73,13 @@ export const change = (queries: Queries, id: number, to: Updateable<WebhookEndpo
 		.returningAll()
 		.executeTakeFirstOrThrow();
 
-/** Removes an endpoint with its deliveries and their attempts. */
 export async function remove(queries: Queries, accountId: number, id: number): Promise<boolean> {
 	if (!(await find(queries, accountId, id))) return false;
 	await queries.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
 	return true;
 }
 
-/** Gives up pending deliveries of an endpoint. They stay in the log and can be replayed; their jobs find nothing to send. */
+/** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. */
 export async function failPending(queries: Queries, endpointId: number): Promise<void> {
 	await queries
 		.updateTable('webhook_deliveries')
@@ -94,7 +89,6 @@ export async function failPending(queries: Queries, endpointId: number): Promise
 		.execute();
 }
 
-/** @returns its id */
 export async function insertDelivery(
 	queries: Queries,
 	delivery: Insertable<WebhookDeliveriesTable>
@@ -107,7 +101,7 @@ export async function insertDelivery(
 	return id;
 }
 
-/** Endpoints that receive an event: those of the account that caused it and of the router's owner. */
+/** Returns the endpoints of the account that caused the event and of the router's owner. */
 export async function recipients(
 	queries: Queries,
 	event: { type: string; accountId: number; routerId: number }
@@ -133,7 +127,6 @@ export async function recipients(
 	);
 }
 
-/** Lists a page of an endpoint's deliveries, newest first. */
 export async function deliveries(
 	queries: Queries,
 	endpointId: number,
@@ -145,7 +138,6 @@ export async function deliveries(
 	return query.orderBy('id', 'desc').limit(page.limit).execute();
 }
 
-/** Reads a delivery of an account with the address and the status of its endpoint. */
 export async function findDelivery(queries: Queries, accountId: number, id: number) {
 	if (!Number.isSafeInteger(id)) return undefined;
 	return queries
@@ -158,7 +150,7 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 		.executeTakeFirst();
 }
 
-/** For the job's handler: finds deliveries of every account. */
+/** Finds deliveries of every account, for the job's handler. */
 export const deliveryById = (queries: Queries, id: number) =>
 	queries.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
 
@@ -167,7 +159,7 @@ export const endpointById = (queries: Queries, id: number) =>
 
 const SLOW_AFTER_MS = 60_000;
 
-/** Endpoints that have failed for a minute: deliveries are tried one at a time. */
+/** Finds endpoints that have failed for a minute: their deliveries are tried one at a time. */
 export async function failingEndpoints(queries: Queries, now: number): Promise<ReadonlySet<number>> {
 	const rows = await queries
 		.selectFrom('webhook_endpoints')
@@ -177,7 +169,6 @@ export async function failingEndpoints(queries: Queries, now: number): Promise<R
 	return new Set(rows.map(({ id }) => id));
 }
 
-/** Oldest first. */
 export const attempts = (queries: Queries, deliveryId: number) =>
 	queries
 		.selectFrom('webhook_attempts')
@@ -194,7 +185,7 @@ const dueAt = (now: number) =>
 export const replay = (queries: Queries, id: number, now: number) =>
 	queries.updateTable('webhook_deliveries').set(dueAt(now)).where('id', '=', id).execute();
 
-/** Makes all failed deliveries that were created since a moment due now. @returns their ids */
+/** Replays failed deliveries that were created since a moment. @returns their ids */
 export async function replayFailed(
 	queries: Queries,
 	endpointId: number,

@@ -4,12 +4,9 @@ import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 
-/**
- * Maintenance of webhooks: disables endpoints that keep failing, notifies their accounts, and deletes deliveries older
- * than a month.
- */
+/** Disables endpoints that keep failing, notifies their accounts, and deletes deliveries older than a month. */
 
-/** Kind of the job; migration 0022 created its row. */
+/** Migration 0022 created the job's row. */
 export const UPKEEP_JOB = 'webhooks.upkeep';
 
 const MINUTE_MS = 60_000;
@@ -20,23 +17,22 @@ export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /** An endpoint with fewer failures in five days is not disabled. */
 export const LEAST_FAILURES = 10;
 export const KEEP_MS = 30 * DAY_MS;
-/** Rows deleted in one statement, so that it stays short. */
+/** Rows per statement, so that it stays short. */
 const BATCH = 2_000;
 const NOTICE_LEASE_MS = 5 * MINUTE_MS;
 
-/** A notification to the account of an endpoint. */
 export interface WebhookNotice {
-	/** `failing`: for three days; `disabled`: nothing is sent any more. */
+	/** `failing`: for three days; `disabled`: nothing is sent. */
 	kind: 'failing' | 'disabled';
 	endpointId: number;
 	url: string;
 	/** First failure since the last success; null if its 410 disabled it. */
 	failingSince: number | null;
-	/** Reason why it is disabled; null if it is not. */
+	/** null if it is not disabled. */
 	reason: store.DisabledReason | null;
 }
 
-/** Notifies an account. If it fails, it is called again. */
+/** Is called again after an error. */
 export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
 
 export interface UpkeepContext {
@@ -46,7 +42,7 @@ export interface UpkeepContext {
 	notify: Notify;
 }
 
-/** Creates the job's handler, which returns when to run again. */
+/** The handler returns when to run again. */
 export const createUpkeep =
 	(context: UpkeepContext): (() => Promise<number>) =>
 	async () => {
@@ -71,7 +67,7 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 					limit ${LEAST_FAILURES}) as failures) >= ${LEAST_FAILURES}`
 		)
 		.execute();
-	// Includes endpoints that were disabled while an event was being sent to them.
+	// Includes endpoints that were disabled during a delivery.
 	await db
 		.updateTable('webhook_deliveries')
 		.set({ status: 'failed', next_attempt_at: null, last_failure: store.ENDPOINT_DISABLED })
@@ -89,7 +85,7 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 		.execute();
 }
 
-/** Leases each notification, so that one process sends it, and clears it when it is sent. */
+/** Leases each notification, so that one process sends it, and clears it afterwards. */
 async function notifyAccounts({ database: { db }, log, notify }: UpkeepContext, now: number): Promise<void> {
 	const due = await db
 		.updateTable('webhook_endpoints')

@@ -2,9 +2,6 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { WebhookBody } from '#lib/server/api/contract/schemas.ts';
 import type * as store from './store.ts';
 
-/** Webhooks as the API and the developer area show them, without secrets and sealed bodies. */
-
-/** The API's webhook object. */
 export const webhookBody = (row: store.EndpointRow, secret: string | null): WebhookBody => ({
 	id: row.id,
 	url: row.url,
@@ -20,32 +17,29 @@ export const endpointView = (row: store.EndpointRow, now: number) => ({
 	url: row.url,
 	events: JSON.parse(row.events) as string[],
 	status: row.status,
-	/** `gone`: it answered 410; `failing`: five days without a success; `manual`. */
 	disabledReason: row.disabled_reason,
 	createdAt: row.created_at,
 	updatedAt: row.updated_at,
 	/** Precise to a minute. */
 	lastSuccessAt: row.last_success_at,
-	/** First failure since the last success. */
 	failingSince: row.failing_since,
-	/** Until when the previous secret also signs; null if it does not. */
+	/** The previous secret signs until then; null if it does not. */
 	hasOldSecretUntil: (row.old_secret_until ?? 0) > now ? row.old_secret_until : null
 });
 
 export const deliveryView = (row: store.DeliveryRow) => ({
 	id: row.id,
 	endpointId: row.endpoint_id,
-	/** `webhook-id` */
 	eventId: row.event_id,
 	type: row.type,
 	status: row.status,
 	attempts: row.attempts,
 	createdAt: row.created_at,
-	/** null if no attempt is due. */
+	/** null: no attempt is due. */
 	nextAttemptAt: row.next_attempt_at,
 	lastAttemptAt: row.last_attempt_at,
 	lastStatusCode: row.last_status_code,
-	/** See Failure in transport.ts, or `endpoint_disabled`; null if there was a status. */
+	/** See Failure in transport.ts, or `endpoint_disabled`; null after a response. */
 	lastFailure: row.last_failure
 });
 
@@ -53,7 +47,6 @@ export const attemptView = (row: store.AttemptRow) => ({
 	startedAt: row.started_at,
 	durationMs: row.duration_ms,
 	statusCode: row.status_code,
-	/** Reason why there is no status. */
 	failure: row.failure,
 	/** The first kilobyte, redacted; null without a response. */
 	response: row.response

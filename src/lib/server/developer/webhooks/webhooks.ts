@@ -26,11 +26,7 @@ export const OLD_SECRET_MS = 24 * 60 * 60 * 1000;
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-/**
- * Management of webhooks by their account (Standard Webhooks 1.0): registration, secrets, delivery log, replay.
- * fan-out.ts creates deliveries, delivery.ts sends them, upkeep.ts maintains endpoints. Every function finds only the
- * account's own endpoints.
- */
+/** Manages webhooks (Standard Webhooks 1.0). Every function finds only the account's own endpoints. */
 export const createWebhooks = (context: WebhooksContext) => ({
 	register: (
 		account: { accountId: number },
@@ -48,11 +44,11 @@ export const createWebhooks = (context: WebhooksContext) => ({
 	rotateSecret: (accountId: number, id: number) => rotateSecret(context, accountId, id),
 	setStatus: (accountId: number, id: number, status: store.EndpointRow['status']) =>
 		setStatus(context, accountId, id, status),
-	/** Deletes the endpoint with its log. @returns false if there is no endpoint */
+	/** Also deletes the log. @returns false without an endpoint */
 	remove: (accountId: number, id: number) =>
 		context.database.transact((trx) => store.remove(trx, accountId, id)),
 	sendTest: (accountId: number, id: number) => sendTest(context, accountId, id),
-	/** Newest first; `before` is the id of the previous page's last one. Empty if there is no endpoint. */
+	/** Newest first. `before` is the last id of the previous page. Empty without an endpoint. */
 	async deliveries(accountId: number, endpointId: number, page: store.DeliveryPage) {
 		const { db } = context.database;
 		if (!(await store.find(db, accountId, endpointId))) return [];
@@ -64,7 +60,7 @@ export const createWebhooks = (context: WebhooksContext) => ({
 		replayFailed(context, accountId, endpointId, since)
 });
 
-/** Creates a secret, shown once; the old one also signs for 24 hours. @returns null if there is no endpoint */
+/** Returns the new secret, or null without an endpoint. The old one also signs for 24 hours. */
 async function rotateSecret({ database, clock, secrets }: WebhooksContext, accountId: number, id: number) {
 	const secret = newSecret();
 	const now = clock.now();
@@ -81,7 +77,7 @@ async function rotateSecret({ database, clock, secrets }: WebhooksContext, accou
 	});
 }
 
-/** Disabling gives up pending deliveries; they can be replayed. @returns false if there is no endpoint */
+/** Disabling gives up pending deliveries, which can be replayed. @returns false without an endpoint */
 async function setStatus(
 	{ database, clock }: WebhooksContext,
 	accountId: number,
@@ -99,7 +95,7 @@ async function setStatus(
 	});
 }
 
-/** Sends `webhook.test` once. @returns the delivery's id, or null if there is no active endpoint */
+/** Sends `webhook.test` once. @returns the delivery's id, or null without an active endpoint */
 async function sendTest({ database, clock, secrets, jobs }: WebhooksContext, accountId: number, id: number) {
 	const endpoint = await store.find(database.db, accountId, id);
 	if (endpoint?.status !== 'active') return null;
@@ -115,7 +111,7 @@ async function sendTest({ database, clock, secrets, jobs }: WebhooksContext, acc
 	return deliveryId;
 }
 
-/** Reads a delivery with its last or next request and its attempts, oldest first; null if there is none. */
+/** Reads a delivery with its last or next request and its attempts, oldest first. @returns null without a delivery */
 async function readDelivery({ database: { db }, secrets }: WebhooksContext, accountId: number, id: number) {
 	const row = await store.findDelivery(db, accountId, id);
 	if (!row) return null;
@@ -123,7 +119,7 @@ async function readDelivery({ database: { db }, secrets }: WebhooksContext, acco
 	const sentAt = row.last_attempt_at ?? row.created_at;
 	return {
 		...deliveryView(row),
-		/** Phone numbers are masked, the signature is left out. */
+		/** Masks phone numbers and omits the signature. */
 		request: {
 			url: row.address,
 			headers: headersOf(row.event_id, Math.floor(sentAt / 1000)),
@@ -133,7 +129,7 @@ async function readDelivery({ database: { db }, secrets }: WebhooksContext, acco
 	};
 }
 
-/** Sends a delivery again now, with the same id. @returns false if there is none, or its endpoint is disabled */
+/** Sends a delivery again now, with the same id. @returns false without one, or if its endpoint is disabled */
 async function replay({ database, clock, jobs }: WebhooksContext, accountId: number, deliveryId: number) {
 	const row = await store.findDelivery(database.db, accountId, deliveryId);
 	if (row?.endpoint_status !== 'active') return false;
@@ -146,7 +142,7 @@ async function replay({ database, clock, jobs }: WebhooksContext, accountId: num
 	return true;
 }
 
-/** Replays all failed deliveries that are not older than `since`. @returns how many */
+/** Replays failed deliveries created at or after `since`. @returns their number */
 async function replayFailed(
 	{ database, clock, jobs }: WebhooksContext,
 	accountId: number,

@@ -30,11 +30,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 export type Transport = ReturnType<typeof createTransport>;
 
-/**
- * Sends one request to a receiver. The URL is checked before each attempt, and every address of its name at each
- * connect, so that a name that changes its answer gains nothing (DNS rebinding). No redirects, no proxy, no shared
- * cookies or connections, no decompression.
- */
+/** Sends requests without redirects, proxies, decompression, or shared cookies and connections. */
 export function createTransport(
 	rules: UrlRules & { resolve?: Resolve; isAllowed?: (address: string) => boolean }
 ) {
@@ -42,7 +38,7 @@ export function createTransport(
 	const isAllowed = rules.isAllowed ?? (allowInsecure ? () => true : isPublicAddress);
 	const lookup = guardedLookup(resolve, isAllowed);
 	return {
-		/** Never throws. @param signal aborts the request; the outcome is then `interrupted` */
+		/** Never throws. @param signal aborts the request with the outcome `interrupted` */
 		async send(
 			{ url, headers, body }: { url: string; headers: Record<string, string>; body: string },
 			signal: AbortSignal
@@ -51,9 +47,9 @@ export function createTransport(
 			const limit = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
 			let dispatcher: Agent | null = null;
 			try {
-				// Loaded by the first delivery: most installations have no webhooks.
+				// Loads at the first delivery: most installations have no webhooks.
 				const { Agent, request } = await import('undici');
-				// An agent per request: no endpoint reuses a connection of another endpoint or of an earlier address check.
+				// An agent per request reuses no connection of another endpoint or an earlier address check.
 				dispatcher = new Agent({
 					connect: { lookup, rejectUnauthorized: true, timeout: TOTAL_TIMEOUT_MS },
 					pipelining: 0,

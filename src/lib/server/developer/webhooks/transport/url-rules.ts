@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * Rules for webhook URLs (wire format 5.5), checked at registration and before every attempt: Node looks up no name for
- * an IP address in the URL, so the check at connect would not see it.
+ * Rules for webhook URLs (wire format 5.5), checked at registration and before every attempt. Node looks up no name
+ * for an IP address in the URL, so the check at connect would miss it.
  */
 export interface UrlRules {
 	/** Allows http, any host and any port. */
@@ -19,10 +19,7 @@ const MAX_NAME_LENGTH = 253;
 const INNER_SUFFIXES = ['local', 'internal', 'localhost', 'home.arpa'];
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/**
- * Returns a sentence that says why a URL is not allowed, or null if it is.
- * @param text a valid URL
- */
+/** Returns why a valid URL is not allowed, as a sentence; null if it is. */
 export function urlRefusal(text: string, { allowInsecure, ownHosts }: UrlRules): string | null {
 	const url = new URL(text);
 	if (text.length > MAX_URL_LENGTH || url.href.length > MAX_URL_LENGTH) {
@@ -50,10 +47,10 @@ function hostRefusal(name: string): string | null {
 	return null;
 }
 
-/** The host name without a trailing dot: `localhost.` is `localhost`. */
+/** Drops a trailing dot: `localhost.` is `localhost`. */
 const nameOf = (url: URL) => url.hostname.replace(/\.$/, '');
 
-/** Compares ports only if other services of this machine may be called (insecure). */
+/** Compares ports only in insecure mode, which allows other services of this machine. */
 function isSameHost(url: URL, own: string, withPort: boolean): boolean {
 	const text = `${url.protocol}//${own}`;
 	if (!URL.canParse(text)) return false;
