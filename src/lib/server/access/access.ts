@@ -44,7 +44,7 @@ export type { Removal } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export type Access = ReturnType<typeof createAccess>;
 
-/** Access: which devices may be online at which gateway, and until when. */
+/** Decides which devices may be online at which gateway, and until when. */
 export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 'offers'>) {
 	const context: AccessContext = {
 		...services,
@@ -66,7 +66,6 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),
 		lifeOf: bind(lifeOf),
-		/** Handlers of the durable jobs, by kind. */
 		jobs: {
 			[GRANT_JOB]: bind(applyGrant),
 			[GATEWAY_JOB]: bind(gatewayAdded),
@@ -78,7 +77,6 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	};
 }
 
-/** Lets in the device of a captive session on which a purchase was made or opened (its token's hash). */
 async function purchaseCame(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {
@@ -89,7 +87,6 @@ async function purchaseCame(context: AccessContext, tokenHash: string, isOnline:
 	jobs.nudge();
 }
 
-/** Gives the slots of a purchase's passes to its newest device. Returns false when none moved. */
 async function movePurchase(context: AccessContext, tokenHash: string): Promise<boolean> {
 	const { database, clock, jobs } = context;
 	const moved = await database.transact(async (trx) => {
@@ -103,6 +100,6 @@ async function movePurchase(context: AccessContext, tokenHash: string): Promise<
 	return moved;
 }
 
-/** Plans grants for running passes at a new gateway, in the transaction that creates it. */
+/** Runs in the transaction that creates the gateway. */
 const planUsers = ({ jobs, clock }: AccessContext, trx: Tx, { id }: Pick<RegisteredGateway, 'id'>) =>
 	jobs.schedule(trx, GATEWAY_JOB, id, clock.now());

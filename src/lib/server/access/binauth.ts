@@ -9,20 +9,18 @@ import type { AccessContext } from './provisioning/context.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { controlModeOf } from './provisioning/targets.ts';
 
-/** One stay of a device at an openNDS gateway, as its BinAuth script reports it. */
+/** One stay of a device at openNDS, as its BinAuth script reports it. */
 export interface Stay {
 	/** `aa:bb:cc:dd:ee:ff` */
 	mac: string;
-	/** openNDS' own token of this stay. */
 	token: string;
 	user: string;
 }
 
 /**
- * Decides whether openNDS may let a device in that signed in (BinAuth).
- *
- * The username comes through the browser and can be guessed. So the device must be one on which that pass was bought or
- * opened, in this very stay: MAC address and token (its hash, `hid`) must be those of the captive session.
+ * Decides whether openNDS may let in a device that signed in (BinAuth). Security: anybody can guess
+ * usernames. So MAC address and token (hash: `hid`) must match a captive session on which the pass was bought
+ * or opened.
  * @returns whole seconds until the device's end; null to refuse
  */
 export async function admitStay(
@@ -39,7 +37,7 @@ export async function admitStay(
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind !== 'runs') return null;
 		const order = { passId, gatewayId: gateway.id, mac: stay.mac, maxDevices: state.pass.max_devices };
-		// No report follows until the device is disconnected: it is expected until then.
+		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
 		return Math.max(1, Math.ceil((state.untilMs - now) / 1000));
 	});
@@ -64,7 +62,6 @@ export async function endStay(context: AccessContext, gateway: RegisteredGateway
 	});
 }
 
-/** The newest captive session of a device with this pass, and whether it belongs to this stay. */
 async function newestStay(
 	{ database, clock, captiveSessions }: AccessContext,
 	{ id: gatewayId, routerId }: RegisteredGateway,

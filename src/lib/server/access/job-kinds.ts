@@ -6,12 +6,12 @@ export const GATEWAY_JOB = 'access.gateway';
 export const ACTIVATION_JOB = 'access.activating';
 /** Starts a pass that waits for its router to respond; its subject is the pass. */
 export const ROUTER_JOB = 'access.sign';
-/** Checks whether a gateway learnt of added time; its subject is the session. */
+/** Checks whether a gateway knows added time; its subject is the session. */
 export const ADDED_JOB = 'access.added';
-/** Ends or prolongs a connection that a gateway reports; its subject is the connection. */
+/** Ends or extends a connection that a gateway reports; its subject is the connection. */
 export const CONNECTION_JOB = 'access.connection';
 
-/** A paid pass that no gateway has confirmed is refunded after this time. */
+/** A gateway must confirm a paid pass within this time. Otherwise the pass is refunded. */
 export const ACTIVATION_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** Gateways take whole seconds: ends that differ by less are the same. */

@@ -13,22 +13,18 @@ import type { Log } from '../platform/log.ts';
 import type { ApiMemory, Calls } from './api-memory.ts';
 import type { Quota } from './quota.ts';
 
-/**
- * The portal's only way to the service: a typed client of `{base_url}`. By default that is this process (`event.fetch`,
- * no socket); with AIRTILL_API_URL it is a remote service, and nothing else changes.
- */
+/** The portal's only access to the API: this process by default (`event.fetch`), or AIRTILL_API_URL. */
 
 type Search = z.output<typeof routerListQuery>;
-/** Parameters of the list of routers; those with a default may be left out. */
+/** Parameters with a default may be omitted. */
 export type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
 
-/** Reads of the pages of a purchase. */
 export type ReadsOfPurchases = Pick<ApiClient, 'getRouter' | 'getSession'> & {
 	getPayment(id: number): Promise<PaymentBody>;
 };
 
 export interface ApiClient {
-	/** Reads for pages: a response of moments ago is enough where each call counts against a remote limit. */
+	/** Reads for pages: may be moments old, because a remote rate limit counts each call. */
 	recent: ReadsOfPurchases;
 	listRouters(search: RouterSearch): Promise<RouterListBody>;
 	getRouter(id: number): Promise<RouterBody>;
@@ -36,17 +32,17 @@ export interface ApiClient {
 	createSession(order: SessionCreationBody, key?: string): Promise<SessionBody>;
 	getSession(id: number): Promise<SessionBody>;
 	endSession(id: number): Promise<SessionBody>;
-	/** Cancels a session that is not paid; refused as `session_not_active` once it is paid. */
+	/** Fails with `session_not_active` if the session is paid. */
 	cancelUnpaid(id: number): Promise<SessionBody>;
 	/** @param key Idempotency-Key */
 	startPayment(order: PaymentStartBody, key?: string): Promise<PaymentBody>;
-	/** A logo of the service, by its file name; null if there is none or the service does not answer. */
+	/** Returns null if there is no logo or the API does not answer. */
 	readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null>;
-	/** @param waitSeconds how long the response may be held back until the payment leaves `pending`, 0 to 20 */
+	/** @param waitSeconds longest wait until the payment leaves `pending`, 0 to 20 */
 	getPayment(id: number, waitSeconds?: number): Promise<PaymentBody>;
 }
 
-/** The service understood the request and refused it (400 or 404). */
+/** The API understood the request and refused it (400 or 404). */
 export class ApiProblem extends Error {
 	readonly status: number;
 	readonly code: string;
@@ -65,7 +61,7 @@ export class ApiProblem extends Error {
 	}
 }
 
-/** The service could not be asked, or could not answer: nothing is known about what was asked for. */
+/** The API could not be reached or failed. The request may still have taken effect. */
 export class ApiUnavailable extends Error {
 	constructor(reason: string, cause?: unknown) {
 		super(`The API is not available: ${reason}`, { cause });
@@ -73,7 +69,7 @@ export class ApiUnavailable extends Error {
 	}
 }
 
-/** The service refuses calls for a while because there were too many; it did nothing with this one. */
+/** The API refused the call because of its rate limit. The call had no effect. */
 export class ApiLimited extends ApiUnavailable {
 	readonly retryAfterSeconds: number;
 
@@ -85,12 +81,11 @@ export class ApiLimited extends ApiUnavailable {
 }
 
 export interface ApiAccess {
-	/** null: this process. */
+	/** null for this process. */
 	url: string | null;
 	key: string;
-	/** For a service that is not this process. */
 	memory?: ApiMemory;
-	/** What lists and the map may use of the limit: they are free to ask for, and one search is many calls. */
+	/** Limits lists and the map, which cost buyers nothing: one search makes many calls. */
 	looking?: Quota;
 }
 
@@ -105,18 +100,13 @@ const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
 const MAX_LOGO_BYTES = 256 * 1024;
 const SHORTEST_WAIT_SECONDS = 2;
 const LONGEST_WAIT_SECONDS = 60;
-/** Statuses that say that the question was wrong; every other failure says nothing about it. */
+/** With these statuses the request was wrong. After any other failure its effect is unknown. */
 const REFUSALS: readonly number[] = [400, 404];
 
-/** The client for one page request. */
 export function apiClient(event: Carrier): ApiClient {
 	const { api, log } = event.locals.app;
 	const { url, key, looking } = api;
 
-	/**
-	 * Sends a request and returns the body of its success, which has the type of the API's schema.
-	 * @param waitSeconds how long the service may hold the response back
-	 */
 	async function call<Body>(
 		method: 'GET' | 'POST' | 'DELETE',
 		path: string,
@@ -124,7 +114,7 @@ export function apiClient(event: Carrier): ApiClient {
 		waitSeconds = 0
 	): Promise<Body> {
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
-		// A buyer who leaves ends a read; an order that was sent is completed.
+		// A buyer who leaves aborts a read. An order that was sent completes.
 		const { signal: left } = event.request;
 		const signal = method === 'GET' ? AbortSignal.any([timeout, left]) : timeout;
 		const init: RequestInit = {
@@ -162,7 +152,7 @@ export function apiClient(event: Carrier): ApiClient {
 		throw new ApiUnavailable(`status ${response.status}`);
 	}
 
-	/** No call of the API: it carries no key, counts for no limit, and is only a picture. */
+	/** Sends no API key: a logo is only a picture and counts toward no rate limit. */
 	async function readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null> {
 		const extension = LOGO_FILE.exec(file)?.[1];
 		if (url === null || extension === undefined) return null;
@@ -198,13 +188,12 @@ export function apiClient(event: Carrier): ApiClient {
 	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };
 }
 
-/** `Retry-After` in whole seconds; a minute, the window of the limit, where it says nothing that can be used. */
+/** Reads `Retry-After` in seconds. Without a usable value, returns a minute: the window of the limit. */
 function secondsToWait(header: string | null): number {
 	const seconds = /^\d{1,6}$/.test(header ?? '') ? Number(header) : LONGEST_WAIT_SECONDS;
 	return Math.min(Math.max(seconds, SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
 }
 
-/** A body of at most so many bytes; null when it is longer. */
 async function upTo(response: Response, limit: number): Promise<Buffer | null> {
 	const parts: Uint8Array[] = [];
 	let size = 0;
@@ -225,6 +214,6 @@ function queryString(query: Query = {}): string {
 	return parameters.size > 0 ? `?${parameters}` : '';
 }
 
-/** Plain decimals: the wire format has no exponents, and knows at most 12 decimals. */
+/** The wire format has no exponents and at most 12 decimals. */
 const decimal = (value: number | string) =>
 	typeof value === 'string' ? value : value.toFixed(12).replace(/\.?0+$/, '');

@@ -2,12 +2,10 @@ import { ApiProblem, ApiUnavailable, type ApiClient, type ReadsOfPurchases } fro
 import type { Clock } from '../platform/clock.ts';
 
 /**
- * What a remote service has just said, so that the pages of one purchase do not ask for it again: its limit counts
- * every call. Only pages read from here, and for seconds; whatever decides about money asks the service itself, and
- * the service refuses what is out of date (a price that changed, a session that is paid).
+ * Remembers responses of a remote API, because its rate limit counts each call. Only pages read from here:
+ * decisions about money ask the API itself, which refuses outdated requests.
  */
 export interface ApiMemory {
-	/** The client, writing down what it hears. */
 	listening(client: Calls): ApiClient;
 }
 
@@ -17,13 +15,13 @@ type Router = Awaited<ReturnType<Calls['getRouter']>>;
 type Session = Awaited<ReturnType<Calls['getSession']>>;
 type Payment = Awaited<ReturnType<Calls['getPayment']>>;
 
-/** A page and the answer that led to it lie this close together. */
+/** Covers a page and the response that led to it. */
 const MOMENT_MS = 2_000;
-/** A router changes rarely, and a price that did is noticed when the order comes back with it. */
+/** Routers rarely change, and the API refuses an order with an old price. */
 const ROUTER_MS = 30_000;
-/** While its payment waits, nothing but that payment moves a session on by itself. */
+/** While a payment is pending, only that payment changes its session. */
 const WAITING_MS = 30_000;
-/** While the service cannot be asked, a router as it was is better than a page without the form. */
+/** While the API is unavailable, an old router is better than a page without the form. */
 const OLD_ROUTER_MS = 60 * 60 * 1000;
 const MAX_KEPT = 2_000;
 
@@ -33,7 +31,7 @@ export function createApiMemory(clock: Clock): ApiMemory {
 	const payments = new Shelf<Payment>(clock);
 
 	function keepPayment(payment: Payment): Payment {
-		// A payment that moved on took its session with it.
+		// A payment with a new status has changed its session too.
 		if (payments.get(payment.id, Infinity)?.status !== payment.status) sessions.delete(payment.session_id);
 		return payments.set(payment);
 	}
@@ -50,7 +48,7 @@ export function createApiMemory(clock: Clock): ApiMemory {
 		return payment?.status === 'pending' ? session : sessions.get(id, MOMENT_MS);
 	}
 
-	/** Runs a change of a session; what was known of it does not outlive a change that went wrong. */
+	/** Forgets the session first: after a failed change its state is unknown. */
 	async function changing(id: number, work: Promise<Session>): Promise<Session> {
 		sessions.delete(id);
 		return sessions.set(await work);
@@ -84,7 +82,7 @@ export function createApiMemory(clock: Clock): ApiMemory {
 				try {
 					return sessions.set(await client.createSession(order, key));
 				} catch (error) {
-					// Offline, other times, other networks: the page shows it.
+					// The router may be offline, or its times and payment methods may have changed.
 					if (error instanceof ApiProblem) routers.delete(order.router_id);
 					throw error;
 				}
@@ -98,7 +96,6 @@ export function createApiMemory(clock: Clock): ApiMemory {
 	return { listening };
 }
 
-/** Bodies by id with the moment at which they came; the oldest make room. */
 class Shelf<T extends { id: number }> {
 	readonly #clock: Clock;
 	readonly #kept = new Map<number, { body: T; at: number }>();

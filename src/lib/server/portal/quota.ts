@@ -4,9 +4,9 @@ import type { Config } from '../config/config.ts';
 import { WINDOW_MS } from '../api/rate-limits/rate-limits.ts';
 import { SlidingWindow } from '../api/rate-limits/window.ts';
 
-/** Part of the portal's API rate limit for calls that must never use up the calls of a purchase. */
+/** A part of the portal's API rate limit. Calls within it leave the rest to purchases. */
 export interface Quota {
-	/** Counts one call. @throws ApiLimited when the part is used up */
+	/** @throws ApiLimited when the part is used up */
 	take(): void;
 }
 

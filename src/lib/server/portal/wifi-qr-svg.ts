@@ -1,10 +1,7 @@
 import QRCode from 'qrcode';
 import { qrPath, qrSide, type QrCode } from '#lib/format/qr.ts';
 
-/**
- * Encodes a QR code for Qr.svelte, which draws it.
- * @param text an address, or a network from wifi-qr.ts
- */
+/** Encodes an address, or a network from wifi-qr.ts, for Qr.svelte. */
 export function qrCode(text: string): QrCode {
 	const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' });
 	let bits = '';
@@ -21,10 +18,7 @@ export function qrCode(text: string): QrCode {
 	return { size: modules.size, bits };
 }
 
-/**
- * Draws a QR code as SVG: black on white with a quiet zone, sized by its container.
- * @param text for example from wifi-qr.ts
- */
+/** Draws a black QR code on white with a quiet zone. Its container sets the size. */
 export function qrSvg(text: string): string {
 	const code = qrCode(text);
 	const side = qrSide(code);

@@ -10,10 +10,7 @@ export type ConnectionRow = Selectable<ConnectionsTable>;
 export const findConnection = (queries: Queries, id: number): Promise<ConnectionRow | null> =>
 	first(queries.selectFrom('connections').selectAll().where('id', '=', id));
 
-/**
- * Finds the connection of a report by its id at the access server, or at a server of another address if the device is
- * the same. A gateway can be several access servers, each with ids of its own.
- */
+/** A gateway can be several access servers with their own ids: the server or the device must match. */
 export async function connectionOf(
 	queries: Queries,
 	gatewayId: number,
@@ -32,7 +29,6 @@ export async function connectionOf(
 	return rows.find(isSame) ?? rows.find((row) => row.mac !== null && row.mac === mac) ?? null;
 }
 
-/** Limit of access servers per gateway and id. */
 const MAX_SERVERS = 100;
 
 export const insertConnection = (
@@ -49,7 +45,6 @@ export async function changeConnection(
 	await queries.updateTable('connections').set(to).where('id', '=', id).execute();
 }
 
-/** Resets the failed attempts of a pass: its end has changed. */
 export async function forgetAttempts(queries: Queries, passId: number): Promise<void> {
 	await queries
 		.updateTable('connections')
@@ -59,17 +54,15 @@ export async function forgetAttempts(queries: Queries, passId: number): Promise<
 		.execute();
 }
 
-/** Connections that are not over. */
 const open = (queries: Queries) =>
 	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);
 
-/** Open connections of a pass, or of one of its devices. */
 export function openConnections(queries: Queries, { passId, mac }: { passId: number; mac?: string }) {
 	const found = open(queries).where('pass_id', '=', passId);
 	return (mac === undefined ? found : found.where('mac', '=', mac)).execute();
 }
 
-/** Counts the open connections of a pass without a known device, reported within a span. */
+/** Counts open connections without a MAC address. */
 export async function unnamedConnections(queries: Queries, passId: number, heard: Span): Promise<number> {
 	const found = await open(queries)
 		.where('pass_id', '=', passId)
@@ -80,7 +73,7 @@ export async function unnamedConnections(queries: Queries, passId: number, heard
 	return found.length;
 }
 
-/** Whether a gateway has ended a connection at our request before. */
+/** Whether a gateway has ever ended a connection at our request. */
 export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> =>
 	exists(
 		queries
@@ -91,7 +84,6 @@ export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> 
 			.limit(1)
 	);
 
-/** Open connections of the access server of a report that started before the report. */
 export const openAt = (
 	queries: Queries,
 	gatewayId: number,
@@ -105,7 +97,6 @@ export const openAt = (
 		.orderBy('id')
 		.execute();
 
-/** Whether a gateway reports an open connection of a device since an instant. */
 export const isConnected = (
 	queries: Queries,
 	device: { passId: number; gatewayId: number; mac: string; since: number }
@@ -119,7 +110,7 @@ export const isConnected = (
 			.limit(1)
 	);
 
-/** Whether a device that lost its slot is still online by its gateway's reports. */
+/** Whether a device that lost its slot is still online, according to its gateway. */
 export async function hasMovedOnline(
 	queries: Queries,
 	{ passId, exceptMac }: { passId: number; exceptMac: string },

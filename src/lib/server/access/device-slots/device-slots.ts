@@ -6,20 +6,18 @@ import { openConnections, unnamedConnections } from './connection-store.ts';
 import * as store from './store.ts';
 
 /**
- * Device slots of a pass.
- *
- * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves, the pass is moved,
- * or another device needs the slot after three accounting intervals without a report.
+ * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves or the
+ * pass moves. Without a report for three accounting intervals, it may lose the slot to another device.
  */
 
-/** Interval of the accounting reports that gateways are configured with. */
+/** Accounting interval that gateways are configured with. */
 export const INTERIM_SECONDS = 60;
 /** A device without a report for this long counts as gone. */
 export const REPORT_LIFETIME_MS = 3 * INTERIM_SECONDS * 1000;
-/** A report younger than this is not stored again. */
+/** Reports within this time of the last stored one are not stored. */
 const FRESH_MS = 10_000;
 
-/** Reports that count as current. One from further ahead was stored before the clock was set back. */
+/** The span of current reports. A later report was stored before the clock was set back. */
 export const currentReports = (now: number): store.Span => ({
 	after: now - REPORT_LIFETIME_MS,
 	before: now + REPORT_LIFETIME_MS
@@ -38,14 +36,12 @@ export interface SlotOrder {
 	maxDevices: number;
 }
 
-/** Whether a device holds a slot of a pass, or could take one. */
 export async function hasRoom(queries: Queries, order: SlotOrder, now: number): Promise<boolean> {
 	const slots = await store.slotsOf(queries, order.passId);
 	if (slots.some(({ mac }) => mac === order.mac)) return true;
 	return (await othersOnline(queries, slots, order, now)).size < order.maxDevices;
 }
 
-/** Addresses of other devices that hold a slot of a pass and are there. */
 export async function othersWithSlot(
 	queries: Queries,
 	{ passId, mac }: Pick<SlotOrder, 'passId' | 'mac'>,
@@ -55,21 +51,16 @@ export async function othersWithSlot(
 	return slots.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
 }
 
-/** Whether a device holds a slot. */
 export async function holdsSlot(queries: Queries, { passId, mac }: SlotOrder): Promise<boolean> {
 	return (await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
 }
 
-/** Whether a device holds a slot with a report so recent that nothing needs to be stored. */
 export async function isFresh(queries: Queries, { passId, mac }: SlotOrder, now: number): Promise<boolean> {
 	const slots = await store.slotsOf(queries, passId);
 	return slots.some((own) => own.mac === mac && own.reported_at > now - FRESH_MS && own.reported_at <= now);
 }
 
-/**
- * Whether a pass has reached its device limit, for a device that its gateway does not name. Counts slots and unnamed
- * connections, so it holds for gateways that report connections.
- */
+/** For a device that its gateway does not name. Counts unnamed connections, so it needs their reports. */
 export async function isFull(
 	queries: Queries,
 	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
@@ -79,10 +70,7 @@ export async function isFull(
 	return slots + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
 }
 
-/**
- * Other devices that are online: they hold a slot, or another gateway of the router has confirmed them. An unconfirmed
- * grant does not count: a gateway that never answers must not keep a buyer out.
- */
+/** Skips unconfirmed grants: an unresponsive gateway must not keep a buyer out. */
 async function othersOnline(
 	queries: Queries,
 	slots: readonly store.SlotRow[],
@@ -97,9 +85,8 @@ async function othersOnline(
 }
 
 /**
- * Gives a device a slot, or renews the report of one that it holds. Devices that have left make room for it and are
- * disconnected.
- * @param expectedUntil where the gateway sends no reports: the end up to which it lets the device in
+ * Gives a device a slot, or renews its report. Disconnects devices that have left to make room.
+ * @param expectedUntil end of the device's access (ms since the epoch), for gateways without reports
  * @returns false when no slot is free
  */
 export async function takeSlot(
@@ -119,7 +106,7 @@ export async function takeSlot(
 	if ((await othersOnline(trx, slots, { passId, gatewayId, mac, maxDevices }, now)).size >= maxDevices) {
 		return false;
 	}
-	// The longest without a report goes first; all that are still there fit beside the new one.
+	// Disconnects the devices with the oldest reports. Those still online fit beside the new one.
 	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
 	for (const gone of ordered.slice(maxDevices - 1)) await disconnect(trx, jobs, gone, now);
 	const before = await store.slotOf(trx, passId, mac);

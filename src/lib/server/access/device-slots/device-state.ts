@@ -10,10 +10,7 @@ import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
  */
 export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
-/**
- * Finds the state of a device of a purchase.
- * @returns null when nothing is known: no time runs, or the gateway needs no grants for devices
- */
+/** Returns null when nothing is known: no time runs, or the gateway needs no grants for devices. */
 export async function deviceState(
 	{ database: { db: queries }, clock }: AccessContext,
 	tokenHash: string,
@@ -29,10 +26,10 @@ export async function deviceState(
 	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) {
 		if (wanted.length >= maxDevices) return 'no-free-slot';
-		// A sign-in would be refused; a phone that changed its address is another device.
+		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
 		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
-	// At most its new end is not confirmed: it stays online until the old one.
+	// Even if its new end is unconfirmed, the device stays online until the old one.
 	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) return 'online';
 	if (own.state === 'granted') return 'connecting';
 	return own.attempts > 0 ? 'delayed' : 'connecting';

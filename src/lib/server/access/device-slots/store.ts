@@ -5,7 +5,6 @@ import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
 
 export type SlotRow = Selectable<DeviceSlotsTable>;
 
-/** The devices that hold a slot of a pass, the newest report first. */
 export const slotsOf = (queries: Queries, passId: number): Promise<SlotRow[]> =>
 	queries
 		.selectFrom('device_slots')
@@ -16,7 +15,7 @@ export const slotsOf = (queries: Queries, passId: number): Promise<SlotRow[]> =>
 		.orderBy('id', 'desc')
 		.execute();
 
-/** The newest row of a device in a pass, whether or not it holds a slot now. */
+/** The newest row of a device in a pass, even if it has left. */
 export const slotOf = (queries: Queries, passId: number, mac: string): Promise<SlotRow | null> =>
 	first(
 		queries
@@ -40,7 +39,6 @@ export async function changeSlot(
 	await queries.updateTable('device_slots').set(to).where('id', '=', id).execute();
 }
 
-/** Frees the slot of a device that has left. */
 export async function releaseSlot(
 	queries: Queries,
 	{ passId, mac }: { passId: number; mac: string },
@@ -55,7 +53,7 @@ export async function releaseSlot(
 		.execute();
 }
 
-/** Frees the slots of a pass but one. Devices whose gateway cannot disconnect them stay expected. */
+/** Keeps `expected_until`: some gateways cannot disconnect a device (see wasMovedSince). */
 export async function releaseOtherSlots(
 	queries: Queries,
 	{ passId, exceptMac }: { passId: number; exceptMac: string },
@@ -82,7 +80,6 @@ export const wasMovedSince = (queries: Queries, passId: number, since: number): 
 			.limit(1)
 	);
 
-/** Passes in which a device held a slot at the gateways of a router, newest first. */
 export async function passesOfDevice(
 	queries: Queries,
 	{ mac, routerId }: { mac: string; routerId: number }
@@ -101,10 +98,8 @@ export async function passesOfDevice(
 	return rows.map(({ pass_id }) => pass_id);
 }
 
-/** Limit of passes per device. */
 const MAX_KNOWN = 20;
 
-/** Running passes that were bought or opened on a device at the gateways of a router, newest first. */
 export async function passesOfCaptiveSessions(
 	queries: Queries,
 	{ mac, routerId }: { mac: string; routerId: number },
@@ -122,17 +117,13 @@ export async function passesOfCaptiveSessions(
 	return rows.map(({ pass_id }) => pass_id);
 }
 
-/** A pass with a free device slot; `wasUsed`: a device held one before. */
+/** `wasUsed`: a device has held a slot of the pass before. */
 export interface PassWithRoom {
 	passId: number;
 	wasUsed: boolean;
 }
 
-/**
- * Running passes of a router with a free slot, newest first. Above twice `limit`: that many of the newest and of the
- * oldest.
- * @param heard bounds of a report that counts (ms since the epoch)
- */
+/** Newest first: at most `limit` newest and `limit` oldest passes. `heard`: span of current reports. */
 export async function passesWithRoom(
 	queries: Queries,
 	routerId: number,

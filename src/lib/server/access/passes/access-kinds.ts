@@ -17,20 +17,19 @@ import { binder } from '#lib/server/platform/bind.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
-/** Members that are left out keep their value. */
+/** Omitted members keep their value. */
 export interface AccessChange {
 	kind?: string | undefined;
-	/** null: deletes it. */
+	/** null deletes it. */
 	networkPassword?: string | null | undefined;
 	maxDevices?: number | undefined;
 }
 
-/** The access settings of a router. */
 export interface RouterAccess {
 	kind: AccessKind;
 	ssid: string;
 	security: 'wpa' | 'nopass';
-	/** Whether the network's own password is stored; null where it has none. */
+	/** null when the network has no password of its own. */
 	networkPasswordKnown: boolean | null;
 	maxDevices: number;
 }
@@ -40,7 +39,6 @@ export interface AccessProblem {
 	reason: string;
 }
 
-/** Refuses a change, with a reason for every invalid field. */
 export class AccessInputError extends Error {
 	readonly problems: readonly AccessProblem[];
 
@@ -72,16 +70,15 @@ interface AccessKindsContext {
 
 export type AccessKinds = ReturnType<typeof createAccessKinds>;
 
-/** Access kinds: how bought passwords work on a router. */
+/** Manages access kinds: how bought passwords work on a router. */
 export function createAccessKinds(context: AccessKindsContext) {
 	const bind = binder(context);
 	return { set: bind(setAccess), checkGateway: bind(checkGateway), noteGateway: bind(noteGateway) };
 }
 
 /**
- * Changes the access kind of a router. Existing orders keep theirs; open passes with the owner's own Wi-Fi password get
- * the new one in the same transaction.
- * @throws AccessInputError with every invalid field; then nothing is changed
+ * Existing orders keep their terms. Open passes with the owner's Wi-Fi password get the new one.
+ * @throws AccessInputError with every invalid field; then nothing changes
  */
 function setAccess(
 	context: AccessKindsContext,
@@ -119,7 +116,7 @@ function setAccess(
 	});
 }
 
-/** Checks whether a router can have a gateway of a kind. @throws AccessInputError with field `router` */
+/** @throws AccessInputError with field `router` when the router cannot have this kind of gateway */
 async function checkGateway(
 	{ database, routers }: AccessKindsContext,
 	routerId: number,
@@ -133,10 +130,7 @@ async function checkGateway(
 	throw new AccessInputError([{ field: 'router', reason }]);
 }
 
-/**
- * Sets a router whose kind was never chosen to `portal_login`, when a captive portal is registered on it.
- * @returns whether it changed
- */
+/** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
 function noteGateway(
 	context: AccessKindsContext,
 	routerId: number,
@@ -155,7 +149,7 @@ function noteGateway(
 	});
 }
 
-/** The gateway of a router that authenticates on the Wi-Fi itself (hostapd); null without one. */
+/** hostapd authenticates on the Wi-Fi itself. */
 const wifiGatewayOf = async ({ gateways }: AccessKindsContext, queries: Queries, routerId: number) =>
 	(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
 

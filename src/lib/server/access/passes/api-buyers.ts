@@ -6,17 +6,15 @@ import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
 import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
 
-/** As long as the token of a purchase. */
+/** Length of a purchase token. */
 const TOKEN_LENGTH = 24;
 
 export type ApiBuyers = ReturnType<typeof createApiBuyers>;
 
 /**
- * API buyers: people who bought time through the API and have a username and password instead of a page.
- *
- * Gateways whose only page is the portal know devices alone. There the buyer signs in on the portal, and the device of
- * that captive session belongs to the pass, as if it had been bought on it. For that the pass gets a purchase of its own,
- * with a token that is derived from the pass and opens nothing else.
+ * Signs in API buyers, who have a username and password instead of a purchase page. Some gateways know only
+ * devices, and their only page is the portal. There the buyer signs in, and the device joins the pass. For
+ * this the pass gets its own purchase. Its token is derived from the pass and opens nothing else.
  */
 export function createApiBuyers({
 	database: { db },
@@ -29,14 +27,14 @@ export function createApiBuyers({
 	secrets: Secrets;
 	passes: Pick<Passes, 'passwordOf'>;
 }) {
-	// Part of every token: never rename.
+	// Every token depends on this label: never rename it.
 	const key = secrets.derive('guest pass', 32);
 	const tokenOf = (passId: number) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH);
 
 	const isRight = (pass: PassRow, typed: string) =>
 		pass.access_kind !== 'shared_password' && equalSecrets(plain(passes.passwordOf(pass)), plain(typed));
 
-	/** Whether a purchase belongs to an API buyer: it has no page. Its session is the first one, with the pass's id. */
+	/** API buyers have no page. The purchase's session is the first of the pass, so it has the pass's id. */
 	const isApiBuyer = (purchase: { token_hash: string; session_id: number | null }) =>
 		purchase.session_id !== null && sha256(tokenOf(purchase.session_id)) === purchase.token_hash;
 
@@ -50,9 +48,8 @@ export function createApiBuyers({
 	return {
 		isApiBuyer,
 		/**
-		 * Checks a username and password typed at a router.
-		 * @returns the token that binds captive sessions to the pass; null when they fit no open pass of the router, or the
-		 * password is shared by all
+		 * Returns the token that binds captive sessions to the pass. Returns null without a matching open
+		 * pass, and for shared passwords.
 		 */
 		async signIn(routerId: number, { user, password }: { user: string; password: string }) {
 			const passId = passOfUser(user);
@@ -64,7 +61,7 @@ export function createApiBuyers({
 			await addPurchase(db, sha256(token), { ...session, id }, clock.now());
 			return token;
 		},
-		/** The open pass of a token from `signIn`; null otherwise. `untilMs` is null while it waits for a gateway. */
+		/** Finds the open pass of a token from `signIn`. `untilMs` is null while it waits for a gateway. */
 		async find(token: string) {
 			const open = await passOf(sha256(token));
 			const session = open && (await newestSessionOf(db, open.pass.id));
@@ -78,7 +75,7 @@ export function createApiBuyers({
 				untilMs: open.kind === 'runs' ? open.untilMs : null
 			};
 		},
-		/** The end (ms since the epoch) of an API buyer's pass, by the hash of its token; null for other purchases. */
+		/** Returns the end of an API buyer's running pass (ms since the epoch), or null. */
 		async endOf(tokenHash: string): Promise<number | null> {
 			const open = await passOf(tokenHash);
 			return open?.kind === 'runs' ? open.untilMs : null;
@@ -86,5 +83,5 @@ export function createApiBuyers({
 	};
 }
 
-/** Passwords have no capitals and no blanks, and their hyphens need not be typed. */
+/** Bought passwords have no capitals or spaces, and buyers may omit the hyphens. */
 const plain = (password: string) => password.toLowerCase().replace(/[\s-]/g, '');

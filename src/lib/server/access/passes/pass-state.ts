@@ -2,8 +2,8 @@ import type { Queries } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 
 /**
- * The state of a pass at a moment. `unknown`: not a paid pass of this router. `waits`: paid, and a gateway must confirm
- * it first; `untilMs` is its end if that happened now. `over`: expired, ended or refunded.
+ * `unknown`: not a paid pass of this router. `waits`: paid, but a gateway must confirm it first; `untilMs` is
+ * its end if that happened now. `over`: expired, ended or refunded.
  */
 export type PassState =
 	| { kind: 'unknown' }
@@ -19,10 +19,7 @@ export interface RunningPass {
 
 export type OpenPass = Extract<PassState, { kind: 'waits' | 'runs' }>;
 
-/**
- * Whether a pass runs or waits for a gateway. One whose password was erased is over, even if its end is ahead again
- * because the clock was set back.
- */
+/** A pass without its password is over, even if a clock set back puts its end in the future. */
 export const isOpen = (
 	pass: Pick<store.PassRow, 'activating_until' | 'ends_at' | 'password_sealed'>,
 	now: number
@@ -30,7 +27,6 @@ export const isOpen = (
 	pass.activating_until !== null ||
 	(pass.ends_at !== null && pass.ends_at > now && pass.password_sealed !== null);
 
-/** @param routerId null: on whichever router it is */
 export async function passState(
 	queries: Queries,
 	{ passId, routerId }: { passId: number; routerId: number | null },
@@ -45,7 +41,6 @@ export async function passState(
 	return isOpen(pass, now) ? { kind: 'runs', pass, untilMs: pass.ends_at } : { kind: 'over', pass };
 }
 
-/** The same for a pass that runs or waits; null otherwise. */
 export async function openPass(
 	queries: Queries,
 	passId: number,

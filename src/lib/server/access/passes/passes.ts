@@ -11,7 +11,7 @@ import * as store from './store.ts';
 
 export type PassRow = store.PassRow;
 
-/** The part of a paid session that its pass takes over. */
+/** The session fields that its pass takes over. */
 export interface BoughtTime {
 	id: number;
 	router_id: number;
@@ -27,31 +27,26 @@ export interface PassesContext {
 
 export type Passes = ReturnType<typeof createPasses>;
 
-/**
- * Passes: the right to be online at a router from start to end, under one password. billing/sessions buys their time,
- * access/provisioning makes gateways carry them out.
- */
+/** A pass is the right to be online at a router from start to end, under one password. */
 export function createPasses(context: PassesContext) {
 	const { clock, secrets } = context;
 	const bind = binder(context);
 	return {
 		known,
-		/** Whether a pass runs or waits for a gateway. */
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
 		addTerms: bind(addTerms),
-		/** Sets until when a gateway must confirm the pass (ms since the epoch). */
+		/** Sets the deadline for a gateway to confirm the pass (ms since the epoch). */
 		async awaitGateway(trx: Tx, id: number, until: number): Promise<void> {
 			await store.change(trx, id, { activating_until: until, updated_at: clock.now() });
 		},
-		/** Stores start and end of a pass whose time starts or grows. */
 		async setTime(trx: Tx, id: number, { startsAt, endsAt }: { startsAt: number; endsAt: number }) {
 			const to = { starts_at: startsAt, ends_at: endsAt, activating_until: null };
 			await store.change(trx, id, { ...to, updated_at: clock.now() });
 		},
 		shorten: bind(shorten),
 		eraseIfOver: bind(eraseIfOver),
-		/** The password of a pass that runs or waits. @throws Error when it was erased */
+		/** @throws Error when the password was erased */
 		passwordOf(pass: PassRow): string {
 			const password = openPassword(secrets, pass);
 			if (password === null) throw new Error(`Pass ${pass.id} has no password`);
@@ -61,14 +56,12 @@ export function createPasses(context: PassesContext) {
 	};
 }
 
-/** @throws Error when there is none */
 async function known(queries: Queries, id: number): Promise<PassRow> {
 	const pass = await store.find(queries, id);
 	if (!pass) throw new Error(`Pass ${id} is gone`);
 	return pass;
 }
 
-/** Creates the pass of a paid session, with a password and without time. */
 async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices } = bought;
@@ -81,20 +74,19 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	});
 }
 
-/** The owner's own Wi-Fi password, where that is what is bought. */
 async function sharedPassword({ routers }: PassesContext, trx: Tx, { router_id, access_kind }: BoughtTime) {
 	return access_kind === 'shared_password'
 		? routers.networkPassword(await routers.known(trx, router_id))
 		: null;
 }
 
-/** Adopts the terms of a session that adds time: its access kind, and its device limit where that is higher. */
+/** Adopts the access kind of a session that adds time, and its device limit if that is higher. */
 async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void> {
 	const { id, access_kind: before } = pass;
 	const { access_kind } = bought;
 	const max_devices = Math.max(pass.max_devices, bought.max_devices);
 	if (access_kind === before && max_devices === pass.max_devices) return;
-	// The owner's password opens no other kind of network, and must not go to whoever leaves that kind.
+	// Security: a buyer who leaves shared_password must not keep the owner's password.
 	const replacement =
 		access_kind === before
 			? null
@@ -106,7 +98,7 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 	});
 }
 
-/** Moves the end to that of the last active session; without one the pass is over and its password erased. */
+/** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */
 async function shorten(context: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const { starts_at: startsAt } = await known(trx, id);
@@ -116,7 +108,6 @@ async function shorten(context: PassesContext, trx: Tx, id: number): Promise<voi
 	await eraseIfOver(context, trx, id);
 }
 
-/** Erases the password of a pass that is over. */
 async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = clock.now();
 	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await known(trx, id);
@@ -124,7 +115,6 @@ async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promi
 	await store.change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
 }
 
-/** Gives open passes that use the owner's own Wi-Fi password the new one. */
 async function sharePassword({ clock, secrets }: PassesContext, trx: Tx, routerId: number, password: string) {
 	const now = clock.now();
 	for (const { id } of await store.sharingPassword(trx, routerId, now)) {

@@ -14,7 +14,6 @@ export const find = (queries: Queries, id: number): Promise<PassRow | null> =>
 export const change = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Passes of a router that run or wait for a gateway, in order. */
 const openOf = (queries: Queries, routerId: number, now: number) =>
 	queries
 		.selectFrom('passes')
@@ -24,7 +23,6 @@ const openOf = (queries: Queries, routerId: number, now: number) =>
 		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
 		.orderBy('id');
 
-/** Up to `limit` of them with ids above `afterId`. */
 export const openAt = (
 	queries: Queries,
 	{ routerId, afterId }: { routerId: number; afterId: number },
@@ -32,11 +30,9 @@ export const openAt = (
 	limit: number
 ) => openOf(queries, routerId, now).where('id', '>', afterId).limit(limit).execute();
 
-/** Those with the owner's own Wi-Fi password. */
 export const sharingPassword = (queries: Queries, routerId: number, now: number) =>
 	openOf(queries, routerId, now).where('access_kind', '=', 'shared_password').execute();
 
-/** The newest pass that has a password. */
 export const newestWithPassword = (queries: Queries) =>
 	first(
 		queries
@@ -47,7 +43,6 @@ export const newestWithPassword = (queries: Queries) =>
 			.limit(1)
 	);
 
-/** Seconds bought by the sessions of a pass that wait for a gateway. */
 export async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
 	const { seconds } = await queries
 		.selectFrom('sessions')
@@ -58,7 +53,7 @@ export async function waitingSeconds(queries: Queries, passId: number): Promise<
 	return Number(seconds ?? 0);
 }
 
-/** The end of the last active session of a pass; null when none is active. */
+/** Returns the end in ms since the epoch, or null when no session is active. */
 export async function lastActiveEnd(queries: Queries, passId: number): Promise<number | null> {
 	const { at } = await queries
 		.selectFrom('sessions')
@@ -69,7 +64,6 @@ export async function lastActiveEnd(queries: Queries, passId: number): Promise<n
 	return at;
 }
 
-/** Whether somebody ended the session that ran last in a pass. */
 export const wasEnded = (queries: Queries, passId: number): Promise<boolean> =>
 	exists(
 		queries
@@ -80,7 +74,6 @@ export const wasEnded = (queries: Queries, passId: number): Promise<boolean> =>
 			.limit(1)
 	);
 
-/** The session that lengthened a pass last, or began it. */
 export const newestSessionOf = (
 	queries: Queries,
 	passId: number
@@ -89,7 +82,7 @@ export const newestSessionOf = (
 		queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc').limit(1)
 	);
 
-/** Creates the purchase that binds captive sessions to a pass bought through the API, once. */
+/** Creates the purchase that binds captive sessions to an API buyer's pass, unless it exists. */
 export async function addPurchase(
 	queries: Queries,
 	tokenHash: string,
@@ -108,7 +101,6 @@ export async function addPurchase(
 		.execute();
 }
 
-/** The session that a purchase bought. */
 export async function sessionOfPurchase(queries: Queries, tokenHash: string): Promise<number | null> {
 	const row = await queries
 		.selectFrom('purchases')

@@ -9,9 +9,8 @@ import { requestGrant, type GrantSubject } from './request-grant.ts';
 import { grantsDevices, signsInItself, targetsAt } from './targets.ts';
 
 /**
- * Requests the grants of a pass that was just paid.
- * @returns until when a gateway must confirm it (ms since the epoch); null when its time may start now, because no
- * gateway at its device needs a grant and the router responds
+ * Requests the grants of a paid pass.
+ * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
  */
 export async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<number | null> {
 	const { clock, jobs, routers } = context;
@@ -28,13 +27,13 @@ export async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): P
 			.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, captiveSessionId: id }))
 	];
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
-	// Grants at other gateways than the device's own delay nobody.
+	// Only grants at the device's own gateway delay the start.
 	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
 		if (!isUnresponsive(await routers.known(trx, pass.router_id))) return null;
 		await jobs.schedule(trx, ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}
 	const until = now + ACTIVATION_TIMEOUT_MS;
-	// A job of its own: grants are deleted with their gateway.
+	// A separate job, because grants are deleted with their gateway.
 	await jobs.schedule(trx, ACTIVATION_JOB, pass.id, until);
 	return until;
 }

@@ -9,14 +9,13 @@ import * as store from './grants/store.ts';
 import { releaseGrants } from './request-grant.ts';
 import { controlModeOf, needsGrants } from './targets.ts';
 
-/** This long before the end of added time nobody waits for the gateway any more. */
+/** Stops waiting for the gateway this long before the end of added time. */
 const LAST_LOOK_MS = 60_000;
 
 /**
- * Refunds added time that the gateway did not learn of within ten minutes after its start (job ADDED_JOB): the gateway
- * disconnected the buyer at the old end. Time that follows it is refunded too, and the pass is over.
- *
- * Where the operator cannot refund, the gateway is called until shortly before the end, and a person decides after that.
+ * Refunds added time that the gateway does not know ten minutes after its start (job ADDED_JOB). The gateway
+ * disconnected the buyer at the old end. Time that follows is refunded too, and the pass is over. If the
+ * operator cannot refund, calls continue until shortly before the end. Then a person decides.
  * @returns when to run again, or null when the gateway knows, or the time is over or refunded
  */
 export async function checkAddedTime(context: AccessContext, sessionId: number): Promise<number | null> {
@@ -26,7 +25,7 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
-		// A clock that was set back wakes all jobs.
+		// All jobs wake when the clock is set back.
 		if (clock.now() < startsAt + ACTIVATION_TIMEOUT_MS) return startsAt + ACTIVATION_TIMEOUT_MS;
 		if (await isKnown(context, trx, { passId, routerId: session.router_id, startsAt, expiresAt }))
 			return null;
@@ -58,7 +57,7 @@ interface AddedTime {
 	expiresAt: number;
 }
 
-/** Whether the gateway of the buyer's device learnt the end of added time; without a device: whether any gateway did. */
+/** Whether the gateway of the buyer's device knows the new end; without a device, whether any does. */
 async function isKnown(context: AccessContext, trx: Tx, added: AddedTime): Promise<boolean> {
 	const { passId, routerId, startsAt } = added;
 	const gateways = await context.gateways.ofRouter(trx, routerId);
@@ -70,15 +69,12 @@ async function isKnown(context: AccessContext, trx: Tx, added: AddedTime): Promi
 	const atOwn = own ? await grantsAt(context, trx, grants, own) : [];
 	const relevant = atOwn.length > 0 ? atOwn : grants;
 	if (relevant.some((grant) => hasLearnt(grant, gateways, added))) return true;
-	// A device is online all the same, at a gateway without grants. Where one is only expected, its sign-in counts.
+	// A device may be online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
 	return (await slotsOf(trx, passId)).some((slot) => lastSign(slot) > startsAt);
 }
 
-/**
- * Whether a gateway confirmed the end, or fetched it after the old end: one that polls confirms only what it does for a
- * device that comes, and sets no new end for one that is online.
- */
+/** A polling gateway confirms only devices that come, so a fetch after the old end counts too. */
 function hasLearnt(
 	grant: store.GrantRow,
 	gateways: readonly RegisteredGateway[],

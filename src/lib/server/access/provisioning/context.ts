@@ -12,7 +12,6 @@ import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from '../passes/passes.ts';
 import type { ConcurrencyLimit } from './grants/concurrency-limit.ts';
 
-/** Enough to plan grants in the transaction of a change. */
 export interface PlanContext {
 	clock: Clock;
 	jobs: Jobs;
@@ -20,7 +19,6 @@ export interface PlanContext {
 	routers: Pick<Routers, 'known'>;
 }
 
-/** The services that the functions of access/ use. */
 export interface AccessContext extends PlanContext {
 	database: Database;
 	log: Log;

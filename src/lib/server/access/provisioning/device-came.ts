@@ -9,9 +9,9 @@ import { requestGrant, requestUsers } from './request-grant.ts';
 import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
 
 /**
- * Lets in the device on which a purchase was opened, if the pass has a free slot. A user is requested again: the gateway
- * that sent the device here may have lost it.
- * @param isOnline the gateway says that the device is online: the captive session then carries nothing to sign in with
+ * Lets in the device on which a purchase was opened, if the pass has a free slot. Requests a user again,
+ * because the gateway that sent the device may have lost it.
+ * @param isOnline the gateway reports the device as online, so the captive session has no sign-in data
  */
 export async function deviceCame(
 	context: PlanContext,
@@ -22,7 +22,7 @@ export async function deviceCame(
 	const { clock, jobs } = context;
 	const targets = await targetsAt(context, trx, pass.router_id);
 	const last = await newestDevice(context, trx, pass);
-	// Paid before the device came, and maybe waiting for a gateway that the device is not at.
+	// The buyer may have paid before the device came. The pass may wait for another gateway.
 	if (signsInItself(last, targets)) await jobs.schedule(trx, ROUTER_JOB, pass.id, clock.now());
 	if (targets.some(({ subject }) => subject === 'user')) {
 		await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));

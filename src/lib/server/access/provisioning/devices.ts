@@ -5,7 +5,6 @@ import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
 type PassRow = Selectable<PassesTable>;
 type SessionRow = Selectable<SessionsTable>;
 
-/** A captive session that brought a device. */
 export interface BroughtDevice {
 	id: number;
 	gateway_id: number;
@@ -13,7 +12,7 @@ export interface BroughtDevice {
 	created_at: number;
 }
 
-/** The devices on which a pass was bought or opened, at the gateways of its router, newest first. */
+/** Lists the devices on which the pass was bought or opened, newest first. */
 export async function devicesOf(
 	queries: Queries,
 	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
@@ -39,10 +38,9 @@ export async function devicesOf(
 	});
 }
 
-/** Limit of captive sessions per purchase. */
 const MAX_CAPTIVE_SESSIONS = 20;
 
-/** Passes of a purchase (by the hash of its token) that run or wait for a gateway, oldest first. */
+/** Lists the passes that run or wait for a gateway, oldest first. Includes those of added time. */
 export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
 	const { rows } = await sql<PassRow>`
 		select passes.* from passes
@@ -58,7 +56,6 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string, now:
 	return rows;
 }
 
-/** Sessions of a pass whose time runs or will, in order. */
 export const startedSessionsOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
 	queries
 		.selectFrom('sessions')

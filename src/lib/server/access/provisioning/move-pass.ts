@@ -10,12 +10,12 @@ import { passChanged, requestGrant } from './request-grant.ts';
 import { controlModeOf, grantsDevices, newestDevice, targetsAt } from './targets.ts';
 
 /**
- * Gateways that cannot disconnect a device keep the old one online beside the new one: there a pass moves once in this
- * time, so that it collects no devices.
+ * Some gateways cannot disconnect the old device, so it stays online beside the new one. There a pass moves
+ * only once in this time, so that it does not collect devices.
  */
 const MOVE_AGAIN_MS = 60 * 60 * 1000;
 
-/** Gives the slots of a pass to its newest device. Returns false without one, or when it moved too recently. */
+/** Gives the slots of a pass to its newest device. Returns false without one, or if it moved too recently. */
 export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Promise<boolean> {
 	const { clock } = context;
 	const newest = await newestDevice(context, trx, pass);
@@ -41,10 +41,7 @@ export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Pr
 	return true;
 }
 
-/**
- * Reserves a slot before the device signs in by RADIUS: the old device, once disconnected, would sign in again by itself,
- * and faster.
- */
+/** Reserves a slot before the device signs in by RADIUS. The disconnected old device would sign in faster. */
 async function reserveSlot(
 	context: PlanContext,
 	trx: Tx,

@@ -6,17 +6,14 @@ import type { PlanContext } from './context.ts';
 import * as store from './grants/store.ts';
 import type { Target } from './targets.ts';
 
-/** The gateway, and the device or user (`mac` null), that a grant is for. */
+/** A device or user at a gateway. `mac` is null for a user. */
 export interface GrantSubject {
 	gatewayId: number;
 	mac: string | null;
 	captiveSessionId: number | null;
 }
 
-/**
- * Requests a grant: a new one, or the existing one again, because a device that comes back has lost its login at the
- * gateway. A job calls the gateway.
- */
+/** Requests a new grant, or the existing one again: a returning device has lost its login at the gateway. */
 export async function requestGrant(
 	{ clock, jobs }: PlanContext,
 	trx: Tx,
@@ -55,13 +52,10 @@ export async function requestGrant(
 	if (row) await jobs.schedule(trx, GRANT_JOB, row.id, now);
 }
 
-/** A purchase page can be reloaded any number of times: its user is requested again once in this time. */
+/** Buyers can reload a purchase page at will, so its user is requested again only this often. */
 const REQUEST_USER_AGAIN_MS = 10 * 1000;
 
-/**
- * Requests the missing user grants of a pass.
- * @param againAt a gateway that may have lost its user, which is requested again there; null for none
- */
+/** @param againAt gateway that may have lost its user, to request it again; null for none */
 export async function requestUsers(
 	context: PlanContext,
 	trx: Tx,
@@ -80,14 +74,14 @@ export async function requestUsers(
 		if (!own) {
 			await requestGrant(context, trx, pass.id, { gatewayId: gateway.id, mac: null, captiveSessionId: null });
 		} else if (gateway.id === againAt && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
-			// One that is on its way counts when it is confirmed; its job only need not wait.
+			// A request in progress still counts once confirmed; only its job runs sooner.
 			if (own.state === 'granted') await store.requestAgain(trx, own.id, now);
 			await jobs.schedule(trx, GRANT_JOB, own.id, now);
 		}
 	}
 }
 
-/** Makes gateways compare what they know with a pass that has changed. */
+/** Schedules the jobs that compare gateways with a changed pass. */
 export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
 	const now = clock.now();
 	for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
@@ -98,7 +92,7 @@ export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId:
 	}
 }
 
-/** Releases all grants of a pass: devices that a gateway has let in, or will, are disconnected. */
+/** Releases all grants of a pass, so that jobs disconnect its devices. */
 export async function releaseGrants({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
 	const now = clock.now();
 	for (const { id } of await store.openGrantsOf(trx, passId)) {

@@ -4,11 +4,11 @@ import { beginPass } from './begin-pass.ts';
 import type { PlanContext } from './context.ts';
 import { passChanged } from './request-grant.ts';
 
-/** The part of provisioning that sessions use; it needs no session itself, so it is created before them. */
+/** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
 export const createProvisioning = (context: PlanContext): SessionProvisioning => ({
 	begin: (trx, pass) => beginPass(context, trx, pass),
 	changed: (trx, passId) => passChanged(context, trx, passId),
-	// Also where no gateway needs a grant yet: the device may go to one that does.
+	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
 	added: (trx, { id }, startsAt) =>
 		context.jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
 });

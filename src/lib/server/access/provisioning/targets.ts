@@ -6,7 +6,6 @@ import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
 import { devicesOf, type BroughtDevice } from './devices.ts';
 
-/** A gateway that needs grants, for devices or for users. */
 export interface Target {
 	gateway: RegisteredGateway;
 	subject: 'device' | 'user';
@@ -14,14 +13,12 @@ export interface Target {
 
 export const controlModeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
 
-/** Whether a gateway is called, or polls, for who may be online. */
 export const needsGrants = (gateway: RegisteredGateway) => ['push', 'poll'].includes(controlModeOf(gateway));
 
-/** How to call a gateway; null where it is not called. */
+/** Returns null when the server does not call this gateway. */
 export const controllerOf = (gateway: RegisteredGateway): DeviceController | null =>
 	controlModeOf(gateway) === 'push' ? adapterOf(gateway.kind).controller : null;
 
-/** The gateways of a router that need grants. */
 export async function targetsAt(
 	{ gateways }: { gateways: Gateways },
 	queries: Queries,
@@ -34,11 +31,9 @@ export async function targetsAt(
 	}));
 }
 
-/** Whether `targets` has this gateway, and for devices. */
 export const grantsDevices = (targets: readonly Target[], gatewayId: number): boolean =>
 	targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === gatewayId);
 
-/** The device on which a pass was opened last; null without one. */
 export async function newestDevice(
 	{ clock }: Pick<PlanContext, 'clock'>,
 	trx: Tx,

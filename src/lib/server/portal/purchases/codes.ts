@@ -5,20 +5,19 @@ import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 /**
- * Resume codes: short codes that open a purchase on any device. A code is derived from the purchase's token and not
- * stored; its keyed hash finds the purchase, whose token is sealed. So the database alone opens no purchase, and
- * guesses are limited by Purchases.resume.
+ * Security: a code is derived from the purchase's token and not stored. Its keyed hash finds the purchase,
+ * whose token is sealed. So the database alone opens no purchase. Purchases.resume limits guesses.
  */
 export interface Codes {
-	/** Columns of a new purchase. @param attempt number of codes that other purchases have already taken */
+	/** @param attempt number of codes of this token that other purchases have taken */
 	columns(token: string, attempt: number): Pick<store.PurchaseRow, 'code_hash' | 'token_sealed'>;
-	/** Returns the code, e.g. "K7MQ-29XT". Creates it if there is none yet, or if it belongs to an earlier secret. */
+	/** Returns the code, e.g. "K7MQ-29XT". Creates it if it is missing or belongs to an earlier secret. */
 	of(token: string, row: store.PurchaseRow): Promise<string>;
-	/** Finds the token for a code. @param code as returned by readCode. @returns null if the code is unknown */
+	/** Finds the token for a code from readCode. Returns null if the code is unknown. */
 	open(code: string, since: number): Promise<string | null>;
 }
 
-/** Codes that a purchase tries: two of a million purchases may derive the same one. */
+/** Codes to try: two of a million purchases may derive the same one. */
 export const MAX_CODES = 8;
 
 export function createCodes(database: Database, secrets: Secrets): Codes {
@@ -35,7 +34,7 @@ export function createCodes(database: Database, secrets: Secrets): Codes {
 		return { code_hash, token_sealed: secrets.encrypt(token, sealedFor(code_hash)) };
 	}
 
-	/** null if the token was sealed with an earlier secret. */
+	/** The token may be sealed with an earlier secret. */
 	function unsealed(sealed: string, hash: string): string | null {
 		try {
 			return secrets.decrypt(sealed, sealedFor(hash));

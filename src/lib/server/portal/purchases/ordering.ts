@@ -9,12 +9,6 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import { MAX_CODES, type Codes } from './codes.ts';
 import * as store from './store.ts';
 
-/**
- * Turns a form into a purchase with a session and a payment.
- *
- * Each step happens once, however often the form is sent: every request to the API carries an `Idempotency-Key`
- * derived from the purchase, the step and the attempt.
- */
 export interface PurchaseForm {
 	routerId: number;
 	duration: string;
@@ -25,7 +19,6 @@ export interface PurchaseForm {
 	currency: string;
 }
 
-/** How a purchase relates to another one. */
 export interface Relation {
 	/** The unpaid session that it replaces; cancelled before the new payment starts. */
 	replaces?: number | null;
@@ -43,7 +36,7 @@ export interface OrderingContext {
 	completing: Map<number, Promise<void>>;
 }
 
-/** The price has changed since the buyer saw it. Nothing was charged. */
+/** Nothing was charged. */
 export class PriceChanged extends Error {
 	constructor() {
 		super('The price has changed since it was shown');
@@ -51,14 +44,13 @@ export class PriceChanged extends Error {
 	}
 }
 
-/** The session to replace was paid in the meantime. */
 export class PaidMeanwhile extends Error {}
 
 /**
  * Places an order, or continues the purchase that the same form began.
  * @returns the token of the purchase's page
- * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown; nothing is kept and nothing
- * was charged then. PaidMeanwhile if the session to replace was paid.
+ * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown. Then nothing
+ * is kept or charged. PaidMeanwhile if the session to replace was paid.
  */
 export async function buy(
 	context: OrderingContext,
@@ -73,21 +65,18 @@ export async function buy(
 		await complete(context, api, row);
 	} catch (error) {
 		const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
-		// The purchase that this one replaces is cancelled by now: its page continues.
+		// The replaced purchase is already cancelled, so this one's page continues.
 		const continues = isUnanswered || (error instanceof ApiProblem && relation.isAnyOrder);
 		if (continues && (await store.find(db, row.token_hash))?.session_id != null) return token;
-		// Refused: no payment exists. After any other failure one may, so the row stays: the same form uses the same keys.
+		// A refusal started no payment. After any other failure one may exist. The row then stays, because
+		// the same form must use the same keys.
 		if (isRefusal(error)) await store.removeUnpaid(db, row);
 		throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
 	}
 	return token;
 }
 
-/**
- * Orders the session and starts the payment, unless that was done.
- * @param row updated to what was read and stored of it
- * @throws as `buy`
- */
+/** Orders the session and starts the payment, unless that was done. Updates `row`. @throws as `buy` */
 export function complete(context: OrderingContext, api: ApiClient, row: store.PurchaseRow): Promise<void> {
 	const running = context.completing.get(row.id);
 	if (running) return running;
@@ -138,7 +127,7 @@ export async function pay(
 	phone: string
 ): Promise<void> {
 	if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
-	// Cancelled first: if the payer approves that session's request after all, its money is refunded.
+	// Cancelled first, so that a late approval of that session's payment is refunded.
 	if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
 		throw new PaidMeanwhile();
 	}
@@ -150,7 +139,7 @@ export async function pay(
 	} catch (error) {
 		if (!(error instanceof ApiProblem)) throw error;
 		if (error.code === 'amount_mismatch') {
-			// The page shows the price as it is now.
+			// Refreshes the price that the page shows.
 			await api.getRouter(row.router_id);
 			throw new PriceChanged();
 		}
@@ -186,13 +175,13 @@ async function begin(
 		const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
 		if (isRelated && (isAnyOrder || isSameOrder(row, form))) return { token, row };
 	}
-	// Another order from the same page (back, other number, buy) is a purchase of its own.
+	// Another order from the same page (back, other number, buy) is a separate purchase.
 	const own = token + JSON.stringify(form);
 	const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
 	return { token: other, row: await insert(context, other, values) };
 }
 
-/** Inserts the row of a token, or returns the existing one. Added time has no code: another purchase shows it. */
+/** Returns the existing row of a token. Added time has no code, because another purchase shows it. */
 async function insert(
 	{ database, codes }: OrderingContext,
 	token: string,
@@ -217,20 +206,18 @@ async function insert(
 }
 
 /**
- * The Idempotency-Key of a step: a repeated request gets the first answer, so each step happens once. It contains the
- * token's hash, because portals with databases of their own may share an API key and use the same ids.
+ * A repeated request gets the first response, so each step happens once. The key contains the token's hash:
+ * portals with separate databases may share an API key and use the same ids.
  */
 const keyOf = (row: store.PurchaseRow, step: string) =>
 	`purchase-${sha256(`${row.token_hash}:${row.id}:${step}`)}`;
 
-/** Codes of refusals that mean: a payment for the session is pending, being started or successful. */
 const IS_PAID_OR_PENDING: readonly string[] = [
 	'payment_in_progress',
 	'session_already_paid',
 	'idempotency_key_in_use'
 ];
 
-/** Whether an order was understood and refused, so that it started no payment. */
 const isRefusal = (error: unknown) =>
 	(error instanceof ApiProblem && !isInUse(error)) ||
 	error instanceof PriceChanged ||
@@ -238,10 +225,6 @@ const isRefusal = (error: unknown) =>
 
 const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
 
-/**
- * Cancels a session that is not paid.
- * @returns false if it was paid and stays
- */
 async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
 	try {
 		await api.cancelUnpaid(sessionId);
@@ -261,6 +244,6 @@ const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
 	row.amount_minor === toMinor(form.amount, form.currency) &&
 	row.currency === form.currency;
 
-/** Derives a token that only a holder of the first one can compute. It is always the same, so a double click meets itself. */
+/** Derives a token that only a holder of the first one can compute. A double click derives the same one. */
 export const derivedToken = (text: string) =>
 	createHash('sha256').update(text).digest('base64url').slice(0, 24);

@@ -23,9 +23,8 @@ export type { PurchasePart, PurchaseView } from './views.ts';
 
 export interface PurchasesContext extends OrderingContext {
 	rateLimits: RateLimits;
-	/** Tries per minute to open a purchase by its code: of one IP network, and in total. */
+	/** Tries per minute to open a purchase by its code, per IP network and in total. */
 	maxCodes: { network: number; total: number };
-	/** True for a record without a page: an API buyer who signed in at a gateway. */
 	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	/** Country of numbers without a country code. */
 	region: string;
@@ -33,15 +32,15 @@ export interface PurchasesContext extends OrderingContext {
 
 type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
 
-/** An interrupted order is completed if the buyer returns this soon; later it would surprise them. */
+/** Completes an interrupted order if the buyer returns this soon. A later charge would surprise them. */
 const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
 
 export type Purchases = ReturnType<typeof createPurchases>;
 
 /**
- * Purchases: the portal's records of orders. A purchase connects the unguessable token in `/s/{token}` with a session
- * and its payments. The token comes with the form, so a form that is sent twice is one purchase; missing steps are
- * completed and never repeated. Added time is a purchase of its own, shown on the page of the first one.
+ * A purchase connects the unguessable token in `/s/{token}` with a session and its payments. The token comes
+ * with the form, so a form that is sent twice is one purchase. Missing steps are completed and never
+ * repeated. Added time is a separate purchase, shown on the page of the first one.
  */
 export function createPurchases({
 	secrets,
@@ -50,7 +49,6 @@ export function createPurchases({
 	const codes = createCodes(dependencies.database, secrets);
 	const context: PurchasesContext = { ...dependencies, codes, completing: new Map() };
 	return {
-		/** Returns a token for a new form. */
 		newToken: purchaseToken,
 		buy: buy.bind(null, context),
 		find: find.bind(null, context),
@@ -63,11 +61,7 @@ export function createPurchases({
 	};
 }
 
-/**
- * Reads a purchase, and completes it if it was interrupted.
- * @param waitSeconds how long to wait while the payment is pending
- * @returns null if the token is unknown
- */
+/** Completes the purchase if it was interrupted. Waits up to `waitSeconds` for a pending payment. */
 async function find(
 	context: PurchasesContext,
 	api: ApiClient,
@@ -81,7 +75,7 @@ async function find(
 	try {
 		await complete(context, api, row);
 	} catch (error) {
-		// The page shows the purchase as it is: with a way to try again, or with the payment that succeeded instead.
+		// The page shows the purchase as it is, with a retry or with the payment that succeeded instead.
 		const known = [ApiProblem, PriceChanged, PaidMeanwhile];
 		if (!known.some((kind) => error instanceof kind)) throw error;
 	}
@@ -100,7 +94,7 @@ async function wait(
 }
 
 /**
- * Pays again: for the same session if it can be paid with that payment method, otherwise for a new one.
+ * Pays again, for the same session if it accepts the payment method, otherwise for a new one.
  * @returns the token of the page to go to
  * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown
  */
@@ -114,7 +108,6 @@ async function retry(
 	let row = await load(context, token);
 	if (row?.session_id == null) throw new Error('There is no purchase to pay again');
 	const successor = successorToken(token, row.session_id);
-	// A replaced purchase continues in its successor.
 	const next = await store.find(database.db, sha256(successor));
 	if (next && store.paymentIds(next).length > 0) return retry(context, api, successor, form);
 
@@ -123,7 +116,7 @@ async function retry(
 	if (session.status === 'pending_payment') {
 		if (session.payment_id !== null) {
 			if ((await api.getPayment(session.payment_id)).status === 'pending') return token;
-			// The answer to its start may have been lost.
+			// The response that started this payment may have been lost.
 			row = await store.addPayment(database, row.id, session.payment_id, clock.now());
 		}
 		if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
@@ -139,7 +132,7 @@ async function retry(
 	}
 }
 
-/** @returns false if the session accepts no more payments, but the same time can be ordered again */
+/** Returns false if the same time can only be ordered in a new session. */
 async function payAgain(
 	context: PurchasesContext,
 	api: ApiClient,
@@ -156,10 +149,9 @@ async function payAgain(
 }
 
 /**
- * Adds time to the end of a purchase's pass, or buys a new pass on the same page if it has ended. Does nothing while a
- * payment for added time is pending; an unpaid order is cancelled for the new one.
+ * Adds time, or buys a new pass if the old one has ended. Does nothing while a payment for it is pending.
  * @param form `token` is the form's own: sent twice, it is one order
- * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown
+ * @throws as `retry`
  */
 async function extend(
 	context: PurchasesContext,
@@ -183,22 +175,21 @@ async function extend(
 	} catch (error) {
 		if (!(error instanceof PaidMeanwhile)) throw error;
 	}
-	// The resume code stays valid.
 	await store.touch(db, row.id, context.clock.now());
 }
 
-/** True if a token names a purchase, including those of API buyers. */
+/** Includes the purchases of API buyers. */
 const exists = async ({ database }: PurchasesContext, token: string): Promise<boolean> =>
 	PURCHASE_TOKEN_PATTERN.test(token) && (await store.find(database.db, sha256(token))) !== null;
 
-/** Lists the sessions of a purchase and of its added time. @param tokenHash SHA-256 of its token, hex */
+/** Includes the sessions of added time. @param tokenHash SHA-256 of the purchase's token, hex */
 async function sessionsOf({ database: { db } }: PurchasesContext, tokenHash: string): Promise<number[]> {
 	const row = await store.find(db, tokenHash);
 	const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
 	return [row, ...added].flatMap((one) => one?.session_id ?? []);
 }
 
-/** The purchase whose page has this token. */
+/** Finds only purchases with a page of their own. */
 async function load(context: PurchasesContext, token: string): Promise<store.PurchaseRow | null> {
 	const { db } = context.database;
 	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await store.find(db, sha256(token)) : null;
@@ -238,11 +229,10 @@ async function view(
 	return part && { ...part, router, added, successor: successor?.session_id == null ? null : next, code };
 }
 
-/** True for a session to cancel before a new order, so that a late payment for it is refunded. */
+/** A new order cancels such a session first, so that a late payment for it is refunded. */
 const isUnpaid = ({ status }: SessionBody) => status === 'pending_payment' || status === 'cancelled';
 
-/** A purchase has one successor, whatever the buyer typed, so that parallel tries meet in it. */
+/** A purchase has one successor for all forms, so that parallel tries meet in it. */
 const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
 
-/** Codes of refusals after which the same time can be ordered again. */
 const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];

@@ -5,22 +5,18 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { PurchasesContext } from './purchases.ts';
 import * as store from './store.ts';
 
-/**
- * A code opens a purchase for this long after its last change: the longest pass and a month. The address of its page
- * never expires.
- */
+/** Lifetime of a code after the last change: the longest pass and a month. The page address never expires. */
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 type Resumed =
 	| { kind: 'found'; token: string }
-	/** `crowded`: the total limit is used up, and the number was not given or is not the purchase's. */
+	/** `crowded`: the total limit is used up, and the phone number is missing or does not match. */
 	| { kind: 'unknown' | 'crowded' }
 	| { kind: 'limited'; retryAfterSeconds: number };
 
 /**
- * Opens a purchase by its resume code. Each try counts against a limit of its IP network and a total limit, so codes
- * cannot be guessed. Anybody can use up the total limit; a code then opens only with the phone number that paid, so
- * that buyers are not locked out.
+ * Security: a limit per IP network and a total limit count each try, so codes cannot be guessed. Anybody can
+ * use up the total limit. A code then opens only with the paying number, so buyers are not locked out.
  * @param typed `phone` is the number as typed; '' if none was requested
  */
 export async function resume(
@@ -31,7 +27,7 @@ export async function resume(
 ): Promise<Resumed> {
 	const { database, clock, codes, rateLimits, maxCodes, region } = context;
 	const code = readCode(typed.code);
-	// A text that cannot be a code does not count as a try.
+	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
 	const own = await rateLimits.take(`code:${network}`, maxCodes.network);
 	if (!own.admitted) {
@@ -48,7 +44,7 @@ export async function resume(
 	return token === null ? { kind: 'unknown' } : { kind: 'found', token };
 }
 
-/** True if a payment of the purchase was requested from this number (E.164). */
+/** Whether a payment of the purchase was requested from this number (E.164). */
 async function hasPaid(
 	api: ApiClient,
 	row: store.PurchaseRow,

@@ -9,10 +9,9 @@ const all = (queries: Queries) => queries.selectFrom('purchases').selectAll();
 
 const idList = z.array(z.int());
 
-/** Payments that were started for a purchase, oldest first. */
+/** Ids of the started payments, oldest first. */
 export const paymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
 
-/** Inserts a purchase. @returns null if its token exists */
 export async function insert(
 	queries: Queries,
 	purchase: Insertable<PurchasesTable>
@@ -29,11 +28,9 @@ export async function insert(
 export const find = async (queries: Queries, tokenHash: string): Promise<PurchaseRow | null> =>
 	(await all(queries).where('token_hash', '=', tokenHash).executeTakeFirst()) ?? null;
 
-/** Finds the purchase of a session. */
 export const findBySession = async (queries: Queries, sessionId: number): Promise<PurchaseRow | null> =>
 	(await all(queries).where('session_id', '=', sessionId).executeTakeFirst()) ?? null;
 
-/** Finds a purchase that changed since `since` by the hash of its code. */
 export async function findByCode(
 	queries: Queries,
 	codeHash: string,
@@ -43,15 +40,11 @@ export async function findByCode(
 	return (await changed.executeTakeFirst()) ?? null;
 }
 
-/** Orders of added time that are read at most. */
 const MAX_ROWS = 200;
-/** Orders without a known payment that are read: an answer may have been lost. */
+/** Orders to read without a known payment, because an answer may have been lost. */
 const MAX_UNASKED = 3;
 
-/**
- * Lists orders of added time, newest first, without replaced ones: up to `limit` with a payment, and the last
- * MAX_UNASKED without.
- */
+/** Lists orders of added time that were not replaced, newest first. Reads up to `limit` with a payment. */
 export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): Promise<PurchaseRow[]> {
 	const rows = await all(queries)
 		.where('extends_purchase_id', '=', id)
@@ -82,7 +75,7 @@ export async function touch(queries: Queries, id: number, now: number): Promise<
 	await queries.updateTable('purchases').set({ updated_at: now }).where('id', '=', id).execute();
 }
 
-/** Sets the session unless one is set. @returns the row afterwards */
+/** Sets the session unless one is set. Returns the row afterwards. */
 export async function setSession(
 	queries: Queries,
 	id: number,
@@ -98,7 +91,6 @@ export async function setSession(
 	return all(queries).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-/** Adds a payment to the purchase, once. */
 export async function addPayment(
 	database: Database,
 	id: number,
@@ -118,7 +110,7 @@ export async function addPayment(
 	});
 }
 
-/** Deletes a purchase without payments, unless another process has set its session since it was read. */
+/** Deletes a purchase without payments, unless another process has set its session meanwhile. */
 export async function removeUnpaid(
 	queries: Queries,
 	{ id, session_id }: Pick<PurchaseRow, 'id' | 'session_id'>

@@ -3,12 +3,11 @@ import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/api/contr
 import type { Queries } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 
-/** One order: a session and its payments. */
 export interface PurchasePart {
 	session: SessionBody;
 	/** The payment that bought the session, otherwise the newest one. */
 	payment: PaymentBody | null;
-	/** Its other payments, newest first; some may be refunded. */
+	/** Newest first; some may be refunded. */
 	otherPayments: PaymentBody[];
 }
 
@@ -18,16 +17,12 @@ export interface PurchaseView extends PurchasePart {
 	added: PurchasePart[];
 	/** Token of the purchase that replaced this one. */
 	successor: string | null;
-	/** "K7MQ-29XT": opens this purchase on any device. */
 	code: string;
 }
 
-/** Length of a chain of replaced purchases whose payments are shown. */
 const MAX_REPLACED = 5;
-/** Orders of added time that are read at a time, newest first. */
 export const MAX_ADDED = 12;
 
-/** Reads one order, without added time. @returns null if it has no session yet */
 export async function partOf(
 	db: Queries,
 	api: ApiClient,
@@ -51,10 +46,7 @@ export async function partOf(
 	return { session, payment, otherPayments: payments.filter((other) => other !== payment) };
 }
 
-/**
- * Returns the session that was bought: the one to replace, if it was paid before it could be cancelled.
- * @param payments of this order and of those that it replaced
- */
+/** Returns the replaced session if it was paid before it could be cancelled, otherwise `session`. */
 async function paidInstead(
 	read: Pick<ApiClient, 'getSession'>,
 	session: SessionBody,
@@ -65,10 +57,7 @@ async function paidInstead(
 	return paid ? read.getSession(paid.session_id) : session;
 }
 
-/**
- * Reads orders of added time with a payment, oldest first. Of many orders only the newest, and all whose time has not
- * ended: the active one may be the oldest of them.
- */
+/** Reads the newest orders and all that have not ended, oldest first: the active one may be the oldest. */
 export async function addedParts(
 	db: Queries,
 	api: ApiClient,
@@ -79,13 +68,12 @@ export async function addedParts(
 	for (let from = 0; from < orders.length; from += MAX_ADDED) {
 		const read = await Promise.all(orders.slice(from, from + MAX_ADDED).map((one) => partOf(db, api, one)));
 		parts.push(...read.filter((part) => part !== null).filter(({ payment }) => payment !== null));
-		// Passes follow each other: nothing before an expired one is active.
+		// Passes follow each other, so nothing before an expired one is active.
 		if (read.some((part) => part?.session.status === 'expired')) break;
 	}
 	return parts.reverse();
 }
 
-/** Payments of the purchases that this one replaced. */
 async function replacedPayments(db: Queries, row: store.PurchaseRow): Promise<number[]> {
 	const ids: number[] = [];
 	let replaced = row.replaces_session_id;
@@ -98,7 +86,6 @@ async function replacedPayments(db: Queries, row: store.PurchaseRow): Promise<nu
 	return ids;
 }
 
-/** The active session that ends last, or null. */
 export function lastActive(parts: readonly PurchasePart[]): SessionBody | null {
 	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
 	return active.sort((a, b) => endOf(b) - endOf(a))[0] ?? null;

@@ -3,14 +3,10 @@ import type { AccessContext } from '../context.ts';
 import { requestUsers } from '../request-grant.ts';
 import { targetsAt } from '../targets.ts';
 
-/** Passes per transaction: others write in between. */
+/** Passes per transaction, so that other writers get a turn. */
 const BATCH = 100;
 
-/**
- * Requests users at a gateway that was added to a router with running passes (job GATEWAY_JOB).
- *
- * Existing grants stay as they are, so a process that dies half-way costs nothing but time.
- */
+/** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
 export async function gatewayAdded(context: AccessContext, gatewayId: number): Promise<null> {
 	const { database, clock, gateways, jobs } = context;
 	const gateway = await gateways.byId(gatewayId);

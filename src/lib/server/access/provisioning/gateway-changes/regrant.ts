@@ -4,9 +4,8 @@ import type { AccessContext } from '../context.ts';
 import * as store from '../grants/store.ts';
 
 /**
- * Requests a grant again that was released, and maybe revoked, for a gateway that stays after all.
- *
- * A new grant replaces the old one, so that whatever a job still does to the old one is seen to be undone.
+ * Requests a released grant again, for a gateway that stays after all. A new grant replaces the old one, and
+ * undoes anything that a job still does to the old one.
  */
 export async function regrant({ database, clock, jobs }: AccessContext, id: number): Promise<void> {
 	const now = clock.now();
@@ -17,7 +16,7 @@ export async function regrant({ database, clock, jobs }: AccessContext, id: numb
 		const open = await openPass(trx, old.pass_id, now);
 		if (!open) return;
 		const wanted = (await store.openGrantsOf(trx, old.pass_id)).filter(store.isWanted);
-		// The device came again by itself, or another one took its slot.
+		// The device has returned, or other devices have the slots.
 		if (wanted.some(({ gateway_id, mac }) => gateway_id === old.gateway_id && mac === old.mac)) return;
 		const devices = wanted.filter(({ mac }) => mac !== null).length;
 		if (old.mac !== null && devices >= open.pass.max_devices) return;
@@ -38,7 +37,7 @@ export async function regrant({ database, clock, jobs }: AccessContext, id: numb
 			created_at: now,
 			updated_at: now
 		});
-		// Marked as revoked once: a user that is wanted again then stays, see revoke-at-gateway.ts.
+		// `revoked_at` keeps a user online that is wanted again (revoke-at-gateway.ts).
 		const to = { state: 'revoking', revoked_at: now, updated_at: now } as const;
 		await store.changeGrant(trx, { id, state: store.OPEN }, to);
 		await jobs.schedule(trx, GRANT_JOB, row.id, now);

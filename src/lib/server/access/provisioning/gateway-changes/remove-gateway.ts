@@ -9,56 +9,49 @@ import * as store from '../grants/store.ts';
 import { regrant } from './regrant.ts';
 import { controllerOf } from '../targets.ts';
 
-/** The result of a removal, with counts of devices and users that the gateway let in. */
+/** Counts devices and users that the gateway let in. */
 export interface Removal {
 	isRemoved: boolean;
 	putOut: number;
-	/** Cannot be disconnected, or not while they are away: they may stay online until the end that the gateway knows. */
+	/** Cannot be disconnected, at least while away: may stay online until the end that the gateway knows. */
 	staying: number;
-	/** The gateway could not be called, or was not called any more. */
+	/** Not disconnected, because the call failed or was not made. */
 	left: number;
-	/** The reason for those that are left; null when none is. */
 	reason: string | null;
 }
 
 export interface RemovalOptions {
-	/** Deletes the gateway although devices are left. */
 	isForced: boolean;
 	/** Stops the removal: the gateway stays. */
 	signal: AbortSignal;
-	/** Announces a wait until an instant: the gateway may carry out earlier requests until then. */
+	/** Announces a wait: the gateway may carry out earlier requests until then (ms since the epoch). */
 	onWait(untilMs: number): void;
 }
 
-/** Grants that are read at once. */
 const BATCH = 100;
-/** Failed calls after which a device is left. */
 const MAX_TRIES = 3;
-/** Devices left after which a forced removal stops calling the gateway. */
+/** A forced removal stops calling the gateway when this many devices are left. */
 const MAX_LEFT = 3;
-/** Rounds in which devices that come meanwhile are disconnected too. */
+/** Devices may sign in during a removal, so it takes several rounds. */
 const MAX_ROUNDS = 5;
-/** How soon a wait notices its end, or that it was stopped. */
 const LOOK_AGAIN_MS = 250;
 
 type Outcome = 'out' | 'staying' | 'left';
 
-/** A removal in progress. */
 interface Clearing {
 	context: AccessContext;
 	gateway: RegisteredGateway;
 	options: RemovalOptions;
-	/** Grants that were wanted before. */
+	/** Ids of grants to request again if the gateway stays. */
 	released: number[];
 	outcomes: Map<number, Outcome>;
 	reason: string | null;
-	/** The last grant of this round. */
 	afterId: number;
 }
 
 /**
- * Disconnects the devices of a gateway one by one and deletes the gateway, because nobody could disconnect them later. If
- * a device is left, the gateway stays, and devices that were disconnected are let in again.
+ * Disconnects the devices of a gateway and deletes it. Nobody could disconnect them later. If a device is
+ * left, the gateway stays unless forced, and disconnected devices are let in again.
  */
 export async function removeGateway(
 	context: AccessContext,
@@ -101,14 +94,13 @@ async function clearAndRemove(clearing: Clearing): Promise<Removal> {
 	}
 }
 
-/** Lets devices in again, one after the other; a failure stops none of the others. */
+/** A failure does not stop the other devices. */
 async function regrantAll(context: AccessContext, ids: readonly number[]): Promise<void> {
 	const failures: unknown[] = [];
 	for (const id of ids) await regrant(context, id).catch((error: unknown) => failures.push(error));
 	if (failures.length > 0) throw new AggregateError(failures, 'Not all devices could be let in again');
 }
 
-/** Disconnects everybody, round after round. Returns whether the gateway is removed. */
 async function clear(clearing: Clearing): Promise<boolean> {
 	const { context, gateway, options } = clearing;
 	const { database, clock } = context;
@@ -116,7 +108,7 @@ async function clear(clearing: Clearing): Promise<boolean> {
 		const since = clock.now() - LATE_MS;
 		if (!(await disconnectAll(clearing)) || options.signal.aborted) return false;
 		if (await removeUnlessBusy(clearing, since)) return true;
-		// A job of the server may have called the gateway before, and its answer is still out.
+		// A job of the server may have called the gateway before and still wait for its answer.
 		const askedAt = await gatewayStore.lastUnansweredAt(database.db, gateway.id);
 		await waitUntil(clearing, (askedAt ?? -Infinity) + LATE_MS);
 	}
@@ -127,7 +119,7 @@ async function clear(clearing: Clearing): Promise<boolean> {
 const countOf = ({ outcomes }: Clearing, wanted: Outcome) =>
 	[...outcomes.values()].filter((outcome) => outcome === wanted).length;
 
-/** Disconnects the devices of this moment. Returns false when it gives up. */
+/** Returns false when it gives up. */
 async function disconnectAll(clearing: Clearing): Promise<boolean> {
 	const { context, gateway, options, outcomes } = clearing;
 	clearing.afterId = 0;
@@ -163,7 +155,7 @@ async function disconnect(clearing: Clearing, row: store.GrantRow): Promise<Outc
 	return 'left';
 }
 
-/** Removes the gateway unless it may still carry out a request that was sent after `since`. */
+/** Returns false if the gateway may still carry out a request that was sent after `since`. */
 function removeUnlessBusy({ context, gateway }: Clearing, since: number): Promise<boolean> {
 	const { database, gateways } = context;
 	return database.transact(async (trx) => {

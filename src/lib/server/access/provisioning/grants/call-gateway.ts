@@ -4,10 +4,9 @@ import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 
-/** The longest pause between two calls about a grant. */
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Calls a gateway, and stores that it responds, its clock offset or its error. An adapter that throws is Unavailable. */
+/** Calls a gateway; stores its response, clock offset or error. Returns Unavailable if the adapter throws. */
 export async function callGateway(
 	{ gateways, log, reach }: AccessContext,
 	gateway: RegisteredGateway,
@@ -35,7 +34,7 @@ export async function callGateway(
 	return result;
 }
 
-/** The pause before the next call. A gateway that does not respond is called often only while a buyer waits. */
+/** Calls an unresponsive gateway often only while a buyer waits. */
 export const backoffMs = (
 	{ attempts }: store.GrantRow,
 	{ unresponsiveSince }: RegisteredGateway,
@@ -45,7 +44,6 @@ export const backoffMs = (
 export const exponentialMs = (attempts: number): number =>
 	Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
-/** Stores a failed call of a grant, with the reason for people. */
 export async function recordFailure(
 	{ database, clock, log }: AccessContext,
 	grant: store.GrantRow,

@@ -6,18 +6,16 @@ import type { Log } from '#lib/server/platform/log.ts';
 /**
  * Limits concurrent calls to gateways, in this process.
  *
- * Purpose: a dead gateway holds each call until it times out. Without a limit its jobs fill the shared worker slots, and
- * buyers at healthy gateways wait.
- * Policy: 8 calls per gateway, 4 if its last call failed, 6 in total to failing gateways. Waiting jobs are woken when a
- * slot frees up; a buyer's job goes first.
+ * Purpose: a dead gateway holds each call until it times out. Without a limit its jobs fill the shared worker
+ * slots, and buyers at healthy gateways wait.
+ * Policy: failing gateways get fewer slots. A freed slot wakes a waiting job, a buyer's job first.
  */
 export interface ConcurrencyLimit {
-	/** Runs the work of a job if a slot is free. @returns when to run again, or null when the job is over */
+	/** Runs the work if a slot is free. @returns when to run again, or null when the job is over */
 	run(call: Call, work: () => Promise<number | null>): Promise<number | null>;
 }
 
 export interface Call {
-	/** The job, by its kind and subject. */
 	kind: string;
 	id: number;
 	gateway: Pick<RegisteredGateway, 'id' | 'trouble' | 'unresponsiveSince'>;
@@ -37,11 +35,11 @@ const AT_ONE = { buyer: 8, other: 6 };
 const AT_TROUBLED = { buyer: 4, other: 2 };
 /** Calls to all such gateways together. */
 const MAX_TROUBLED = 6;
-/** Calls to all gateways for which no buyer waits. */
+/** Calls for which no buyer waits, to all gateways. */
 const MAX_OTHERS = 10;
-/** Jobs that are woken when a slot frees up; others run again on their own. */
+/** Jobs to wake when a slot frees up. Others run again after AGAIN_MS. */
 const MAX_WAITING = 1_000;
-/** When a waiting job runs again at the latest. */
+/** A waiting job runs again after this time at the latest. */
 const AGAIN_MS = { buyer: 1_000, other: 15_000 };
 
 interface RunningCall extends Call {

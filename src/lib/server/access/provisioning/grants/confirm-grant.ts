@@ -6,8 +6,8 @@ import { newestDevice } from '../targets.ts';
 import * as store from './store.ts';
 
 /**
- * Stores that a gateway confirmed an end, and starts the time of a buyer who waited for that.
- * @returns when to run again, or null when the confirmed request no longer counts
+ * Stores a confirmed end and starts the time of a waiting buyer.
+ * @returns when to run again, or null when the request does not count any more
  */
 export async function confirmGrant(
 	context: AccessContext,
@@ -24,8 +24,8 @@ export async function confirmGrant(
 			requested_end_at: endMs,
 			confirmed_end_at: endMs,
 			granted_at: grant.granted_at ?? now,
-			// An earlier request with a lost answer may still be carried out, also one of a process that died: a device
-			// that is disconnected next is disconnected twice.
+			// The gateway may still carry out a request with a lost answer, even one of a dead process. A
+			// device that is disconnected next is therefore disconnected twice.
 			unanswered_at: grant.attempts > 0 ? now : grant.unanswered_at,
 			attempts: 0,
 			last_error: null,
@@ -33,13 +33,13 @@ export async function confirmGrant(
 		} as const;
 		const from = { id, revision, state: ['granting', 'granted'], wanted: true } as const;
 		if (!(await store.changeGrant(trx, from, to))) {
-			// Requested again meanwhile, or released and maybe revoked before the gateway carried this out.
+			// Meanwhile the grant was requested again, or released and perhaps revoked.
 			await store.revokeAgain(trx, id, now);
 			await jobs.schedule(trx, GRANT_JOB, id, now);
 			return null;
 		}
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
-		// Another gateway may have started the time meanwhile, with another end.
+		// Another gateway may have started the time with another end.
 		if (!(await sessions.startTime(trx, await passes.known(trx, passId)))) return now;
 		for (const other of await store.openGrantsOf(trx, passId)) {
 			if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
@@ -50,7 +50,7 @@ export async function confirmGrant(
 	return next;
 }
 
-/** Whether the buyer's time starts with this grant: it does at the gateway of the buyer's device, if that has a grant. */
+/** Whether this grant starts the time: only one at the buyer's own gateway does, if there is one. */
 async function isAwaited(
 	context: AccessContext,
 	trx: Tx,

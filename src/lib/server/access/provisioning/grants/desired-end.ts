@@ -6,13 +6,9 @@ import { openPass, type OpenPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 
-/**
- * A buyer's time starts at the confirmation, so a gateway is sent an end this much later. The exact end comes from
- * revoking the grant then.
- */
+/** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
 export const SLACK_MS = 30_000;
 
-/** The device or user of a grant, as adapters know it. @param open null: to revoke it */
 export async function loginOf(
 	{ captiveSessions, passes }: AccessContext,
 	grant: store.GrantRow,
@@ -29,7 +25,7 @@ export async function loginOf(
 	};
 }
 
-/** Other wanted grants of the same device or user; one console can be registered as several gateways. */
+/** Other wanted grants of the same device or user. One console can be several gateways. */
 export const othersOf = async (
 	{ gateways }: AccessContext,
 	queries: Queries,
@@ -38,7 +34,7 @@ export const othersOf = async (
 ): Promise<store.GrantRow[]> =>
 	store.sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
 
-/** The end that a gateway must know: that of the device's last pass, where it has several. */
+/** Returns the end of the device's last pass: a device can have several. */
 export async function desiredEnd(
 	context: AccessContext,
 	grant: store.GrantRow,

@@ -7,10 +7,8 @@ import { desiredEnd, loginOf } from './desired-end.ts';
 import * as gatewayStore from './gateway-store.ts';
 import * as store from './store.ts';
 
-/** The values that a gateway handed over with a device (`Entry.login`). */
 type Login = Readonly<Record<string, string>>;
 
-/** A grant as a gateway fetches it. */
 export interface FetchedGrant {
 	grantId: number;
 	mac: string | null;
@@ -19,19 +17,16 @@ export interface FetchedGrant {
 	untilMs: number;
 }
 
-/** The use that an answer makes of a device: none, listed without effect, or handed to the gateway. */
+/** How an answer uses a device: not at all, listed without effect, or sent to the gateway. */
 export type UseOf = (login: Login) => 'useless' | 'shown' | 'handed-out';
 
-/** Grants that are looked at for one answer. */
 const MAX_LOOKED_AT = 100;
-/** Longer than two polls of a gateway: so long a device that came back is listed again. */
+/** A returning device is listed for this long: longer than two polls of a gateway. */
 const AGAIN_MS = 90_000;
 
 /**
- * The grants that a polling gateway has to fetch, those first that it never got; stores the end that each was handed.
- *
- * Confirmed devices that come to the portal again follow: a confirmation does not prove that the gateway sent it, and the
- * gateway sends only devices here that it has not let in.
+ * Lists the grants that a polling gateway must fetch, and stores the end that each was sent. Confirmed
+ * devices that return to the portal come last: despite its confirmation, the gateway did not let them in.
  */
 export async function fetchGrants(
 	context: AccessContext,
@@ -80,7 +75,6 @@ async function fetchGrant(
 	return isStored ? { grantId: grant.id, mac, user, login, untilMs } : null;
 }
 
-/** Grants that a gateway has fetched and not confirmed, the newest first. */
 export async function unconfirmedGrants(
 	{ database, captiveSessions }: AccessContext,
 	gateway: RegisteredGateway,
@@ -95,7 +89,7 @@ export async function unconfirmedGrants(
 	);
 }
 
-/** Stores that a gateway carried out a grant that it fetched. Returns false when the grant is not wanted any more. */
+/** Stores that a gateway carried out a fetched grant. Returns false if the grant does not count any more. */
 export async function confirmFetched(
 	context: AccessContext,
 	gateway: RegisteredGateway,

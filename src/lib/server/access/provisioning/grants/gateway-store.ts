@@ -3,7 +3,6 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { exists } from '#lib/server/db/first.ts';
 import { OPEN, type GrantRow } from './store.ts';
 
-/** Grants of a gateway in an open state. */
 const openAt = (queries: Queries, gatewayId: number) =>
 	queries.selectFrom('grants').where('gateway_id', '=', gatewayId).where('state', 'in', OPEN);
 
@@ -12,7 +11,6 @@ interface After {
 	afterId: number;
 }
 
-/** Counts the open grants of a gateway with ids above `afterId`. */
 export async function countOpenAt(queries: Queries, { gatewayId, afterId }: After): Promise<number> {
 	const { count } = await openAt(queries, gatewayId)
 		.select(({ fn }) => fn.countAll<number | string>().as('count'))
@@ -21,7 +19,6 @@ export async function countOpenAt(queries: Queries, { gatewayId, afterId }: Afte
 	return Number(count);
 }
 
-/** The same grants, in order. */
 export const openGrantsAt = (
 	queries: Queries,
 	{ gatewayId, afterId }: After,
@@ -29,7 +26,6 @@ export const openGrantsAt = (
 ): Promise<GrantRow[]> =>
 	openAt(queries, gatewayId).selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
 
-/** Counts the devices that a gateway reports as online, or that hold a device slot there. */
 export async function countConnectedAt(queries: Queries, gatewayId: number): Promise<number> {
 	const { rows } = await sql<{ count: number | string }>`
 		select count(*) as count from (
@@ -40,7 +36,7 @@ export async function countConnectedAt(queries: Queries, gatewayId: number): Pro
 	return Number(rows[0]?.count ?? 0);
 }
 
-/** The last grant request of a gateway without an answer; null when none is missing. */
+/** Returns when the last request without an answer was sent (ms since the epoch). */
 export async function lastUnansweredAt(queries: Queries, gatewayId: number): Promise<number | null> {
 	const { at } = await openAt(queries, gatewayId)
 		.select(({ fn }) => fn.max('unanswered_at').as('at'))
@@ -48,7 +44,7 @@ export async function lastUnansweredAt(queries: Queries, gatewayId: number): Pro
 	return at;
 }
 
-/** Whether a gateway has a wanted grant, or one that was requested after `since` without an answer. */
+/** Whether a gateway has a wanted grant, or an unanswered request after `since`. */
 export const mayLetIn = (queries: Queries, gatewayId: number, since: number): Promise<boolean> =>
 	exists(
 		openAt(queries, gatewayId)
@@ -57,7 +53,7 @@ export const mayLetIn = (queries: Queries, gatewayId: number, since: number): Pr
 			.limit(1)
 	);
 
-/** Releases the wanted grants of a user, or of a device in all its passes, at a gateway. Returns their ids. */
+/** Releases the wanted grants of a user, or of a device in all its passes. Returns their ids. */
 export async function releaseDevice(
 	queries: Queries,
 	{ id, gateway_id: gatewayId, mac }: GrantRow,
@@ -73,7 +69,6 @@ export async function releaseDevice(
 	return (await own.returning('id').execute()).map((row) => row.id);
 }
 
-/** Wanted grants of a gateway. */
 const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>
 	queries
 		.selectFrom('grants')
@@ -82,12 +77,12 @@ const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'gran
 		.where('state', '=', state)
 		.where('released_at', 'is', null);
 
-/** The new end of a device that is online may wait this long behind devices that are not. */
+/** A new end for an online device may wait this long behind devices that are offline. */
 const NEW_END_MS = 30_000;
 
 /**
- * Grants that a gateway must fetch: those that it never got first, then the longest waiting. So a new end, which the
- * gateway never confirms for a device that is online, keeps no other device waiting.
+ * Never sent grants come first, then the longest waiting. A gateway never confirms a new end for an online
+ * device, so that must not block other devices.
  */
 export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
 	wantedAt(queries, gatewayId, 'granting')
@@ -97,7 +92,6 @@ export const waitingAt = (queries: Queries, gatewayId: number, limit: number): P
 		.limit(limit)
 		.execute();
 
-/** Grants that a gateway has fetched and not confirmed, the newest first. */
 export const fetchedAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
 	wantedAt(queries, gatewayId, 'granting')
 		.where('requested_end_at', 'is not', null)
@@ -106,7 +100,7 @@ export const fetchedAt = (queries: Queries, gatewayId: number, limit: number): P
 		.limit(limit)
 		.execute();
 
-/** Confirmed grants whose device the gateway sent to the portal again after that and after `since`, oldest first. */
+/** Lists confirmed grants whose device returned to the portal after the confirmation and after `since`. */
 export const confirmedAndBack = (
 	queries: Queries,
 	{ gatewayId, since }: { gatewayId: number; since: number },

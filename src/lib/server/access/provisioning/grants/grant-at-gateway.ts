@@ -8,7 +8,7 @@ import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
 import * as store from './store.ts';
 
-/** Interval of looks at a grant that its gateway fetches, while a buyer waits. */
+/** Interval of checks on a grant that its gateway fetches. */
 const FETCH_WAIT_MS = 5_000;
 
 /** Sends the desired end to a gateway that has not confirmed it. Returns when to run again. */
@@ -26,7 +26,7 @@ export async function grantAtGateway(
 	if (isSent && !isWaiting) return pass.untilMs;
 	const controller = controllerOf(gateway);
 	if (!controller) return awaitFetch(context, grant, pass);
-	// Stored before the call: whoever does not see the answer knows that there may be one.
+	// Stored before the call: after a crash, the next job knows that an answer may be missing.
 	const from = {
 		id: grant.id,
 		revision: grant.revision,
@@ -48,7 +48,7 @@ export async function grantAtGateway(
 	return isWaiting ? again : Math.min(again, pass.untilMs);
 }
 
-/** Waits for a gateway that fetches its grants, also for the new end of a device that is online. */
+/** Waits until the gateway fetches the grant, also for the new end of an online device. */
 async function awaitFetch({ database, clock }: AccessContext, grant: store.GrantRow, pass: OpenPass) {
 	const { id, revision } = grant;
 	const from = { id, revision, state: ['granted'], wanted: true } as const;

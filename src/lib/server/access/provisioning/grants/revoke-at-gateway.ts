@@ -7,16 +7,16 @@ import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-ga
 import { loginOf, isHeldByOther, othersOf } from './desired-end.ts';
 import * as store from './store.ts';
 
-/** A device that cannot be disconnected is tried for this long after the end that its gateway knows. */
+/** Retries continue for this long after the end that the gateway knows. */
 const REVOKE_MS = 24 * 60 * 60 * 1000;
-/** A user, whose unused time does not run down at the gateway: as long as a repair of the router takes, */
+/** For users, whose unused time does not run down at the gateway: a router repair may take this long. */
 const REVOKE_USER_MS = 90 * REVOKE_MS;
-/** hourly after the first day. */
+/** Retry interval for users after the first day. */
 const SELDOM_MS = 60 * 60 * 1000;
-/** A gateway may still carry out a request with a lost answer for this long: then it is revoked once more. */
+/** A gateway may carry out a request this late after a lost answer. Then it is revoked once more. */
 export const LATE_MS = 60_000;
 
-/** Disconnects the device or user of a grant. Returns when to run again, or null when that is done or given up. */
+/** Disconnects the device or user of a grant. Returns when to run again, or null when done or given up. */
 export async function revokeAtGateway(
 	context: AccessContext,
 	grant: store.GrantRow,
@@ -36,11 +36,11 @@ export async function revokeAtGateway(
 		await recordFailure(context, grant, gateway, result);
 		return retryRevoke(context, grant, gateway, endsItselfAt);
 	}
-	// Ends at the gateway by itself; a device that is not there may come back before.
+	// The gateway ends the access itself. An absent device may return before that.
 	if (result === 'impossible' && endsItselfAt > now) {
 		return controllerOf(gateway) ? Math.min(endsItselfAt, now + MAX_BACKOFF_MS) : endsItselfAt;
 	}
-	// Counts from before the call: the gateway may have looked before it carried out the late request.
+	// `now` is from before the call: the gateway may carry out the late request during it.
 	const lateAt = (grant.unanswered_at ?? -Infinity) + LATE_MS;
 	const isOver = stays || lateAt <= now;
 	await recordRevoked(context, grant, gateway, isOver ? 'revoked' : 'revoking');
@@ -76,9 +76,8 @@ async function retryRevoke(
 }
 
 /**
- * Stores that a device or user was disconnected. Other passes of the same device or user are requested again, because
- * they may have been disconnected with it.
- * @param state `revoking`: it is revoked once more when no late request can be carried out any more
+ * Requests other passes of the device again, because they may have been disconnected with it.
+ * @param state `revoking` to revoke again when no late request is possible
  */
 async function recordRevoked(
 	context: AccessContext,

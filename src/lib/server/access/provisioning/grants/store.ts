@@ -14,7 +14,6 @@ export const findGrant = (queries: Queries, id: number): Promise<GrantRow | null
 /** States in which the gateway may let the device in. */
 export const OPEN = ['granting', 'granted', 'revoking'] as const;
 
-/** Grants of a pass in an open state. */
 export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries
 		.selectFrom('grants')
@@ -24,11 +23,10 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 		.orderBy('id')
 		.execute();
 
-/** All grants of a pass. */
 export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
 
-/** Changes a grant if it is still in a state that the change was decided for. Returns null otherwise. */
+/** Changes a grant if it is still in a state that the caller expects. Returns null otherwise. */
 export async function changeGrant(
 	queries: Queries,
 	from: { id: number; state: readonly GrantRow['state'][]; wanted?: true; revision?: number },
@@ -44,7 +42,7 @@ export async function changeGrant(
 	return (await query.returningAll().executeTakeFirst()) ?? null;
 }
 
-/** Revokes a grant that its gateway may just have carried out late, unless the pass wants it (again). */
+/** Revokes a grant that its gateway may have carried out late, unless the pass wants it. */
 export async function revokeAgain(queries: Queries, id: number, now: number): Promise<void> {
 	await queries
 		.updateTable('grants')
@@ -59,7 +57,7 @@ export async function revokeAgain(queries: Queries, id: number, now: number): Pr
 		.execute();
 }
 
-/** Requests a grant again: earlier answers, and a call on its way, no longer count. */
+/** Requests a grant again. Earlier answers and a call in progress do not count. */
 export async function requestAgain(queries: Queries, id: number, now: number): Promise<void> {
 	await queries
 		.updateTable('grants')
@@ -76,10 +74,7 @@ export async function requestAgain(queries: Queries, id: number, now: number): P
 		.execute();
 }
 
-/**
- * Other wanted grants of the same device at some gateways (those that share their clients with the grant's own). For a
- * user: those of the same pass.
- */
+/** For a user, lists its other grants of the same pass. */
 export function sameDevice(
 	queries: Queries,
 	grant: GrantRow,
@@ -101,10 +96,9 @@ export function sameDevice(
 	).execute();
 }
 
-/** Limit of passes per device. */
 const MAX_SAME_DEVICE = 20;
 
-/** Whether a grant was released after an instant at a gateway that lets the device in until later. */
+/** Whether a grant was released after `since` while its gateway still lets the device in. */
 export async function hasMovedIn(
 	queries: Queries,
 	pass: { passId: number; gatewayIds: readonly number[]; since: number },
@@ -124,6 +118,5 @@ export async function hasMovedIn(
 	return row !== undefined;
 }
 
-/** Whether the pass wants a grant: it was not released, and is not being revoked. */
 export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
 	releasedAt === null && state !== 'revoking';
