@@ -11,25 +11,21 @@ import {
 import { adapterOf } from './registry.ts';
 import type { GatewayRow } from './store.ts';
 
-/** A gateway with its secrets opened. */
+/** A gateway with decrypted secrets. */
 export interface RegisteredGateway extends GatewayFacts {
 	id: number;
 	routerId: number;
 	kind: GatewayKind;
-	/** The vendor's name of the kind. */
 	title: string;
 	name: string;
-	/** 144 random bits in its portal address. */
+	/** 144 random bits, part of its portal address. */
 	key: string;
-	/** Last time it responded on an authenticated channel; null before the first time. */
+	/** Last response on an authenticated channel; null before the first. */
 	seenAt: number | null;
-	/** Start of the current outage; null while it responds. */
 	unresponsiveSince: number | null;
-	/** Its clock minus ours, as last measured. */
 	clockOffsetMs: number | null;
-	/** Why the last command failed, as a sentence; null if it succeeded. */
+	/** A sentence about the last command if it failed; null if it succeeded. */
 	trouble: string | null;
-	/** Devices online, as it last reported; null if it does not report them. */
 	onlineCount: number | null;
 	createdAt: number;
 }
@@ -40,7 +36,6 @@ const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
 const secretContext = (name: string) => `gateway-secret:${name}`;
 const credentialsContext = (name: string) => `gateway-credentials:${name}`;
 
-/** A new key, as columns. */
 export function newKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sealed'> {
 	const key = gatewayKey();
 	const key_hash = sha256(key);
@@ -50,7 +45,6 @@ export function newKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sea
 export const sealSecret = (secrets: Secrets, name: string, secret: string): string =>
 	secrets.encrypt(secret, secretContext(name));
 
-/** @returns null if there are no credentials */
 export const sealCredentials = (
 	secrets: Secrets,
 	name: string,

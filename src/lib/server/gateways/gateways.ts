@@ -14,7 +14,6 @@ export type { RegisteredGateway } from './gateway-record.ts';
 
 export type Gateways = ReturnType<typeof createGateways>;
 
-/** The registered gateways of all routers. */
 export function createGateways(database: Database, clock: Clock, secrets: Secrets) {
 	const { db } = database;
 	const bind = binder({ database, clock, secrets });
@@ -25,7 +24,6 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		list: async () => openAll(await store.listGateways(db, MAX_LISTED)),
 		byName: async (name: string) => openOne(await store.findGateway(db, 'name', name)),
 		byId: async (id: number) => openOne(await store.findGateway(db, 'id', id)),
-		/** Finds a gateway by the key in its portal address. */
 		byKey: async (key: string) =>
 			GATEWAY_KEY_PATTERN.test(key) ? openOne(await store.findGateway(db, 'key_hash', sha256(key))) : null,
 		bySite: bind(gatewayBySite),
@@ -34,19 +32,17 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)),
 		sharingConsole,
-		/** How a returning buyer signs in at the hotspot of a router. */
 		signInMethodAt: async (routerId: number) =>
 			signInMethodOf(openAll(await store.gatewaysOfRouter(db, routerId))),
 		recordStatus: bind(recordStatus),
 		rotate: bind(rotateGateway),
-		/** Deletes a gateway with its captive sessions and grants. */
 		remove: (queries: Queries, { id }: RegisteredGateway) => store.removeGateway(queries, id)
 	};
 }
 
 /**
- * Finds gateways that share a console or device, so that a grant at one is valid at all of them: several gateways of
- * a UniFi site, or a MikroTik that serves two routers.
+ * Finds gateways that share a console or device, because a grant at one is valid at all of them. Examples:
+ * gateways of one UniFi site, or a MikroTik that serves two routers.
  * @returns their ids, including the gateway's own
  */
 async function sharingConsole(
@@ -62,7 +58,6 @@ async function sharingConsole(
 	return [id, ...same.map((other) => other.id)];
 }
 
-/** Finds a UniFi gateway: by site, and by access point if several share the site's name. */
 async function gatewayBySite(
 	context: GatewaysContext,
 	site: string,
@@ -72,6 +67,6 @@ async function gatewayBySite(
 	const byPoint = found.find(
 		({ settings }) => accessPoint !== null && settings.accessPoints?.includes(accessPoint)
 	);
-	// A new access point at a site with one gateway belongs to that gateway.
+	// A new access point belongs to the only gateway of its site.
 	return byPoint ?? (found.length === 1 ? (found[0] ?? null) : null);
 }

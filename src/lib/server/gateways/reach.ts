@@ -7,10 +7,9 @@ const HTTP_TIMEOUT_MS = 10_000;
 const PROGRAM_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** HTTP clients kept for gateways with their own certificate; the oldest is closed first. */
+/** HTTP clients kept for gateways with their own certificate. The oldest is closed first. */
 const MAX_CERTIFICATES = 200;
 
-/** Network and processes for adapters, see Reach. */
 export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 	const http = createOperatorHttp({ timeoutMs: HTTP_TIMEOUT_MS });
 	const pinned = new Map<string, OperatorHttp>();

@@ -27,15 +27,10 @@ export interface GatewaysContext {
 	secrets: Secrets;
 }
 
-/** Upper bound of gateways in one installation that lists and checks look at. */
+/** Bounds the gateways that lists and checks read. */
 export const MAX_LISTED = 1_000;
 
-/**
- * Registers a gateway and generates its key and secrets.
- *
- * @param audit writes further rows in the same transaction
- * @throws GatewayInputError with every wrong field
- */
+/** `audit` writes rows in the same transaction. @throws GatewayInputError with every wrong field */
 export async function addGateway(
 	context: GatewaysContext,
 	input: GatewayInput,
@@ -82,14 +77,14 @@ function rowValues({ clock, secrets }: GatewaysContext, checked: CheckedGateway)
 	};
 }
 
-/** @throws GatewayInputError if a redirect or a RADIUS request could not be assigned to one gateway */
+/** @throws GatewayInputError if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(context: GatewaysContext, { settings }: CheckedGateway): Promise<void> {
 	const { site, accessPoints = [], nas } = settings;
 	if (site !== undefined) await checkSite(context, site, accessPoints);
 	if (nas !== undefined) await checkNas(context, nas);
 }
 
-/** Gateways of one UniFi site are distinguished by their access points. */
+/** Access points distinguish the gateways of one UniFi site. */
 async function checkSite(
 	context: GatewaysContext,
 	site: string,
@@ -104,7 +99,7 @@ async function checkSite(
 	throw new GatewayInputError([{ field: 'access-point', reason }]);
 }
 
-/** FreeRADIUS identifies clients by address and does not start with two clients of one address. */
+/** FreeRADIUS identifies clients by address, and does not start if two have the same. */
 async function checkNas({ database, secrets }: GatewaysContext, nas: string): Promise<void> {
 	const registered = (await store.listGateways(database.db, MAX_LISTED)).map((row) =>
 		openGateway(row, secrets)
@@ -115,7 +110,6 @@ async function checkNas({ database, secrets }: GatewaysContext, nas: string): Pr
 	throw new GatewayInputError([{ field: 'nas', reason }]);
 }
 
-/** UniFi gateways with this site name. */
 export const gatewaysOfSite = async (
 	{ database, secrets }: GatewaysContext,
 	site: string
@@ -124,7 +118,7 @@ export const gatewaysOfSite = async (
 		.map((row) => openGateway(row, secrets))
 		.filter(({ settings }) => settings.site === site);
 
-/** Replaces the key or secrets of a gateway; the old ones stop working at once. @throws GatewayInputError */
+/** Replaces the key or secrets. The old ones stop working at once. @throws GatewayInputError */
 export async function rotateGateway(
 	{ database, clock, secrets }: GatewaysContext,
 	gateway: RegisteredGateway,

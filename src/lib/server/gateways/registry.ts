@@ -14,10 +14,9 @@ import { unifi } from './unifi/adapter.ts';
 
 const ADAPTERS: Readonly<Record<GatewayKind, Gateway>> = { opennds, mikrotik, coova, unifi, hostapd };
 
-/** The adapter of a kind of gateway. */
 export const adapterOf = (kind: GatewayKind): Gateway => ADAPTERS[kind];
 
-/** Asks a gateway that we call for its status; null for other kinds. */
+/** Returns null for gateways that we never call. */
 export async function gatewayStatus(
 	kind: GatewayKind,
 	facts: GatewayFacts,

@@ -24,7 +24,6 @@ export const gatewaysOfKind = (
 ): Promise<GatewayRow[]> =>
 	queries.selectFrom('gateways').selectAll().where('kind', '=', kind).orderBy('id').limit(limit).execute();
 
-/** Settings of all gateways of a kind, without their sealed columns. */
 export const settingsOfKind = (
 	queries: Queries,
 	kind: GatewayRow['kind'],
@@ -63,7 +62,7 @@ export const gatewaysOfRouters = (
 		.limit(limit)
 		.execute();
 
-/** Saves changed columns; writes nothing if all values are known. */
+/** Writes nothing if no value has changed. */
 export async function updateStatus(
 	queries: Queries,
 	row: GatewayRow,
@@ -76,7 +75,6 @@ export async function updateStatus(
 	await queries.updateTable('gateways').set(update).where('id', '=', row.id).execute();
 }
 
-/** Puts a router on sale again after one of its gateways has responded. */
 export async function markRouterOnline(queries: Queries, routerId: number): Promise<void> {
 	await queries
 		.updateTable('routers')
@@ -93,7 +91,7 @@ export const updateGateway = (
 ): Promise<GatewayRow> =>
 	queries.updateTable('gateways').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
-/** Its captive sessions and grants are deleted by cascade. */
+/** Deletes its captive sessions and grants by cascade. */
 export async function removeGateway(queries: Queries, id: number): Promise<void> {
 	await queries.deleteFrom('gateways').where('id', '=', id).execute();
 }

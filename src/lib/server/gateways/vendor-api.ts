@@ -2,20 +2,20 @@ import { Unavailable, type GatewayFacts, type Reach } from './gateway.ts';
 
 export interface Answer {
 	status: number;
-	/** Parsed JSON; null if it is none. */
+	/** Parsed JSON; null if the response has none. */
 	body: unknown;
 	headers: Record<string, string>;
 }
 
 export interface Call {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Appended to the base URL of the API. */
+	/** Appended to the API's base URL. */
 	path: string;
 	body?: Record<string, unknown>;
 	headers: Record<string, string>;
 }
 
-/** Calls the API of a gateway. @throws Unavailable */
+/** @throws Unavailable */
 export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Answer> {
 	const { api, apiCertificate } = facts.settings;
 	if (api === undefined) {
@@ -51,7 +51,7 @@ export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reac
 	throw new Unavailable(outcome.sent ? `${host} closed the connection.` : `${host} cannot be reached.`);
 }
 
-/** Awaits a part of a status; its failure becomes a problem. */
+/** Awaits a part of a status. Turns its failure into a problem. */
 export async function orProblem<T>(problems: string[], part: Promise<T>): Promise<T | null> {
 	try {
 		return await part;

@@ -10,8 +10,8 @@ import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 
 /**
- * Accounting (RFC 2866): reports of a gateway on the connections of its devices. Reports may repeat, be late and change
- * order; the resulting rows are the same. Connections without a pass are kept, because owners want to see them.
+ * A report on a device's connection (accounting, RFC 2866). Reports may repeat, be late and change order; the
+ * resulting rows are the same. Connections without a pass are kept, because owners want to see them.
  */
 export interface AccountingReport {
 	status: 'start' | 'interim' | 'stop' | 'on' | 'off';
@@ -36,7 +36,6 @@ export interface AccountingReport {
 	cause: string | null;
 }
 
-/** A report with its MAC address normalised, and its time by our clock. */
 type TimedReport = AccountingReport & { at: number };
 
 type Connection = connectionStore.ConnectionRow;
@@ -48,14 +47,13 @@ const UNNAMED: Named = { pass_id: null, told_until: null };
 
 /** Event-Timestamp counts whole seconds. */
 const SAME_OFFSET_MS = 2_000;
-/** A Start so long after the end of a connection with the same id is a new connection. */
+/** A Start this long after the end of a connection with the same id is a new connection. */
 const REUSED_MS = 5_000;
 /** Reports with a longer delay do not measure the clock, because Acct-Delay-Time may be wrong. */
 const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
-/** Limit for Acct-Delay-Time. */
+/** Limits Acct-Delay-Time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Records an accounting report. Reports may repeat. */
 export async function account(
 	context: AccessContext,
 	gateway: RegisteredGateway,
@@ -108,7 +106,7 @@ async function updateConnection(
 
 const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
 
-/** Finds or inserts the row of a connection. A reused Acct-Session-Id is a new connection. */
+/** Finds or inserts a row. A reused Acct-Session-Id is a new connection. */
 async function connectionFor(
 	context: AccessContext,
 	trx: Tx,
@@ -149,7 +147,6 @@ async function connectionFor(
 	return { row, isNew: true };
 }
 
-/** Adds the pass if a later report names it. */
 async function identified(
 	context: AccessContext,
 	trx: Tx,
@@ -164,7 +161,7 @@ async function identified(
 	return { ...row, ...named };
 }
 
-/** The pass in Class, or else in the username, and the end in Class. */
+/** Reads the pass from Class, or else from the username, and the end from Class. */
 function namedPass({ className, user }: AccountingReport): Named {
 	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
 	return id === undefined
@@ -186,7 +183,7 @@ async function passOf(
 		if (pass.kind === 'unknown') return UNNAMED;
 		return { pass_id: passId, told_until: toldUntil ?? (pass.kind === 'runs' ? pass.untilMs : null) };
 	}
-	// Access points name a device with a per-client password by its MAC address, or not at all.
+	// With per-client passwords, access points send the MAC address as the username, or no username.
 	const isKey = gatewayKind === 'hostapd' && (user === null || normaliseMac(user) === mac);
 	if (status !== 'start' || mac === null || !isKey) return UNNAMED;
 	const { access_kind: kind } = await routers.known(trx, routerId);
@@ -198,7 +195,6 @@ async function passOf(
 	return pass.kind === 'runs' ? { pass_id: only, told_until: pass.untilMs } : UNNAMED;
 }
 
-/** Releases the slot of a device without open connections. */
 async function releaseIfOffline(
 	{ clock }: AccessContext,
 	trx: Tx,
@@ -209,7 +205,6 @@ async function releaseIfOffline(
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
-/** Takes a slot for the device of an open connection, and schedules the end of the connection. */
 async function keepSlot(
 	{ clock, jobs }: AccessContext,
 	trx: Tx,
@@ -223,7 +218,7 @@ async function keepSlot(
 	let isIn = pass.kind === 'runs';
 	if (pass.kind === 'runs' && mac !== null) {
 		const slot = { passId, gatewayId, mac, maxDevices: pass.pass.max_devices };
-		// A connection whose disconnect failed takes no slot: the device has to sign in again.
+		// A connection whose disconnect failed takes no slot: the device must sign in again.
 		const mayTake = disconnect === 'none' || (await holdsSlot(trx, slot));
 		isIn = mayTake && (await takeSlot(trx, jobs, slot, now));
 	}
@@ -235,7 +230,7 @@ async function keepSlot(
 	}
 }
 
-/** Closes all connections of an access server that started or stopped (Accounting-On, Accounting-Off). */
+/** Closes all connections after the access server started or stopped (Accounting-On, Accounting-Off). */
 async function closeAll(
 	context: AccessContext,
 	trx: Tx,

@@ -8,9 +8,8 @@ import type { AccessContext } from '../access/provisioning/context.ts';
 import { pskChoice } from './psk.ts';
 
 /**
- * Answers a RADIUS server (FreeRADIUS with rlm_rest, see gateways/freeradius) for one gateway.
- *
- * Each answer holds the time until the absolute end of the pass, so a new login never extends it.
+ * Answers FreeRADIUS (rlm_rest, see gateways/freeradius) for one gateway. Each answer holds the time until
+ * the absolute end of the pass, so a new login never extends it.
  */
 
 export interface Login {
@@ -21,9 +20,8 @@ export interface Login {
 }
 
 /**
- * `known`: the RADIUS server compares the password. `keys`: the access point tries these Wi-Fi passwords. `unknown`: no
- * such user. `refused`: `message` reaches the device, and problemOf (captive-sessions/fields.ts) recognises it when a
- * gateway redirects with it.
+ * `known`: the RADIUS server compares the password. `keys`: the access point tries these Wi-Fi passwords.
+ * `refused`: `message` reaches the device. problemOf (captive-sessions/fields.ts) recognises it later.
  */
 export type LoginAnswer =
 	| { kind: 'known'; password: string; terms: Terms }
@@ -54,7 +52,7 @@ export async function authorize(
 	login: Login
 ): Promise<LoginAnswer> {
 	const { database, clock, gateways, passes } = context;
-	// A rejected login is a sign of life as well.
+	// A rejected login is also a sign of life.
 	await gateways.recordStatus(gateway.id, { seen: true });
 	const device = await keyRequest(context, gateway, login);
 	if (device !== null) return keysFor(context, gateway, device);
@@ -66,7 +64,7 @@ export async function authorize(
 	return { kind: 'known', password: passes.passwordOf(pass.pass), terms: termsOf([pass], now) };
 }
 
-/** Answers after the password was right. Takes the device slot. */
+/** Answers after the password check succeeded. Takes the device slot. */
 export async function accepted(
 	context: AccessContext,
 	gateway: RegisteredGateway,
@@ -112,8 +110,8 @@ function termsOf(passes: readonly RunningPass[], now: number): Terms {
 }
 
 /**
- * The MAC address in a request for per-client passwords; null for other requests. Only access points may ask for them:
- * at a hotspot anybody could type a MAC address as username and sign in without a password.
+ * Returns the MAC address in a request for per-client passwords; null for other requests. Only access points
+ * may ask: at a hotspot anybody could type a MAC address as the username and sign in without a password.
  */
 async function keyRequest(
 	{ database, routers }: AccessContext,
@@ -143,7 +141,7 @@ async function keysFor(
 	};
 }
 
-/** The running pass of a user at the gateway's router, or the answer if there is none. */
+/** Returns the user's running pass at the gateway's router, or the answer if there is none. */
 async function passFor(
 	{ database: { db }, clock }: AccessContext,
 	{ routerId }: RegisteredGateway,

@@ -2,14 +2,13 @@ import { createSocket } from 'node:dgram';
 import { randomId, readResponse, requestPacket, type RequestAttributes, type RequestKind } from './packet.ts';
 
 /**
- * Result of a Disconnect- or CoA-Request (RFC 5176). `gone`: the gateway does not know the connection. `refused`: with
- * `errorCause` of RFC 5176, 3.5. `silent`: no response, for example because the secret is wrong.
+ * The result of a Disconnect- or CoA-Request (RFC 5176). `gone`: the gateway does not know the connection.
+ * `refused`: `errorCause` of section 3.5. `silent`: no response, for example because the secret is wrong.
  */
 export type Asked =
 	{ kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null } | { kind: 'silent' };
 
 export interface AccessServer {
-	/** Address or host name. */
 	host: string;
 	port: number;
 	secret: string;
@@ -37,7 +36,7 @@ export function ask(
 			resolve(asked);
 		};
 		const limit = setTimeout(() => end({ kind: 'silent' }), ANSWER_MS);
-		// An ICMP error, for example "port unreachable", counts as no response.
+		// An ICMP error such as "port unreachable" counts as no response.
 		socket.once('error', () => end({ kind: 'silent' }));
 		socket.on('message', (bytes) => {
 			const answer = readResponse(kind, request, bytes, secret);

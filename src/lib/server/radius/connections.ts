@@ -11,19 +11,19 @@ import type { RequestAttributes, RequestKind } from './packet.ts';
 
 type Connection = store.ConnectionRow;
 
-/** Session-Timeout has ended a connection so long after its end. */
+/** Session-Timeout has ended a connection this long after its end. */
 const MARGIN_MS = 5 * 60_000;
-/** Used instead of Session-Timeout if the end at the gateway is unknown. */
+/** Replaces Session-Timeout if the end at the gateway is unknown. */
 const UNKNOWN_END_MS = 24 * 60 * 60_000;
-/** After these the buyer has to sign in again for added time. */
+/** After these attempts, the buyer must sign in again to use added time. */
 const MAX_PROLONG_ATTEMPTS = 3;
 
 /**
  * Ends or prolongs a RADIUS connection (job CONNECTION_JOB).
  *
- * A connection ends when its pass is over or its device has lost its slot; it is prolonged when time was added. Requests
- * repeat until the gateway confirms, the connection is reported as stopped, or its Session-Timeout has passed.
- * @returns when to run again, or null if the connection is settled
+ * A connection ends when its pass is over or its device has lost its slot. Added time prolongs it. Requests
+ * repeat until the gateway confirms, reports a stop, or its Session-Timeout has passed.
+ * @returns when to run again; null if the connection is settled
  */
 export async function settleConnection(context: AccessContext, id: number): Promise<number | null> {
 	const { database, gateways, concurrencyLimit } = context;
@@ -37,7 +37,7 @@ export async function settleConnection(context: AccessContext, id: number): Prom
 	});
 }
 
-/** When the connection should end; null for now. */
+/** Returns null to end the connection now. */
 async function desiredEnd(
 	{ database: { db }, clock }: AccessContext,
 	{ pass_id: passId, mac }: Connection
@@ -131,14 +131,14 @@ async function send(
 
 const takesCoA = ({ kind }: RegisteredGateway) => kind !== 'hostapd';
 
-/** Where a gateway accepts Disconnect- and CoA-Requests; null if unknown. */
+/** The address for Disconnect- and CoA-Requests; null if unknown. */
 export function serverOf({ settings, credentials }: RegisteredGateway): AccessServer | null {
 	const { nas, nasPort = DYNAMIC_AUTHORISATION_PORT } = settings;
 	const { radiusSecret: secret } = credentials;
 	return nas === undefined || secret === undefined ? null : { host: nas, port: nasPort, secret };
 }
 
-/** The attributes that identify a connection. hostapd rejects unknown attributes, and all given ones must match. */
+/** hostapd rejects unknown attributes, and all given ones must match. */
 function namesOf(row: Connection, { kind }: RegisteredGateway): Omit<RequestAttributes, 'eventTimestamp'> {
 	const acctSessionId = row.acct_session_id;
 	if (kind === 'hostapd') {

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * RADIUS packets of RFC 5176: Disconnect- and CoA-Requests with Message-Authenticator (RFC 3579) and Event-Timestamp, and
- * their responses. The npm package `radius` 1.1.4 computes the Message-Authenticator of these codes wrongly.
+ * RADIUS packets of RFC 5176, with Message-Authenticator (RFC 3579) and Event-Timestamp. The npm package
+ * `radius` 1.1.4 computes the Message-Authenticator of these codes wrongly.
  */
 
 export const CODES = {
@@ -11,7 +11,7 @@ export const CODES = {
 } as const;
 export type RequestKind = keyof typeof CODES;
 
-/** Attributes that we send or read: RFC 2865, 2866, 2869, 5176. */
+/** RFC 2865, 2866, 2869 and 5176. */
 const ATTRIBUTES = {
 	userName: 1,
 	framedIp: 8,
@@ -24,7 +24,6 @@ const ATTRIBUTES = {
 	errorCause: 101
 } as const;
 
-/** Attributes that identify a connection, and its new Session-Timeout. */
 export interface RequestAttributes {
 	userName?: string | undefined;
 	/** Dotted IPv4 address. */
@@ -69,7 +68,7 @@ const ORDER = [
 	'eventTimestamp'
 ] as const satisfies readonly (keyof RequestAttributes)[];
 
-/** Builds a signed request. @param id 0 to 255 */
+/** @param id 0 to 255 */
 export function requestPacket(
 	kind: RequestKind,
 	id: number,
@@ -87,7 +86,7 @@ export function requestPacket(
 	packet.writeUInt8(CODES[kind].request, 0);
 	packet.writeUInt8(id, 1);
 	packet.writeUInt16BE(packet.length, 2);
-	// Computed over the packet with both signatures zero (RFC 5176, 3.4). First attribute, as a defence against BlastRADIUS.
+	// Computed over the packet with both signatures zero (RFC 5176, 3.4). First attribute, against BlastRADIUS.
 	createHmac('md5', secret)
 		.update(packet)
 		.digest()
@@ -101,7 +100,7 @@ const attribute = (type: number, value: Buffer) =>
 
 export type DynamicAnswer = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
 
-/** Reads the response to a request; null if it is invalid or its secret is wrong. */
+/** Returns null if the response is invalid or its secret is wrong. */
 export function readResponse(
 	kind: RequestKind,
 	request: Buffer,
@@ -125,7 +124,7 @@ export function readResponse(
 	return { kind: 'nak', errorCause: cause?.length === 4 ? cause.readUInt32BE(0) : null };
 }
 
-/** Message-Authenticator is optional in responses, but must be right. */
+/** Message-Authenticator is optional in responses, but must be valid if present. */
 function isSigned(packet: Buffer, attributes: readonly Attribute[], secret: string): boolean {
 	const own = attributes.find(({ type }) => type === ATTRIBUTES.messageAuthenticator);
 	if (!own) return true;

@@ -6,9 +6,9 @@ import { ask } from './coa.ts';
 import * as connectionStore from '../access/device-slots/connection-store.ts';
 
 /**
- * Probes a gateway with a Disconnect-Request for a connection that does not exist (RFC 5176). Any response with the right
- * secret proves that it is alive, usually Session-Context-Not-Found. `silent` only if it has ended a connection for us
- * before; otherwise requests may never have reached it, and the result is `unknown`.
+ * The result of a Disconnect-Request for a connection that does not exist (RFC 5176). `answers`: any response
+ * with the right secret, usually Session-Context-Not-Found. `silent`: none, though it has ended a connection
+ * for us before. `unknown`: requests may never have reached it.
  */
 export type Life = 'answers' | 'silent' | 'unknown';
 

@@ -7,22 +7,21 @@ interface Memory {
 	at: number;
 	/** Incomplete offers since the device last joined. */
 	count: number;
-	/** By pass id: number of the last incomplete offer that held it. */
+	/** By pass id: number of the last incomplete offer that held the pass. */
 	lastIn: Map<number, number>;
 	last: readonly number[];
 	/** The offer with which the device last joined. */
 	good: readonly number[];
 }
 
-/** Remembered devices. */
 const MAX_DEVICES = 2_000;
 const REMEMBERED_MS = 30 * 60_000;
 
 export type Offers = ReturnType<typeof createOffers>;
 
 /**
- * Remembers which per-client passwords each device was offered. A device that asks again without having joined is offered
- * the least recently offered ones first, so that every password comes up. In memory only: a new process starts over.
+ * Remembers the per-client passwords offered to each device, in memory only. A device that asks again without
+ * joining is offered the least recent ones first, so that every password comes up.
  */
 export function createOffers() {
 	const known = new Map<string, Memory>();
@@ -33,18 +32,13 @@ export function createOffers() {
 		return memory && Math.abs(now - memory.at) < REMEMBERED_MS ? memory : null;
 	}
 
-	/** The least recent device that was offered everything; without one, the least recent device. */
 	function leastNeeded(): string {
 		const entries = [...known];
 		return (entries.find(([, { count }]) => count === 0) ?? entries[0])?.[0] ?? '';
 	}
 
 	return {
-		/**
-		 * Orders passes for a device.
-		 * @param own passes of this device, the likeliest first
-		 * @param others other passes with a free slot, the likeliest first
-		 */
+		/** Both lists begin with the likeliest pass. The `others` have a free slot. */
 		ordered(device: Asking, own: readonly number[], others: readonly number[], now: number): number[] {
 			const memory = recall(device, now);
 			if (!memory) return [...own, ...others];
@@ -53,7 +47,7 @@ export function createOffers() {
 			const age = (id: number) => memory.lastIn.get(id) ?? 0;
 			return [...likely].sort((a, b) => age(a) - age(b));
 		},
-		/** Records the passes of an answer. @param isPart it left out some passes */
+		/** @param isPart the answer left out some passes */
 		offered(device: Asking, passIds: readonly number[], isPart: boolean, now: number): void {
 			const { count, lastIn, good } = recall(device, now) ?? { count: 0, lastIn: new Map(), good: [] };
 			const number = isPart ? count + 1 : count;
@@ -64,7 +58,6 @@ export function createOffers() {
 			known.set(key, { at: now, count: number, lastIn: later, last: passIds, good });
 			if (known.size > MAX_DEVICES) known.delete(leastNeeded());
 		},
-		/** The passes of the last answer; empty if unknown. */
 		lastOffered: (device: Asking, now: number): readonly number[] => recall(device, now)?.last ?? [],
 		/** Records that the device has joined: the last offer held its password. */
 		joined(device: Asking): void {

@@ -5,30 +5,30 @@ import type { AccessContext } from '../access/provisioning/context.ts';
 import type { Asking } from './psk-offers.ts';
 
 /**
- * Chooses the Wi-Fi passwords for a device where each pass has its own (per-client PSK).
+ * Chooses the Wi-Fi passwords for a device if each pass has its own (per-client PSK).
  *
- * Problem: the access point asks by MAC address before the device sends its password, and phones use a new MAC address
- * per network. So the passes of this device come first (bought in its captive sessions, or used before), then all passes
- * with a free slot. hostapd tries every Tunnel-Password of the answer.
- *
- * Rotation: with more passes than MAX_PASSWORDS, a device that asks again is offered the others (psk-offers.ts), so each
- * of n passes comes up within n / MAX_PASSWORDS tries. hostapd caches an answer for 30 seconds (RADIUS_ACL_TIMEOUT).
- *
- * Limit: hostapd up to 2.10 does not report which password matched (no Class; User-Name is the MAC address). With several
- * candidates the connection has no pass, takes no device slot, and ends with the earliest candidate (Session-Timeout).
+ * Problem: the access point asks by MAC address before the device sends its password. Phones use a new MAC
+ * address per network.
+ * Order: passes of this device (bought in its captive sessions, or used before), then all passes with a free
+ * slot. hostapd tries every Tunnel-Password of the answer.
+ * Rotation: a device that asks again is offered other passes (psk-offers.ts). Each of n passes comes up
+ * within n / MAX_PASSWORDS tries. hostapd caches an answer for 30 seconds (RADIUS_ACL_TIMEOUT).
+ * Limit: hostapd up to 2.10 does not report which password matched (no Class; User-Name is the MAC address).
+ * With several candidates the connection has no pass and takes no device slot. It ends with the earliest
+ * candidate (Session-Timeout).
  */
 
 /**
- * Passwords per answer. The access point derives a key from each, a few milliseconds of a small processor. hostapd reads
- * answers of up to 3,000 bytes; a password takes 21.
+ * The access point derives a key from each: a few milliseconds of a small processor. hostapd reads answers of
+ * up to 3,000 bytes; a password takes 21.
  */
 const MAX_PASSWORDS = 16;
-/** Passes with a free slot that are considered: so many of the newest and so many of the oldest. */
+/** Bounds the passes considered: this many of the newest and this many of the oldest. */
 const MAX_LOOKED_AT = 500;
 
 /**
- * Unused passes come first, because their buyers have had nothing yet: the newest (a device that joins has usually just
- * bought) alternate with the oldest. Every fourth pass is one that had a device before.
+ * Unused passes come first, because their buyers have had nothing yet. The newest (a joining device has
+ * usually just bought) alternate with the oldest. Every fourth pass had a device before.
  */
 const ORDER = ['newest', 'longest', 'newest', 'used'] as const;
 
@@ -46,10 +46,7 @@ function interleave(passes: readonly slots.PassWithRoom[]): number[] {
 	return [...taken];
 }
 
-/**
- * Chooses passes for a device, and records the offer.
- * @returns the passes in order; `full` if the only candidates have no free device slot
- */
+/** Records the offer. @returns the passes in order; `full` if no candidate has a free device slot */
 export async function pskChoice(
 	{ database: { db }, clock, offers }: AccessContext,
 	device: Asking

@@ -4,10 +4,10 @@ import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import { entryOf, insert } from './record.ts';
 import * as store from './store.ts';
 
-/** The longest pass and the time to pay for it. */
+/** Covers the longest pass and the time to pay for it. */
 const PAID_MS = 32 * 24 * 60 * 60 * 1000;
 
-/** Binds a purchase to a captive session. Returns false if the session does not exist. */
+/** Returns false if the captive session does not exist. */
 export async function bindPurchase(
 	context: CaptiveSessionsContext,
 	id: string,
@@ -29,7 +29,6 @@ export async function bindPurchase(
 	return true;
 }
 
-/** Moves the captive sessions of a purchase to the one that replaced it. */
 export async function moveToPurchase(
 	{ database, access }: CaptiveSessionsContext,
 	fromToken: string,

@@ -14,11 +14,11 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 export type { CaptiveSession } from './record.ts';
 export type { PurchaseAt, PurchaseDevice } from './purchase-device.ts';
 
-/** The calls to access/. Purchases are identified by the SHA-256 of their token. */
+/** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 export interface CaptiveSessionAccess {
-	/** A purchase was bound. @param isIn the gateway says that the device is online already */
+	/** @param isIn the gateway reports that the device is already online */
 	bound(tokenHash: string, isIn: boolean): Promise<void>;
-	/** The state of a device at a gateway that controls devices; null if nothing is known. */
+	/** For gateways that control devices. Returns null if nothing is known. */
 	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<DeviceState | null>;
 	move(tokenHash: string): Promise<boolean>;
 }
@@ -33,11 +33,11 @@ export interface CaptiveSessionsContext {
 export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
 
 /**
- * Captive sessions: redirects of gateways, one row per redirect.
+ * Captive sessions: one row per redirect from a gateway. The content is unverified: only the gateway decides
+ * whether a sign-in is valid.
  *
- * A random id in the URL names the row, because mini-browsers drop cookies. A purchase is bound to the captive sessions
- * in which it was made or opened; the newest one is the device that it lets online. The content is unverified: only the
- * gateway decides whether a sign-in is right.
+ * A random id in the URL names the row, because mini-browsers drop cookies. A purchase is bound to the
+ * captive sessions that made or opened it; the newest one names its device.
  */
 export function createCaptiveSessions(context: CaptiveSessionsContext) {
 	const bind = binder(context);
@@ -46,16 +46,15 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		find: bind(findCaptiveSession),
 		bind: bind(bindPurchase),
 		loginOf: bind(loginOf),
-		/** Gives the device slot of a purchase to the device on which it was last opened. Returns false if there is none. */
+		/** Moves the slots to the device that last opened the purchase. Returns false if none moved. */
 		move: (purchaseToken: string) => context.access.move(sha256(purchaseToken)),
 		carry: bind(moveToPurchase),
 		ofPurchase: bind(purchaseDevice),
 		finish: bind(finishSignIn),
 		earlierPurchase: bind(earlierPurchase),
 		onlineAt: bind(purchaseOnlineAt),
-		/** URL that makes the gateway redirect again; null if only the operating system's probes do. */
 		startAddress: (gateway: RegisteredGateway) => adapterOf(gateway.kind).startAddress(gateway),
-		/** Whether the gateway lets online only devices that we name, so that a purchase without a device has no effect. */
+		/** Returns whether the gateway connects only devices that we name: a purchase needs a device. */
 		needsDevice(gateway: RegisteredGateway): boolean {
 			const { controlMode, controller } = adapterOf(gateway.kind);
 			const mode = controlMode(gateway);

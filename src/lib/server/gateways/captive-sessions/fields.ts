@@ -2,13 +2,11 @@ import { isIP } from 'node:net';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { EntryRefused, type EntryProblem, type EntryRequest } from '../gateway.ts';
 
-/** Readers for the fields of a redirect. Every value has a limit. */
-
-/** Characters; no real redirect is longer. */
+/** Characters. No real redirect is longer. */
 export const MAX_ENTRY_LENGTH = 8_192;
 const MAX_URL_LENGTH = 2_048;
 
-/** Checks the size of a redirect. @throws EntryRefused if it is too long or empty */
+/** @throws EntryRefused if the redirect is too long or empty */
 export function checkSize({ address, fields }: EntryRequest): void {
 	if (address.length > MAX_ENTRY_LENGTH || String(fields).length > MAX_ENTRY_LENGTH) {
 		throw new EntryRefused('too-long', `A redirect has at most ${MAX_ENTRY_LENGTH} characters`);
@@ -16,16 +14,16 @@ export function checkSize({ address, fields }: EntryRequest): void {
 	if (fields.size === 0) throw new EntryRefused('missing', 'The redirect has no fields');
 }
 
-/** Missing values: RouterOS leaves `$(name)` in place, openNDS prints `(null)`. */
+/** Matches a missing value: RouterOS leaves `$(name)` in place, openNDS prints `(null)`. */
 const EMPTY = /^(\(null\)|\$\([\w-]+\))?$/;
 
-/** The first value of a field; '' if it is missing. */
+/** Returns the first value of a field; '' if it is missing. */
 export function field(fields: URLSearchParams, name: string): string {
 	const value = (fields.get(name) ?? '').trim();
 	return EMPTY.test(value) ? '' : value;
 }
 
-/** Reads a MAC address; null for ''. @throws EntryRefused if it is invalid */
+/** Returns null for ''. @throws EntryRefused if the address is invalid */
 export function clientMacOf(text: string): string | null {
 	if (text === '') return null;
 	const mac = normaliseMac(text);
@@ -35,14 +33,13 @@ export function clientMacOf(text: string): string | null {
 
 export const clientIpOf = (text: string): string | null => (isIP(text) === 0 ? null : text);
 
-/** An http or https URL, or null. */
 export function webAddressOf(text: string): string | null {
 	if (text === '' || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
 	const { protocol, href } = new URL(text);
 	return protocol === 'http:' || protocol === 'https:' ? href : null;
 }
 
-/** Decodes percent-encoding; returns an invalid text unchanged. */
+/** Decodes percent-encoding. Returns invalid text unchanged. */
 export function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
@@ -51,7 +48,7 @@ export function decoded(text: string): string {
 	}
 }
 
-/** Messages of RouterOS, FreeRADIUS and CoovaChilli; the first match counts. */
+/** Messages of RouterOS, FreeRADIUS and CoovaChilli. The first match counts. */
 const PROBLEMS: readonly [RegExp, EntryProblem][] = [
 	[/simultaneous|no more sessions|multiple logins|device/i, 'too-many-devices'],
 	[/uptime limit|time limit|expired|session limit|no (more )?time|quota|traffic limit/i, 'time-over'],
@@ -59,6 +56,5 @@ const PROBLEMS: readonly [RegExp, EntryProblem][] = [
 	[/invalid|password|reject|unknown user|not found|incorrect|denied/i, 'wrong-password']
 ];
 
-/** Why a gateway refused a sign-in, derived from its message. */
 export const problemOf = (message: string): EntryProblem =>
 	PROBLEMS.find(([pattern]) => pattern.test(message))?.[1] ?? 'unknown';

@@ -4,7 +4,7 @@ import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import { entryOf } from './record.ts';
 import * as store from './store.ts';
 
-/** SHA-256 of the token of the last purchase that a device made at a gateway. */
+/** Returns the SHA-256 of the token of a device's last purchase at a gateway. */
 export async function earlierPurchase(
 	{ database, clock }: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
@@ -16,10 +16,9 @@ export async function earlierPurchase(
 }
 
 /**
- * Finds the purchase that lets the device at an IP address online. Only useful if we see the devices' own addresses,
- * that is without NAT between the hotspot and this installation.
- *
- * @returns SHA-256 of the purchase's token; null if the device is unknown, or was redirected again after its sign-in
+ * Finds the purchase of the device that is online at an IP address. Works only without NAT between the
+ * hotspot and this installation, because NAT hides the devices' addresses.
+ * @returns SHA-256 of the token; null if the device is unknown, or was redirected again after its sign-in
  */
 export async function purchaseOnlineAt(
 	context: CaptiveSessionsContext,
@@ -35,7 +34,7 @@ export async function purchaseOnlineAt(
 		newest.purchase_token_hash === null && newest.client_mac !== null
 			? await store.newestPurchaseOf(database.db, gateway.id, newest.client_mac, now)
 			: newest;
-	// DHCP may have given the address to another device since.
+	// DHCP may have given the address to another device.
 	if (!paid || paid.client_ip !== clientIp || paid.purchase_token_hash === null) return null;
 	const isSignedIn =
 		(paid.tried_at !== null && newest.created_at <= paid.tried_at) ||
@@ -43,7 +42,7 @@ export async function purchaseOnlineAt(
 	if (isSignedIn) return paid.purchase_token_hash;
 	const adapter = adapterOf(gateway.kind);
 	if (adapter.finishes(gateway) !== 'waits') return null;
-	// Another system lets the device online and does not report it.
+	// Another system connects the device and does not report it.
 	if (adapter.controlMode(gateway) === 'external') return paid.purchase_token_hash;
 	const state = await access.stateOf(paid.purchase_token_hash, {
 		gatewayId: gateway.id,

@@ -1,6 +1,6 @@
 import { UNKNOWN, type ConfigSite } from '../gateway.ts';
 
-/** Where devices reach this installation. Not a URL, because that would lower-case the placeholder THIS-MACHINE. */
+/** The address at which devices reach this installation. A `URL` would lower-case THIS-MACHINE. */
 export interface PortalAddress {
 	origin: string;
 	protocol: string;

@@ -11,27 +11,25 @@ import * as store from './store.ts';
 
 export interface PurchaseAt {
 	token: string;
-	/** The router of the purchase. Gateways of other routers never see its password. */
+	/** Gateways of other routers never see the purchase's password. */
 	routerId: number;
 }
 
-/** The device that a purchase lets online. */
 export interface PurchaseDevice {
 	gateway: RegisteredGateway;
 	entry: Entry;
 	how: Finish['kind'];
-	/** Whether the browser was sent to the gateway: in this captive session, or recently in another one. */
+	/** The browser was sent to the gateway in this captive session, or recently in another one. */
 	tried: 'here' | 'elsewhere' | null;
 	/** null at gateways that do not control devices. */
 	deviceState: DeviceState | null;
 }
 
-/** Automatic sign-ins of a purchase keep this distance, so that gateway and portal do not redirect in a circle. */
+/** Separates automatic sign-ins of a purchase, so that gateway and portal do not redirect in a circle. */
 const RETRY_MS = 10 * 60 * 1000;
-/** Captive sessions of one purchase that are looked at. */
 const MAX_SESSIONS = 10;
 
-/** The newest device of a purchase; null if it was never opened behind a gateway of its router. */
+/** Returns the newest device; null if no device opened the purchase behind a gateway of its router. */
 export async function purchaseDevice(
 	context: CaptiveSessionsContext,
 	purchase: PurchaseAt
@@ -52,7 +50,7 @@ export async function purchaseDevice(
 	};
 }
 
-/** The next step of the browser at the gateway, marked as tried; null if there is none. */
+/** Returns the browser's next step at the gateway and marks it as tried; null if there is none. */
 export async function finishSignIn(
 	context: CaptiveSessionsContext,
 	purchase: PurchaseAt,

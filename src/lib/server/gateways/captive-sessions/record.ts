@@ -11,11 +11,10 @@ export interface CaptiveSession {
 	entry: Entry;
 }
 
-/** Time to choose, pay and come back. */
+/** Time to choose, pay and return. */
 const UNPAID_MS = 2 * 60 * 60 * 1000;
-/** Each new captive session deletes more expired ones than it adds. */
+/** More than one, so that expired rows do not accumulate. */
 const DELETED_PER_ENTRY = 20;
-/** Captive sessions of one gateway that `newestLogins` returns of each sort. */
 const MAX_NEWEST = 10;
 
 /** Part of the stored encryption: never rename. */
@@ -24,7 +23,7 @@ const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
 export const entryOf = (secrets: Secrets, row: store.CaptiveSessionRow): Entry =>
 	entryShape.parse(JSON.parse(secrets.decrypt(row.entry_sealed, sealContext(row.id_hash))));
 
-/** Stores an entry under a new random id. Only the hash of the id is kept. */
+/** Stores an entry under a new random id. Keeps only the hash of the id. */
 export async function insert(
 	{ database, clock, secrets }: CaptiveSessionsContext,
 	gatewayId: number,
@@ -50,7 +49,6 @@ export async function insert(
 	return id;
 }
 
-/** Reads a redirect and stores it. */
 export async function enter(
 	context: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
@@ -77,7 +75,7 @@ export async function findCaptiveSession(
 	return row && { id, entry: entryOf(secrets, row) };
 }
 
-/** Login data by row id; empty if the captive session has expired. */
+/** Returns an empty record if the captive session has expired. */
 export async function loginOf(
 	{ database, secrets }: CaptiveSessionsContext,
 	rowId: number
@@ -86,7 +84,7 @@ export async function loginOf(
 	return row ? entryOf(secrets, row).login : {};
 }
 
-/** Login data of the newest captive sessions of a gateway, with and without a purchase. */
+/** Returns login data of the newest captive sessions with a purchase, and of the newest of all. */
 export async function newestLogins(
 	{ database, clock, secrets }: CaptiveSessionsContext,
 	gateway: RegisteredGateway

@@ -9,11 +9,10 @@ export async function insert(queries: Queries, values: Insertable<CaptiveSession
 	await queries.insertInto('captive_sessions').values(values).execute();
 }
 
-/** Captive sessions that have not expired. */
 const current = (queries: Queries, now: number) =>
 	queries.selectFrom('captive_sessions').selectAll().where('expires_at', '>', now);
 
-/** @param gatewayId null: at any gateway */
+/** @param gatewayId null for any gateway */
 export function find(queries: Queries, gatewayId: number | null, idHash: string, now: number) {
 	const found = current(queries, now).where('id_hash', '=', idHash);
 	return first(gatewayId === null ? found : found.where('gateway_id', '=', gatewayId));
@@ -22,13 +21,11 @@ export function find(queries: Queries, gatewayId: number | null, idHash: string,
 export const findRow = (queries: Queries, id: number) =>
 	first(queries.selectFrom('captive_sessions').selectAll().where('id', '=', id));
 
-/** The `limit` newest captive sessions of a gateway, and the `limit` newest of those that led to a purchase. */
 export async function newest(queries: Queries, gatewayId: number, now: number, limit: number) {
 	const all = current(queries, now).where('gateway_id', '=', gatewayId).orderBy('id', 'desc').limit(limit);
 	return [...(await all.where('purchase_token_hash', 'is not', null).execute()), ...(await all.execute())];
 }
 
-/** Captive sessions of a purchase at the gateways of one router, newest first. */
 export const ofPurchase = (
 	queries: Queries,
 	{ tokenHash, routerId }: { tokenHash: string; routerId: number },
@@ -45,7 +42,6 @@ export const ofPurchase = (
 		.limit(limit)
 		.execute();
 
-/** The newest captive session of a device at a gateway that led to a purchase. */
 export const newestPurchaseOf = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
 	first(
 		current(queries, now)
@@ -57,7 +53,6 @@ export const newestPurchaseOf = (queries: Queries, gatewayId: number, clientMac:
 			.limit(1)
 	);
 
-/** The newest captive session of an IP address at a gateway. */
 export const newestFromIp = (queries: Queries, gatewayId: number, clientIp: string, now: number) =>
 	first(
 		current(queries, now)
@@ -87,7 +82,6 @@ export async function moveToPurchase(
 		.execute();
 }
 
-/** Deletes up to `limit` expired captive sessions. */
 export async function deleteExpired(queries: Queries, now: number, limit: number): Promise<void> {
 	const expired = queries
 		.selectFrom('captive_sessions')

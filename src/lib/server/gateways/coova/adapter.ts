@@ -13,9 +13,11 @@ import { EntryRefused, type EntryRequest, type EntryState, type Gateway } from '
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 
 /**
- * CoovaChilli's universal access method (src/redir.c): `?res=notyet&uamip=..&uamport=3990&challenge=..&mac=..&md=..`.
- * `md` is the upper-case MD5 of the URL before `&md=`, followed by the uamsecret; it reveals changed parameters. The
- * sign-in is `http://uamip:uamport/logon` with a CHAP response.
+ * CoovaChilli's universal access method (src/redir.c).
+ *
+ * Redirect: `?res=notyet&uamip=..&uamport=3990&challenge=..&mac=..&md=..`. `md` is the upper-case MD5 of the
+ * URL before `&md=`, followed by the uamsecret. It reveals changed parameters.
+ * Sign-in: `http://uamip:uamport/logon` with a CHAP response.
  */
 
 const DEFAULT_PORT = 3990;
@@ -27,7 +29,6 @@ const md5 = (...parts: (string | Buffer)[]) => {
 	return digest.digest();
 };
 
-/** Checks `md`. @throws EntryRefused if it is wrong */
 function checkSignature({ address }: EntryRequest, secret: string): void {
 	const at = address.lastIndexOf('&md=');
 	const given = at === -1 ? '' : address.slice(at + '&md='.length);

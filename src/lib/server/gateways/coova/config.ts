@@ -2,7 +2,7 @@ import { freeRadius } from '../freeradius/config.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
-/** Returns the configuration of CoovaChilli (/etc/chilli/config of Debian's and OpenWrt's package) and its RADIUS server. */
+/** Returns /etc/chilli/config (Debian's and OpenWrt's package) and the RADIUS server's configuration. */
 export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const [own = '10.1.0.1'] = facts.loginHosts;
 	const [address = own, port = '3990'] = own.split(':');

@@ -1,18 +1,20 @@
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 
 /**
- * Configuration of FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway: an instance of rlm_rest that asks us,
- * and a virtual server for the gateway's own client. Names, key and secrets consist of letters, digits, hyphens and
- * underscores (gateways/settings/), so FreeRADIUS expands nothing in them; values of a request are quoted.
+ * FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway.
+ *
+ * Parts: an instance of rlm_rest that asks us, and a virtual server for the gateway's own client.
+ * Quoting: names, key and secrets have only letters, digits, hyphens and underscores (gateways/settings/).
+ * FreeRADIUS expands nothing in them. Values of a request are quoted.
  */
 
 const ROOT = '/etc/freeradius/3.0';
-/** Our answer takes milliseconds; after this time the gateway asks again. */
+/** Our answer takes milliseconds. After this time the gateway asks again. */
 const TIMEOUT_SECONDS = '2.0';
 
-/** Fields of our calls: name in the JSON, and FreeRADIUS's expression for the value. */
+/** JSON field names, with FreeRADIUS expressions for their values. */
 const LOGIN = { user: '%{User-Name}', mac: '%{Calling-Station-Id}' };
-/** An access point that asks by MAC address may send the address only as the username. */
+/** Some access points send the MAC address only as the username. */
 const LOGIN_BY_ADDRESS = { ...LOGIN, mac: '%{%{Calling-Station-Id}:-%{User-Name}}' };
 const REPORT = {
 	status: '%{integer:Acct-Status-Type}',
@@ -42,9 +44,8 @@ const indented = (text: string, depth: number) =>
 		.map((line) => (line === '' ? '' : '\t'.repeat(depth) + line))
 		.join('\n');
 
-/** Returns the parts of the configuration for a gateway that asks RADIUS. */
 export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
-	// Suffixes begin with an underscore, which gateway names cannot contain: `lobby` and `lobby-inner` do not collide.
+	// Gateway names cannot contain the underscore of a suffix: `lobby_inner` and `lobby-inner` do not collide.
 	const name = `airtill-${site.gateway.name}`;
 	const hasEap = site.router === null || site.router.accessKind === 'wpa_enterprise';
 	return [
@@ -120,7 +121,7 @@ ${[
 	return hasEap ? `${rest}\n${eapText(name)}` : rest;
 }
 
-/** PEAP and TTLS, without TLS 1.3: 3.2.1 does not finish EAP over it with all clients. */
+/** Leaves out TLS 1.3: FreeRADIUS 3.2.1 does not finish EAP over it with all clients. */
 const eapText = (name: string) => `# WPA Enterprise. Replace Debian's self-signed certificate with your own
 # (for a name that devices can check; usage: server authentication).
 eap ${name}_eap {
@@ -213,15 +214,15 @@ ${hasEap ? innerText(name, ask) : ''}`;
 }
 
 /**
- * Answers to EAP are always signed; FreeRADIUS before 3.2.5 signs others only on request. RouterOS 7.15 and later, and
- * hostapd with radius_require_message_authenticator, drop unsigned answers.
+ * FreeRADIUS signs all answers to EAP; before 3.2.5 it signs others only on request. RouterOS 7.15 and later
+ * drops unsigned answers. So does hostapd with radius_require_message_authenticator.
  */
 const SIGNED = `# Filled in when the answer is sent.
 update reply {
 	&Message-Authenticator := 0x00
 }`;
 
-/** Comments the client out: FreeRADIUS does not start if two gateways have the same placeholder address. */
+/** FreeRADIUS does not start if two gateways have the same placeholder address. */
 const withoutAddress = (client: string) =>
 	[
 		'# NOT ACTIVE YET: the address of this gateway is unknown. Register the gateway again with --nas ADDRESS (then a pass',
@@ -233,7 +234,7 @@ const withoutAddress = (client: string) =>
 const unlessEap = (withEap: string, without: string) =>
 	`if (&EAP-Message) {\n${indented(withEap, 1)}\n}\nelse {\n${indented(without, 1)}\n}`;
 
-/** Adds the reply of the inner tunnel. Removes the outer username first, which may be "anonymous": a reply has only one. */
+/** Removes the outer username, which may be "anonymous", because a reply has only one. */
 const EAP_REPLY = `update reply {
 	&User-Name !* ANY
 }
@@ -241,7 +242,7 @@ update {
 	&reply: += &session-state:
 }`;
 
-/** The server inside the tunnel. Its reply reaches the outer server through the session state. */
+/** The inner reply reaches the outer server through the session state. */
 const innerText = (name: string, ask: string) => `
 server ${name}_inner {
 	authorize {

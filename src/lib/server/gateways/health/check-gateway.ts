@@ -6,10 +6,9 @@ import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
 import { judge, UNRESPONSIVE_CHECKS } from './verdict.ts';
 
-/** Common to all gateways of one check. */
 export interface Round {
 	now: number;
-	/** Whether missing signs of life count: not after a pause in which nothing was received. */
+	/** False after a pause in which nothing was received: missing signs of life do not count. */
 	counts: boolean;
 	/** By gateway id: open connections on which it should report. */
 	reporting: ReadonlyMap<number, number>;
@@ -20,15 +19,14 @@ const STATUS_TIMEOUT_MS = 12_000;
 
 const modeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
 
-/** An unresponsive RADIUS gateway may have lost its connections only. */
+/** An unresponsive RADIUS gateway may only have lost its connections. */
 const mayHaveLostConnections = (gateway: RegisteredGateway) =>
 	gateway.unresponsiveSince !== null && modeOf(gateway) === 'radius';
 
-/** Whether a check calls the gateway, instead of looking at what it sent. */
+/** Returns whether a check calls the gateway, instead of reading what it sent. */
 export const needsProbe = (gateway: RegisteredGateway): boolean =>
 	modeOf(gateway) === 'push' || mayHaveLostConnections(gateway);
 
-/** Checks one gateway and saves the verdict. */
 export async function checkGateway(
 	context: GatewayHealthContext,
 	row: store.WatchRow,
@@ -67,7 +65,7 @@ function logChange({ log }: GatewayHealthContext, row: store.WatchRow, unrespons
 	}
 }
 
-/** Asks a gateway for its status and saves it. @returns whether the gateway responded */
+/** @returns whether the gateway responded */
 async function requestStatus(
 	context: GatewayHealthContext,
 	gateway: RegisteredGateway,
@@ -92,7 +90,7 @@ async function requestStatus(
 	return true;
 }
 
-/** @returns null if the gateway did not respond in time, or the process stops */
+/** @returns null if the gateway timed out, or the process stops */
 async function statusOf(
 	{ log, reach }: GatewayHealthContext,
 	gateway: RegisteredGateway,

@@ -20,46 +20,42 @@ export interface GatewayHealthContext {
 const CHECK_JOB = 'gateways.check';
 
 const CHECK_MS = 60_000;
-/** An earlier check, for example after a restart, is skipped. */
+/** Skips an earlier check, for example after a restart. */
 const MIN_GAP_MS = 45_000;
-/** After a longer gap a check does not count, because nothing was received in between. */
+/** After a longer gap a check does not count, because nothing was received meanwhile. */
 const MAX_GAP_MS = 150_000;
-/** Gateways of one check; those that wait longest come first. */
+/** Per check, the least recently checked first. */
 const MAX_WATCHED = 1_000;
 const MAX_CONCURRENT_PROBES = 8;
-/** After this the check starts no more probes; the next check begins with the others. */
+/** The check starts no probes after this time. The next check begins with the others. */
 const ROUND_MS = 40_000;
-/** A connection reported on so long after its start sends interim reports (Acct-Interim-Interval). */
+/** A report this long after the start shows that a connection sends interim reports. */
 const REPORTED_AFTER_MS = 30_000;
 /** Fifteen times the interval of interim reports. */
 const LOST_MS = 15 * 60_000;
 
 /**
- * Gateway health: finds unresponsive gateways, once a minute.
+ * Finds unresponsive gateways, once a minute.
  *
- * Purpose: a router none of whose gateways responds is `offline` and sells nothing, because buyers would pay and stay
- * offline.
- *
- * Signs of life by control mode: `push` gateways are asked for their status; `poll` gateways must have polled; `radius`
- * gateways must have reported on their open connections. `browser` and `external` gateways are not watched, nor are
- * `radius` gateways without open connections, because they have nothing to report.
- *
- * Recovery of `radius` gateways: one that is unresponsive is probed where it accepts Disconnect-Requests. Where it does
- * not, connections without a report for LOST_MS count as ended, and the router sells again. Otherwise a lost Stop, or a
- * power cut after which nobody came back, would keep the router offline for ever.
- *
- * One job in one process at a time checks all gateways.
+ * Purpose: a router without a responding gateway is `offline` and sells nothing. Otherwise buyers would pay
+ * and stay offline.
+ * Signs of life: `push` gateways answer a status request, `poll` gateways poll, and `radius` gateways report
+ * on open connections. `browser` and `external` gateways are not watched, nor are `radius` gateways without
+ * open connections.
+ * Recovery: a check probes an unresponsive `radius` gateway if it accepts Disconnect-Requests. Otherwise
+ * connections without a report for LOST_MS count as ended, and the router sells again. Without this rule, a
+ * lost Stop or a power cut would keep the router offline for ever.
+ * Concurrency: one job in one process at a time checks all gateways.
  */
 export function createGatewayHealth(context: GatewayHealthContext) {
 	const stopping = new AbortController();
 	return {
 		jobs: { [CHECK_JOB]: () => checkAll(context, stopping.signal) },
-		/** Cancels the checks that wait for gateways. */
 		stop: () => stopping.abort()
 	};
 }
 
-/** Checks all gateways, unless that was done less than MIN_GAP_MS ago. @returns when to check again */
+/** @returns when to check again */
 async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Promise<number> {
 	const { database, clock } = context;
 	const lastAt = await store.lastCheckAt(database.db);
@@ -110,7 +106,6 @@ async function probe(context: GatewayHealthContext, queue: Watched[], round: Rou
 	await Promise.all(Array.from({ length: MAX_CONCURRENT_PROBES }, work));
 }
 
-/** Takes routers offline, and puts them on sale again, after a change at their gateways. */
 async function updateRouters({ database, log }: GatewayHealthContext): Promise<void> {
 	for (const { id, name } of await store.markRoutersOnline(database.db)) {
 		log.warn({ router: id, name }, 'router back online: a gateway responds');

@@ -1,22 +1,20 @@
 import type { GatewaysContext } from '../register.ts';
 import * as store from '../store.ts';
 
-/** News about a gateway. Fields that are left out stay as they are. */
+/** An update for a gateway. Omitted fields keep their values. */
 export interface StatusUpdate {
-	/** The gateway has just responded on an authenticated channel. */
+	/** It has just responded on an authenticated channel. */
 	seen?: true;
 	clockOffsetMs?: number;
-	/** Why the last command failed; null if it succeeded. */
 	trouble?: string | null;
-	/** Number of devices online; null if the gateway does not report it. */
 	online?: number | null;
 }
 
 const MAX_TROUBLE_LENGTH = 500;
-/** Limits writes for gateways that call all the time. */
+/** Limits writes for gateways that call often. */
 const SEEN_INTERVAL_MS = 10_000;
 
-/** Saves news about a gateway. If it was unresponsive and now responds, its router goes on sale again. */
+/** Saves an update. If an unresponsive gateway now responds, its router sells again. */
 export async function recordStatus(
 	{ database: { db }, clock }: GatewaysContext,
 	id: number,

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first } from '#lib/server/db/first.ts';
 
-/** The columns that a check needs. */
 export interface WatchRow {
 	id: number;
 	name: string;
@@ -13,7 +12,6 @@ export interface WatchRow {
 	missed_checks: number;
 }
 
-/** Gateways, the least recently checked first. */
 export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
 	queries
 		.selectFrom('gateways')
@@ -23,14 +21,13 @@ export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
 		.limit(limit)
 		.execute();
 
-/** Time of the last check of any gateway; null before the first one. */
 export const lastCheckAt = async (queries: Queries): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select(({ fn }) => fn.max('checked_at').as('at'))))?.at ?? null;
 
 /**
- * Counts, by gateway, the open connections that should produce interim reports.
- * @param reportedAfterMs a connection without a report so long after its start may be at a gateway without interim reports
- * @param lostAfterMs a connection without a report for so long counts as ended
+ * Counts, by gateway, the open connections that should send interim reports.
+ * @param reportedAfterMs a report this long after the start shows that the gateway sends them
+ * @param lostAfterMs a connection without a report for this long counts as ended
  */
 export async function reportingConnections(
 	queries: Queries,
@@ -45,11 +42,10 @@ export async function reportingConnections(
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
 }
 
-/** Last sign of life of a gateway. */
 export const seenAt = async (queries: Queries, id: number): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 
-/** Saves a check, unless the gateway gave a sign of life meanwhile. @returns whether it was saved */
+/** Saves a check, unless the gateway responded meanwhile. @returns whether it was saved */
 export async function saveCheck(
 	queries: Queries,
 	id: number,
@@ -72,7 +68,6 @@ export async function saveCheck(
 const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id
 	having count(*) = count(unresponsive_since)`;
 
-/** Takes routers offline none of whose gateways responds. @returns the changed routers */
 export async function markRoutersOffline(queries: Queries): Promise<{ id: number; name: string }[]> {
 	const { rows } = await sql<{ id: number; name: string }>`
 		update routers set unresponsive_since =
@@ -81,7 +76,6 @@ export async function markRoutersOffline(queries: Queries): Promise<{ id: number
 	return rows;
 }
 
-/** Puts routers online of which a gateway responds, or which have no gateway any more. @returns the changed routers */
 export async function markRoutersOnline(queries: Queries): Promise<{ id: number; name: string }[]> {
 	const { rows } = await sql<{ id: number; name: string }>`
 		update routers set unresponsive_since = null

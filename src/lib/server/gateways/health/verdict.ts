@@ -1,9 +1,4 @@
-/**
- * The verdict on a gateway: unresponsive after UNRESPONSIVE_CHECKS checks in a row without a sign of life. Elapsed time
- * alone never counts, because a process that was suspended or down has received nothing.
- */
-
-/** About three minutes. */
+/** About three minutes. Counts checks instead of time, because a suspended process receives nothing. */
 export const UNRESPONSIVE_CHECKS = 3;
 
 export interface Verdict {
@@ -11,13 +6,7 @@ export interface Verdict {
 	unresponsiveSince: number | null;
 }
 
-/**
- * Derives the verdict of a check from the one before.
- * @param isAlive there is a newer sign of life than at the last check
- * @param isExpected the gateway should have given one
- * @param counts a missing sign of life counts
- * @param seenAt last sign of life, in ms since the epoch
- */
+/** `isAlive`: a new sign of life. `isExpected`: one was due. `counts`: a missing one counts. */
 export function judge(
 	before: Verdict,
 	observation: { isAlive: boolean; isExpected: boolean; counts: boolean; seenAt: number | null; now: number }

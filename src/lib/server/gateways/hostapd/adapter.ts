@@ -2,8 +2,8 @@ import { EntryRefused, type Gateway } from '../gateway.ts';
 import { hostapdConfig } from './config.ts';
 
 /**
- * Access points that ask a RADIUS server and have no captive portal: hostapd, OpenWrt and enterprise access points. The
- * password of a pass is the Wi-Fi password (`wpa_personal_per_client`) or the 802.1X password (`wpa_enterprise`).
+ * Access points that ask a RADIUS server and have no captive portal: hostapd, OpenWrt, enterprise models. A
+ * pass's password is the Wi-Fi password (`wpa_personal_per_client`) or the 802.1X one (`wpa_enterprise`).
  */
 export const hostapd: Gateway = {
 	kind: 'hostapd',

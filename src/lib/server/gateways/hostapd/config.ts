@@ -1,10 +1,6 @@
 import { freeRadius } from '../freeradius/config.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 
-/**
- * Returns the configuration of hostapd, and the same for OpenWrt: for a network in which each pass has its own
- * password (`wpa_personal_per_client`), or that asks for username and password (`wpa_enterprise`).
- */
 export function hostapdConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const isEnterprise = site.router?.accessKind === 'wpa_enterprise';
 	return [
@@ -25,7 +21,7 @@ export function hostapdConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 
 const SSID = 'The Wi-Fi';
 
-/** An SSID is up to 32 arbitrary bytes: written as hex unless it is plain ASCII. */
+/** Writes hex unless the SSID is plain ASCII, because an SSID is up to 32 arbitrary bytes. */
 const ssidLine = (ssid: string) =>
 	/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(ssid)
 		? `ssid=${ssid}`
@@ -73,7 +69,7 @@ function hostapdText(
 	].join('\n')}\n`;
 }
 
-/** Placeholders, with which hostapd does not start, and their meanings. */
+/** Placeholders and their meanings. hostapd does not start with them. */
 const unknownOf = (nas: string | undefined, { radiusServer }: ConfigSite) => [
 	...(nas === undefined
 		? [

@@ -16,9 +16,9 @@ import { mikrotikController } from './client.ts';
 /**
  * MikroTik hotspot (help.mikrotik.com, "HotSpot customisation").
  *
- * Its `login.html` sends the browser here with `$(variables)`, in a form or the query; fields hold the variable or its
- * `-esc` form. The sign-in is a GET or POST to `link-login-only`; we redirect with GET. With HTTP CHAP the password is
- * `md5_hex(chap-id || password || chap-challenge)`; both variables are octal-escaped, for example `\371`.
+ * Redirect: its `login.html` sends `$(variables)`, each as it is or in its `-esc` form, by form or query.
+ * Sign-in: GET or POST to `link-login-only`; we redirect with GET. With HTTP CHAP the password is
+ * `md5_hex(chap-id || password || chap-challenge)`. Both variables are octal-escaped, for example `\371`.
  */
 
 const LOGIN_PATH = '/login';
@@ -26,7 +26,7 @@ const DEFAULT_PORT = 80;
 /** RouterOS uses 16; the length is one octet (RFC 1994). */
 const MAX_CHALLENGE_BYTES = 255;
 
-/** A field or its `-esc` form. The query is decoded already, a form field is not. */
+/** Reads a field or its `-esc` form. The query is already decoded, a form field is not. */
 function read({ method, fields }: EntryRequest, name: string): string {
 	const plain = field(fields, name);
 	if (plain !== '') return plain;
@@ -34,13 +34,12 @@ function read({ method, fields }: EntryRequest, name: string): string {
 	return method === 'POST' ? decoded(escaped) : escaped;
 }
 
-/** Like `read`, without trimming. */
+/** Reads without trimming, because any byte may be part of a challenge. */
 function readRaw({ method, fields }: EntryRequest, name: string): string {
 	const escaped = fields.get(`${name}-esc`) ?? '';
 	return fields.get(name) || (method === 'POST' ? decoded(escaped) : escaped);
 }
 
-/** Decodes `\ooo` and `\\`. */
 export function octalBytes(text: string): Buffer {
 	const bytes: number[] = [];
 	for (const [part] of text.matchAll(/\\[0-3][0-7]{2}|\\\\|[^]/g)) {
@@ -50,7 +49,6 @@ export function octalBytes(text: string): Buffer {
 	return Buffer.from(bytes);
 }
 
-/** Checks that a sign-in URL belongs to the gateway. @throws EntryRefused */
 function loginAddress(text: string, facts: GatewayFacts): string {
 	if (text === '') throw new EntryRefused('missing', 'link-login-only is missing');
 	if (!URL.canParse(text)) throw new EntryRefused('broken', 'link-login-only is not a URL');
@@ -67,7 +65,6 @@ function loginAddress(text: string, facts: GatewayFacts): string {
 }
 
 function chapOf(request: EntryRequest): Record<string, string> {
-	// Raw, because any byte may be part of a challenge.
 	const bytes = (name: string) => octalBytes(read(request, name) === '' ? '' : readRaw(request, name));
 	const [id, challenge] = [bytes('chap-id'), bytes('chap-challenge')];
 	if (id.length === 0 && challenge.length === 0) return {};

@@ -11,21 +11,20 @@ import {
 import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
 
 /**
- * Controls RouterOS 7 through its REST API (help.mikrotik.com, "REST API"): PUT adds, PATCH changes, DELETE removes;
- * every value is a string, ids look like `*1F`.
+ * Controls RouterOS 7 through its REST API (help.mikrotik.com, "REST API"). PUT adds, PATCH changes, DELETE
+ * removes. Every value is a string; ids look like `*1F`.
  *
- * A pass is a hotspot user; the sign-in happens in the browser. `limit-uptime` counts the online time of all devices of
- * a user together, so it is set to the used time plus the remaining time of each device. At the end we remove the user
- * with its cookies and connections.
- *
- * The comment of our users names the installation. Users without it belong to the owner or to another installation and
- * are never changed. A profile per device limit (`airtill-1`, ...) sets `shared-users`; owners may add a rate limit.
+ * Users: a pass is a hotspot user; the sign-in happens in the browser. `limit-uptime` counts the online time
+ * of all its devices together. It is set to the used time plus the remaining time of each device. At the end
+ * we remove the user with its cookies and connections.
+ * Ownership: the comment of our users names the installation. Users without it belong to the owner or to
+ * another installation. We never change them, except for grants with mayBeUnmarked.
+ * Profiles: one per device limit (`airtill-1`, ...) sets `shared-users`. Owners may add a rate limit.
  */
 
-/** Comment of users that older versions created; newer ones append the installation. */
+/** The comment of users without an installation id (see mayBeUnmarked). */
 const UNMARKED = 'Airtill';
 const commentOf = ({ installation }: GatewayFacts) => `${UNMARKED} ${installation}`;
-/** Connections or cookies that are removed for one user. */
 const MAX_ROWS = 50;
 
 const rowsShape = z.array(
@@ -52,7 +51,7 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 	const call = (method: Call['method'], path: string, body?: Record<string, string>) =>
 		callVendorApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
 
-	/** Rows of a menu with a value. Filtered again, because a proxy may drop the query. */
+	/** Filters the rows again, because a proxy may drop the query. */
 	async function find(menu: string, property: string, value: string): Promise<Row[]> {
 		const answer = await call('GET', `/${menu}?${new URLSearchParams({ [property]: value }).toString()}`);
 		const rows = rowsShape.safeParse(answer.body);
@@ -60,7 +59,7 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 		return property.startsWith('.') ? rows.data : rows.data.filter((row) => row[property] === value);
 	}
 
-	/** Returns false if the row is missing (PATCH, DELETE) or exists already (PUT). */
+	/** Returns false if the row is missing (PATCH, DELETE) or already exists (PUT). */
 	async function change(method: 'PUT' | 'PATCH' | 'DELETE', path: string, body?: Record<string, string>) {
 		const answer = await call(method, path, body);
 		if (answer.status >= 200 && answer.status < 300) return true;
@@ -76,7 +75,6 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 	return { call, find, change, remove };
 }
 
-/** Makes sure of the profile for a device limit. Returns its name. */
 async function ensureProfile(rest: Rest, maxDevices: number): Promise<string> {
 	const name = `airtill-${maxDevices}`;
 	if ((await rest.find(PROFILES, 'name', name)).length === 0) {
@@ -85,7 +83,7 @@ async function ensureProfile(rest: Rest, maxDevices: number): Promise<string> {
 	return name;
 }
 
-/** Our users with the name of a pass; each server of the hotspot may have one. null: the name belongs to another user. */
+/** Finds our users for a pass, one per hotspot server. Returns null if the name belongs to another user. */
 async function usersOf(
 	rest: Rest,
 	{ user: name, mayBeUnmarked }: DeviceLogin,
@@ -109,7 +107,7 @@ async function authorize(
 ): Promise<'done'> {
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, device.maxDevices);
-	// A second try, because the user may have been added or removed meanwhile.
+	// Tries twice, because the user may have been added or removed meanwhile.
 	for (let tries = 0; tries < 2; tries += 1) {
 		const users = await usersOf(rest, device, facts);
 		if (users === null) {
@@ -118,7 +116,8 @@ async function authorize(
 			);
 		}
 		const [user] = users;
-		// It is not documented whether `uptime` includes the open connection. Too long is safe: we remove the user at the end.
+		// `uptime` may include the open connection (undocumented).
+		// Too long is safe: we remove the user at the end.
 		const active = user ? await rest.find(ACTIVE, 'user', device.user) : [];
 		const left = Math.max(1, Math.ceil((untilMs - reach.now()) / 1000));
 		const wanted = {
@@ -136,7 +135,7 @@ async function authorize(
 	throw new Unavailable('Another program changes the users of this hotspot at the same time.');
 }
 
-/** Removes the user before its connections, or the device would sign in again. */
+/** Removes the user first, or the device would sign in again. */
 async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	const rest = createRest(facts, reach);
 	const users = await usersOf(rest, device, facts);
@@ -179,7 +178,7 @@ function detailOf({ body }: Answer): string {
 	return error.success ? (error.data.detail ?? error.data.message ?? '') : '';
 }
 
-/** Explains an error. RouterOS' own message is left out, because it may repeat what we sent. */
+/** Leaves out RouterOS' own message, because it may repeat what we sent. */
 function explain(answer: Answer): string {
 	const { status } = answer;
 	const detail = detailOf(answer);
@@ -195,7 +194,7 @@ function explain(answer: Answer): string {
 	return `RouterOS responded with status ${status}.`;
 }
 
-/** Reads a duration such as `1w2d3h4m5s` or `1d01:02:03`, in seconds. */
+/** Reads a duration such as `1w2d3h4m5s` or `1d01:02:03`. Returns seconds. */
 export function routerSeconds(text: string): number {
 	const [, weeks, days, hours, minutes, seconds] =
 		/^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.replace(/\d+:\d+:\d+$/, '')) ?? [];

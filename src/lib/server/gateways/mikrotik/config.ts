@@ -3,9 +3,8 @@ import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '..
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
- * Returns the configuration of a MikroTik hotspot: a script for `/import`, the page `login.html`, and the RADIUS server if
- * it uses one. Interfaces and addresses differ between routers: the administrator sets up the hotspot first
- * (`/ip hotspot setup`), and this is added to it.
+ * Returns a script for `/import`, the page `login.html`, and the RADIUS server if the hotspot uses one. The
+ * administrator runs `/ip hotspot setup` first, because interfaces and addresses differ between routers.
  */
 export function mikrotikConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const isRest = facts.settings.control === 'rest';
@@ -17,10 +16,8 @@ export function mikrotikConfig(facts: GatewayFacts, site: ConfigSite): ConfigPar
 	];
 }
 
-/** Quotes a text for a RouterOS script. */
 const quoted = (text: string) => `"${text.replace(/[\\"$?]/g, '\\$&')}"`;
 
-/** Placeholders to replace, with their meanings. */
 const unknownOf = ({ origin, radiusServer }: ConfigSite, isRest: boolean) => [
 	...(origin === null
 		? [{ name: UNKNOWN.machine, what: 'in both files: the address of this installation (or set ORIGIN)' }]
@@ -131,7 +128,7 @@ const FIELDS = [
 	'error'
 ] as const;
 
-/** Returns a page that posts itself, or has a button without scripts. The router fills in its variables. */
+/** Returns a page that submits itself, or has a button without scripts. The router fills in its variables. */
 function loginPage(site: ConfigSite): string {
 	const action = `${portalAddress(site).origin}/splash/${site.gateway.key}`;
 	const inputs = FIELDS.map((name) => `<input type="hidden" name="${name}" value="$(${name})">`);

@@ -14,18 +14,18 @@ import { openndsConfig } from './config.ts';
 import { ndsctlController } from './client.ts';
 
 /**
- * openNDS 9 and newer, with us as its forward authentication service (docs/source/fas.rst).
+ * openNDS 9 and newer, with Airtill as its forward authentication service (docs/source/fas.rst).
  *
- * Levels 1 and 4 of `fas_secure_enabled` redirect with `?fas=`, base64 of `key=value, key=value`; some values are
- * percent-encoded. Version 9 appends the junk item `(null)(null)...`. `hid` is the hash of a token that the router
- * keeps. `hid` and the faskey together make `rhid`, which authorizes that client only: a forged MAC address is useless.
+ * Redirect: levels 1 and 4 of `fas_secure_enabled` send `?fas=`, base64 of `key=value, key=value`. Some
+ * values are percent-encoded. Version 9 appends the junk item `(null)(null)...`.
+ * Trust: `hid` is the hash of a token that the router keeps. `hid` and the faskey together make `rhid`, which
+ * authorizes that client only. A forged MAC address is useless.
  */
 
 const DEFAULT_PORT = 2050;
 const ITEM = /^([a-z][a-z0-9_()-]{0,40})=(.*)$/is;
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Decodes `fas`. @throws EntryRefused */
 function readFas(fas: string): Map<string, string> {
 	// openNDS does not escape the query: a plus sign arrives as a space.
 	const base64 = fas.replaceAll(' ', '+');
@@ -56,8 +56,8 @@ export const opennds: Gateway = {
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,
 	finishes: (facts) => {
-		// With authmon (level 4) the sign-in in the browser is closed. With ndsctl there is no BinAuth, so that sign-in would
-		// let devices online beyond what was paid.
+		// Level 4 (authmon) closes the sign-in in the browser. ndsctl runs without BinAuth, so that sign-in
+		// would connect devices beyond the paid time.
 		return controlModeOf(facts) === 'browser' ? 'navigate' : 'waits';
 	},
 	controlMode: controlModeOf,
@@ -71,7 +71,7 @@ export const opennds: Gateway = {
 		const redir = field(fields, 'redir');
 		// An authenticated client arrives with `status` in plain text, and with the old `fas=` inside `redir`.
 		const isOnline = field(fields, 'status') === 'authenticated';
-		// Not trimmed, because a space at the end was a plus sign.
+		// Not trimmed, because a final space was a plus sign.
 		const fas = fields.get('fas') || (isOnline ? (/fas=([^&]+)/.exec(redir)?.[1] ?? '') : '');
 		if (isOnline) {
 			const items = fas === '' ? new Map<string, string>() : readFas(decoded(fas));

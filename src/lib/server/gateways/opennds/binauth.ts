@@ -1,7 +1,7 @@
 /**
- * Returns the script for openNDS' BinAuth at level 1, for a router that Airtill cannot call. Before openNDS connects a
- * device, it calls the script with the MAC address, the client token and the username. The script asks us and prints the
- * seconds. openNDS calls it again after a disconnect. Source: forward_authentication_service/binauth of openNDS 9.
+ * Returns openNDS' BinAuth script (level 1), for a router that Airtill cannot call. openNDS calls it before
+ * it connects a device and after a disconnect. The script asks us and prints the seconds.
+ * Source: forward_authentication_service/binauth of openNDS 9.
  */
 export const binauthScript = (address: string, token: string): string => `#!/bin/sh
 # Airtill: asks if a device may be online, and for how long. Without an answer the device stays offline.

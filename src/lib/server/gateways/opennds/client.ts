@@ -11,20 +11,20 @@ import {
 } from '../gateway.ts';
 
 /**
- * Controls openNDS on this machine through `ndsctl` (tried with 9.10).
+ * Controls openNDS on this machine through `ndsctl` (tested with 9.10).
  * - `auth` of an authenticated client fails, so a new end needs `deauth` and `auth`, milliseconds apart.
- * - `deauth` forgets the client. `allow_preemptive_authentication` (set by our configuration) lets `auth` follow at once.
- * - `auth` counts in minutes: they are rounded up, and our `deauth` comes at the second.
- * - `token` belongs to one stay of a client, and the `hid` of a redirect is its hash. Only a matching `hid` identifies
- *   the client; the MAC address in a redirect proves nothing.
+ * - `deauth` forgets the client. Our `allow_preemptive_authentication` lets `auth` follow at once.
+ * - `auth` rounds up to minutes. Our `deauth` comes at the exact second.
+ * - `token` belongs to one stay of a client, and the `hid` of a redirect is its hash. Only a matching `hid`
+ *   identifies the client; the MAC address in a redirect proves nothing.
  */
 
 const MINUTE_MS = 60_000;
 /** openNDS counts in whole seconds. */
 const SLACK_MS = 2_000;
-/** Ends at openNDS lie at most so far behind the paid one, because it counts in whole minutes. */
+/** openNDS counts whole minutes, so its end is at most this far behind the paid one. */
 const SURPLUS_MS = 2 * MINUTE_MS;
-/** ndsctl runs one call at a time and fails with "locked" meanwhile. */
+/** ndsctl runs one call at a time. Others fail with "locked". */
 const TRIES = 3;
 
 const clientShape = z.object({
@@ -41,7 +41,6 @@ const NOT_RUNNING =
 	'openNDS does not respond: it is not running, or this machine is not the router. Without openNDS and the firewall ' +
 	'guard of its configuration, devices are online unpaid.';
 
-/** Runs ndsctl and returns its output. @throws Unavailable */
 async function ndsctl(facts: GatewayFacts, reach: Reach, args: readonly string[]): Promise<string> {
 	const program = facts.settings.ndsctl ?? 'ndsctl';
 	for (let tries = 0; tries < TRIES; tries += 1) {
@@ -54,7 +53,7 @@ async function ndsctl(facts: GatewayFacts, reach: Reach, args: readonly string[]
 
 async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Client[]> {
 	const output = await ndsctl(facts, reach, ['json']);
-	// Programs that it runs print before and after the JSON.
+	// Programs that ndsctl runs print before and after the JSON.
 	const text = output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1);
 	if (text === '') throw new Unavailable(NOT_RUNNING);
 	try {
@@ -66,7 +65,7 @@ async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Client[]> {
 
 const customOf = (user: string) => Buffer.from(user).toString('base64');
 
-/** Whether a client is the device of the captive session, and not one with a forged MAC address. */
+/** Returns whether a client is the device of the captive session. A forged MAC address does not suffice. */
 const isSameDevice = (client: Client, device: DeviceLogin) =>
 	sha256(client.token) === device.login['hid'] || (isOnline(client) && isOwn(client, device));
 const isOnline = ({ state }: Client) => state === 'Authenticated';

@@ -4,12 +4,9 @@ import { guards } from './firewall-guard.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 import { portalAddress, type PortalAddress } from '../captive-sessions/portal-address.ts';
 
-/**
- * Returns the configuration of openNDS 9 (`/etc/opennds/opennds.conf`, tested with 9.10 on Debian) and of 10 and newer
- * (`/etc/config/opennds`, the same options for uci). The name of the interface is the usual one, with a comment.
- */
+/** Returns opennds.conf for openNDS 9 (tested with 9.10 on Debian), and the uci file for 10 and newer. */
 
-/** End of a device without an end of its own, which happens only while openNDS cannot reach us. */
+/** The limit for devices without an end, which occur only while openNDS cannot reach us. */
 const BACKSTOP_MINUTES = 60;
 const INTERFACE = 'br-lan';
 const BINAUTH_FILE = '/usr/lib/opennds/airtill-binauth.sh';
@@ -32,7 +29,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 		['authidletimeout', '44640'],
 		['preauthidletimeout', '120'],
 		['allow_preemptive_authentication', '1'],
-		// openNDS would announce an address without https with DHCP option 114.
+		// openNDS would announce an address without https in DHCP option 114.
 		['dhcp_default_url_enable', '0'],
 		...(asksUs ? [['binauth', BINAUTH_FILE] as const] : []),
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
@@ -60,7 +57,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 	];
 }
 
-/** Returns the address of the portal. A portal on the router needs none: openNDS uses its own address. */
+/** Leaves out the address of a portal on the router, because openNDS uses its own. */
 function fasOf(portal: PortalAddress, facts: GatewayFacts): Option[] {
 	const port = ['fasport', portal.port || (portal.protocol === 'https:' ? '443' : '80')] as const;
 	if (isOnRouter(portal, facts)) return [port];

@@ -3,9 +3,9 @@ import type { ConfigPart } from '../gateway.ts';
 import type { PortalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
- * Returns firewall rules after those of openNDS: the router forwards only packets that openNDS has marked
- * (fw_mark_authenticated, fw_mark_trusted), even if openNDS does not run. openNDS 9 and 10 control only IPv4 (openNDS
- * issues 408 and 625): with IPv6 every device would be online unpaid.
+ * Returns firewall rules that follow those of openNDS. The router forwards only packets that openNDS has
+ * marked (fw_mark_authenticated, fw_mark_trusted), even if openNDS does not run. openNDS 9 and 10 control
+ * only IPv4 (openNDS issues 408 and 625): with IPv6 every device would be online unpaid.
  */
 export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 	const port = portal.port || (portal.protocol === 'https:' ? '443' : '80');
@@ -34,8 +34,8 @@ export function guards(lan: string, portal: PortalAddress): ConfigPart[] {
 		{
 			title: 'Guard for openNDS 10 and newer',
 			file: '/etc/nftables.d/airtill-guard.nft',
-			// A chain and no table: OpenWrt's firewall (fw4) reads these files inside its own table inet fw4, which it
-			// creates at each start, and keeps them over a system upgrade.
+			// A chain without a table: OpenWrt's fw4 reads these files inside its own table inet fw4.
+			// It creates the table at each start, and keeps the files over a system upgrade.
 			text: [
 				'# Read by OpenWrt inside "table inet fw4": fw4 check && fw4 reload',
 				'# IPv6 bears no mark of openNDS 10, and is rejected.',

@@ -3,7 +3,7 @@ import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
 
 const MAX_API_LENGTH = 300;
 
-/** Reads `10.8.0.2`, `10.8.0.2:3799`, `fd00::2` or `[fd00::2]:3799`; null for anything else. */
+/** Reads `10.8.0.2`, `10.8.0.2:3799`, `fd00::2` or `[fd00::2]:3799`. Returns null for anything else. */
 export function parseNas(text: string): { nas: string; nasPort?: number } | null {
 	const trimmed = text.trim().toLowerCase();
 	if (isIP(trimmed) !== 0) return { nas: trimmed };
@@ -13,7 +13,7 @@ export function parseNas(text: string): { nas: string; nasPort?: number } | null
 	return isIP(nas) !== 0 && nasPort >= 1 && nasPort <= 65_535 ? { nas, nasPort } : null;
 }
 
-/** Compares IP addresses; an IPv6 address has several spellings. */
+/** Compares parsed addresses, because an IPv6 address has several spellings. */
 export function isSameAddress(one: string, other: string): boolean {
 	const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 	const withoutZone = (address: string) => address.replace(/%.*$/, '');
@@ -24,11 +24,7 @@ export function isSameAddress(one: string, other: string): boolean {
 
 export type ApiAddress = { address: string; problem: null } | { address: ''; problem: string };
 
-/**
- * Validates the base URL of a gateway's API. The key travels in every request, so http is accepted in private networks
- * only.
- * @param path path of the API, for a URL without one
- */
+/** Accepts http only in private networks: each request carries the key. @param path default of the URL */
 export function apiAddress(text: string, path: string, onlyTls: boolean): ApiAddress {
 	const wrong = (problem: string): ApiAddress => ({ address: '', problem });
 	if (text.length > MAX_API_LENGTH || !URL.canParse(text)) {

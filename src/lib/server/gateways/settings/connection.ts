@@ -3,22 +3,16 @@ import type { GatewayCredentials, GatewayKind, GatewaySettings } from '../gatewa
 import { apiAddress, parseNas } from './addresses.ts';
 import type { Report } from './input-error.ts';
 
-/** How gateway and Airtill reach each other, as entered; null if left out. */
+/** The connection as entered; null for omitted fields. */
 export interface ConnectionInput {
-	/** MikroTik: `radius` or `rest`. */
 	control: string | null;
 	/** RADIUS: `ADDRESS[:PORT]` of the gateway. */
 	nas: string | null;
-	/** openNDS at level 1: path of `ndsctl`. */
 	ndsctl: string | null;
-	/** URL of the gateway's own API. */
 	api: string | null;
 	apiUser: string | null;
-	/** UniFi: API key. RouterOS: password. */
 	apiKey: string | null;
-	/** PEM. */
 	apiCertificate: string | null;
-	/** Allows http for the API. */
 	apiInsecure: boolean;
 	/** null: generate one. */
 	radiusSecret: string | null;
@@ -28,7 +22,7 @@ const MAX_CERTIFICATE_LENGTH = 16_384;
 const API_USER = /^[\x21-\x39\x3b-\x7e]{1,64}$/;
 /** Printable ASCII, because it becomes an HTTP header. */
 const API_KEY = /^[\x20-\x7e]{1,256}$/;
-/** FreeRADIUS accepts these without quotes; RFC 2865 asks for at least 16. */
+/** FreeRADIUS accepts these without quotes. RFC 2865 asks for at least 16 characters. */
 const RADIUS_SECRET = /^[A-Za-z0-9_-]{16,64}$/;
 const PROGRAM = /^\/[\w./-]{1,200}$/;
 
@@ -37,11 +31,9 @@ const API_PATHS: Partial<Record<GatewayKind, string>> = {
 	mikrotik: '/rest'
 };
 
-/** Whether the gateway asks a RADIUS server. */
 export const usesRadius = (kind: GatewayKind, { control }: GatewaySettings): boolean =>
 	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && control !== 'rest');
 
-/** A check in progress. Problems are reported; valid values are added to the settings and credentials. */
 export interface Check<Input> {
 	input: Input;
 	kind: GatewayKind;
@@ -50,7 +42,6 @@ export interface Check<Input> {
 	report: Report;
 }
 
-/** Validates the connection. */
 export function checkConnection(check: Check<ConnectionInput>): void {
 	const { input, kind, settings, report } = check;
 	const { control, ndsctl } = input;

@@ -12,7 +12,6 @@ import { GatewayInputError, type FieldProblem, type Report } from './input-error
 
 export { GatewayInputError } from './input-error.ts';
 
-/** A gateway as entered. */
 export interface GatewayInput extends ConnectionInput {
 	name: string;
 	routerId: number;
@@ -23,7 +22,6 @@ export interface GatewayInput extends ConnectionInput {
 	level: string | null;
 	site: string | null;
 	accessPoints: readonly string[];
-	/** Something other than Airtill lets devices online. */
 	externalAccess: boolean;
 }
 
@@ -34,25 +32,20 @@ const MAX_ACCESS_POINTS = 200;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const SITE = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** openNDS accepts letters and digits only; CoovaChilli passes its secret on a command line. */
+/** openNDS accepts only letters and digits. CoovaChilli passes its secret on a command line. */
 const SECRETS: Partial<Record<GatewayKind, { pattern: RegExp; rule: string }>> = {
 	opennds: { pattern: /^[A-Za-z0-9]{16,64}$/, rule: 'use 16 to 64 letters and digits' },
 	coova: { pattern: /^[A-Za-z0-9_-]{16,64}$/, rule: 'use 16 to 64 letters, digits, hyphens or underscores' }
 };
 
-/** Whether gateways of a kind share a secret with us. */
 export const hasSharedSecret = (kind: GatewayKind): boolean => SECRETS[kind] !== undefined;
 
-/** Which credentials are generated for a gateway. */
 export const generatedCredentials = (kind: GatewayKind, settings: GatewaySettings) => ({
 	radiusSecret: usesRadius(kind, settings),
 	token: usesRadius(kind, settings) || kind === 'opennds'
 });
 
-/**
- * Validates a gateway. Credentials that were not entered are generated later.
- * @throws GatewayInputError with every wrong field
- */
+/** Accepts missing credentials (generated later). @throws GatewayInputError with every wrong field */
 export function checkGateway(input: GatewayInput) {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
@@ -79,7 +72,7 @@ export function checkGateway(input: GatewayInput) {
 	return { name, routerId, kind, loginHosts, secret, settings, credentials };
 }
 
-/** A gateway that Airtill cannot control is accepted only on request: buyers would pay and stay offline. */
+/** Requires an explicit option if Airtill cannot control the gateway: buyers would pay and stay offline. */
 function checkExternalAccess({ input, kind, settings, report }: Check<GatewayInput>): void {
 	const { externalAccess, api } = input;
 	if (kind !== 'unifi' || api !== null) {

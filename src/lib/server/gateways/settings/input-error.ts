@@ -1,13 +1,12 @@
 export interface FieldProblem {
-	/** The option of the command line, without hyphens in front. */
+	/** The command-line option, without leading hyphens. */
 	field: string;
 	reason: string;
 }
 
-/** Collects the problems of an input. */
 export type Report = (field: string, reason: string) => void;
 
-/** The input is invalid; lists every wrong field with the reason. */
+/** Lists every wrong field with the reason. */
 export class GatewayInputError extends Error {
 	readonly problems: readonly FieldProblem[];
 

@@ -8,15 +8,14 @@ export interface Rotation {
 	secret: string | null;
 	radiusSecret: string | null;
 	token: string | null;
-	/** Created at the gateway: never `new`. */
+	/** The gateway creates its `apiKey` and `apiUser`: never `new`. */
 	apiKey: string | null;
-	/** Created at the gateway: never `new`. */
 	apiUser: string | null;
 }
 
 type RotatedGateway = Pick<CheckedGateway, 'kind' | 'settings' | 'credentials'>;
 
-/** Validates a rotation. @throws GatewayInputError with every wrong field */
+/** @throws GatewayInputError with every wrong field */
 export function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation: Rotation): void {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });

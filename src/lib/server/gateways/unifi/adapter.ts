@@ -5,9 +5,10 @@ import { unifiConfig } from './config.ts';
 import { unifiController } from './client.ts';
 
 /**
- * UniFi's external portal: `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<requested>&ssid=<name>`, unsigned.
- * The console accepts a portal host but no path, so the gateway is found by site and access point instead of its key.
- * There is no sign-in in the browser: we authorize the client at the console.
+ * UniFi's external portal, with unsigned redirects:
+ * `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<requested>&ssid=<name>`
+ * The console accepts a portal host but no path, so site and access point identify the gateway, not its key.
+ * The browser does not sign in: we authorize the client at the console.
  */
 export const unifi: Gateway = {
 	kind: 'unifi',
@@ -30,7 +31,7 @@ export const unifi: Gateway = {
 			state: 'new',
 			problem: null,
 			clientMac,
-			// Not part of the redirect.
+			// Missing from the redirect.
 			clientIp: null,
 			originalUrl: webAddressOf(field(fields, 'url')),
 			login: accessPoint === null ? {} : { accessPoint }

@@ -12,8 +12,8 @@ import {
 import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
 
 /**
- * Controls UniFi Network through its integration API (9.1.105 and newer; key from Control Plane > Integrations). The
- * console lists a device by MAC address while it is on the Wi-Fi, and authorizes it for whole minutes.
+ * Controls UniFi Network through its integration API (9.1.105 and newer; key: Control Plane > Integrations).
+ * The console lists a device by MAC address only while it is on the Wi-Fi, and authorizes whole minutes.
  */
 
 const MINUTE_MS = 60_000;
@@ -54,7 +54,6 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 		return found;
 	}
 
-	/** Lists the devices on the Wi-Fi of the registered site, with the path of each. */
 	async function clients(filter?: string) {
 		const sites = await list('/sites', siteShape);
 		const { site: wanted = '' } = facts.settings;
@@ -69,7 +68,7 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 		return found.map((client) => ({ ...client, path: `${path}/${encodeURIComponent(client.id)}/actions` }));
 	}
 
-	/** Finds a device; undefined if it is not on the Wi-Fi. */
+	/** Returns undefined if the device is not on the Wi-Fi. */
 	const client = async (mac: string) =>
 		(await clients(`macAddress.eq('${mac}')`)).find(({ macAddress }) => macAddress?.toLowerCase() === mac);
 
@@ -100,7 +99,7 @@ async function authorize(
 	);
 }
 
-/** `impossible` for a device that has left the Wi-Fi; its authorization ends after its minutes. */
+/** Returns `impossible` for a device that has left the Wi-Fi. Its authorization expires there. */
 async function disconnect({ mac }: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
 	if (mac === null) return 'done';
 	const unifi = createConsole(facts, reach);
@@ -132,7 +131,7 @@ export const unifiController: DeviceController = { subject: 'device', authorize,
 
 const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
 
-/** Explains an error. The console's own message is left out, because it may repeat what we sent. */
+/** Leaves out the console's own message, because it may repeat what we sent. */
 function explain({ status }: Answer): string {
 	if (status === 401) return 'The console rejected the API key.';
 	if (status === 403) return 'The API key lacks permission. Create it as an administrator of the site.';

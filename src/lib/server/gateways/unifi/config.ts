@@ -1,7 +1,7 @@
 import type { ConfigPart, ConfigSite, GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
-/** Returns the steps for UniFi's console, which has no configuration file. */
+/** Returns manual steps, because UniFi's console has no configuration file. */
 export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const portal = portalAddress(site);
 	const steps = [
