@@ -1,11 +1,9 @@
 /**
- * Accent colours for an owner's colour: one per theme, with readable contrast (WCAG 2.2, 1.4.3: 4.5:1). The
- * colour is only darkened or lightened, so the hue stays the owner's.
+ * Derives accent colours from an owner's colour, one per theme, with a contrast of 4.5:1 (WCAG 2.2, 1.4.3).
+ * It only darkens or lightens the colour, so the hue stays the owner's.
  */
 export interface ThemeColours {
-	/** Text, links and buttons. */
 	accent: string;
-	/** Text on a button. */
 	onAccent: string;
 	/** Background of selected items and success messages. */
 	goodPaper: string;
@@ -24,14 +22,14 @@ const MIN_INK_CONTRAST = 7;
 const MIN_SATURATION = 0.12;
 const STEPS = 200;
 
-/** The same values as in tokens.css. */
+/** Same values as in tokens.css. */
 const THEMES = {
 	light: { paper: '#fbfaf6', raised: '#ffffff', ink: '#1a1c19', share: 0.1, pole: '#000000' },
 	dark: { paper: '#141613', raised: '#1d201c', ink: '#f2f1eb', share: 0.12, pole: '#ffffff' }
 } as const;
 const ON_ACCENT = ['#ffffff', '#0b1f17'] as const;
 
-/** Parses `#RGB` or `#RRGGBB` to lower-case `#rrggbb`; null for any other text. */
+/** Parses `#RGB` or `#RRGGBB` to lower-case `#rrggbb`. Returns null for any other text. */
 export function parseColour(text: string): string | null {
 	const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(text);
 	if (short)
@@ -58,7 +56,7 @@ function luminance(colour: string): number {
 	return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Contrast ratio of two colours, 1 to 21. */
+/** Returns the contrast ratio of two colours, 1 to 21. */
 export function contrast(one: string, other: string): number {
 	const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
 	return (light + 0.05) / (dark + 0.05);
@@ -80,7 +78,7 @@ function themeColours(theme: keyof typeof THEMES, accent: string): ThemeColours 
 	return holds ? { accent, onAccent, goodPaper } : null;
 }
 
-/** Darkens or lightens a colour until every text pair has enough contrast; null if none has. */
+/** Darkens or lightens a colour until every text pair has enough contrast. Returns null if none has. */
 function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null {
 	for (let step = 0; step < STEPS; step += 1) {
 		const found = themeColours(theme, mixed(colour, THEMES[theme].pole, 1 - step / STEPS));
@@ -89,12 +87,7 @@ function fitted(theme: keyof typeof THEMES, colour: string): ThemeColours | null
 	return null;
 }
 
-/**
- * Computes the colours of both themes.
- *
- * @param colour `#rrggbb`
- * @returns null for a grey, which looks like ordinary text
- */
+/** Computes the colours of both themes from `#rrggbb`. Returns null for a grey, which looks like text. */
 export function accentOf(colour: string): Accent | null {
 	const parts = rgbOf(colour).map((part) => part / 255);
 	const [most, least] = [Math.max(...parts), Math.min(...parts)];
@@ -110,11 +103,7 @@ export function accentOf(colour: string): Accent | null {
 const properties = ({ accent, onAccent, goodPaper }: ThemeColours) =>
 	`:root{--accent:${accent};--on-accent:${onAccent};--good-paper:${goodPaper}}`;
 
-/**
- * Makes the CSS rules for an owner's colour. They contain nothing but hexadecimal colours, whatever the text was.
- *
- * @returns null if the text is not a usable colour
- */
+/** Makes the CSS rules for an owner's colour, or null. They contain parsed hex only: no CSS injection. */
 export function accentRules(text: string | null): string | null {
 	const colour = text === null ? null : parseColour(text);
 	const accent = colour && accentOf(colour);

@@ -1,17 +1,16 @@
-/** The brand as a page shows it. */
 export interface ShownBrand {
 	name: string | null;
-	/** Name of the router: the logo's text alternative if no brand name is set. */
+	/** The router's name: the logo's text alternative if no brand name is set. */
 	place: string;
-	/** Path on this host, and size in pixels. */
+	/** Path on this host; size in pixels. */
 	logo: { url: string; width: number; height: number } | null;
 }
 
-/** CSS pixels */
+/** CSS pixels. */
 export const LOGO_HEIGHT = 36;
 const LOGO_MAX_WIDTH = 144;
 
-/** Size of a logo on a page in CSS pixels. Fixed before it loads, so that the page does not shift. */
+/** Returns the logo's size in CSS pixels before it loads, so that the page does not shift. */
 export function logoBox(
 	{ width, height }: { width: number; height: number },
 	tall = LOGO_HEIGHT,

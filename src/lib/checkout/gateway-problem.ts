@@ -1,6 +1,6 @@
 import * as m from '#lib/i18n/messages.js';
 
-/** Why a gateway refused a sign-in, in words; an unknown reason gets a sentence that stays true. */
+/** Explains why a gateway refused a sign-in. An unknown reason gets a sentence that is always true. */
 export function gatewayProblem(problem: string | null): string {
 	switch (problem) {
 		case 'wrong-password':

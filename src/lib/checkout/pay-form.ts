@@ -2,34 +2,29 @@ import * as m from '../i18n/messages.js';
 import { OWN_TIME, ownDuration, type PricedRouter } from './price.ts';
 import { boundsText, quote, type TimeChoice } from './quote.ts';
 
-/**
- * The fields of the pay form as text: the buyer's entries, and the price beside them. The price travels with the form so
- * that the buyer is charged the amount that was shown.
- */
+/** The fields of the pay form as text. They include the price: the buyer pays the amount that was shown. */
 export interface PayEntry {
-	/** "1h 500": a time and the price that was shown with it; or "own". */
+	/** "1h 500": a duration and the price that was shown with it; or "own". */
 	time: string;
-	/** A typed time: so many of a unit. */
 	count: string;
 	unit: string;
-	/** The typed time whose price was shown, e.g. "90m", and that price, e.g. "750". */
+	/** The typed duration whose price was shown and that price: "90m", "750". */
 	asked: string;
 	quoted: string;
-	/** The amount on the button, where no script keeps it up to date; empty when it names none. */
+	/** The amount on the button if no script updates it; empty if it shows none. */
 	pays: string;
 	paymentMethod: string;
 	phone: string;
-	/** Token of the purchase that this form begins: sent twice, it is one purchase. */
+	/** Token of the new purchase: a form that is sent twice makes one purchase. */
 	purchase: string;
 }
 
-/** Sentences by field; `form` is about none of the fields. */
+/** Problems by field; `form` is for problems of no single field. */
 export type FormErrors = Partial<Record<'time' | 'paymentMethod' | 'phone' | 'form', string | undefined>>;
 
-/** Longer than any valid entry: a longer text is cut, and then refused. */
+/** Longer than any valid entry. Cut text fails validation. */
 const MAX_FIELD_LENGTH = 64;
 
-/** Reads text fields of a form, trimmed and cut. */
 export function readFields<Name extends string>(
 	data: FormData,
 	names: readonly Name[]
@@ -54,19 +49,16 @@ export const readPayEntry = (data: FormData): PayEntry =>
 		'purchase'
 	]);
 
-/** The value of a time's radio button: the time and its price. */
 export const timeValue = (choice: TimeChoice): string => `${choice.duration} ${choice.amount}`;
 
-/**
- * The time to buy. `seen` is false when its price was not on the page that was sent: then the page comes back with it
- * first.
- */
+/** If `seen` is false, the page must show the price before the buyer pays. */
 export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string };
 
 export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	const onButton = ({ amount }: TimeChoice) => entry.pays === '' || entry.pays === String(amount);
 	const own = ownDuration(entry.count, entry.unit);
-	// Without script, typing a time does not choose its radio button. Once its price was shown, the radio button decides.
+	// Without script, typing a time does not choose its radio button. The radio button decides once its price
+	// was shown.
 	const typed = entry.count !== '' && own !== entry.asked;
 	if (entry.time === OWN_TIME || typed) {
 		if (entry.count === '') return { error: m.router_say_how_long() };

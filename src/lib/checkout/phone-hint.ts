@@ -7,15 +7,14 @@ import type { CountryCode } from 'libphonenumber-js/mobile';
 import { apart, intlLocales } from '../i18n/intl.ts';
 import examples from 'libphonenumber-js/mobile/examples';
 
-/** Examples for the number field. Made on the server: the number metadata has 29 KB. */
+/** Examples for the number field, from the server: the number metadata has 29 KB. */
 export interface PhoneHint {
-	/** "Uganda" */
 	country: string;
 	/** "+256" */
 	prefix: string;
 	/** "0712 345678" */
 	example: string;
-	/** The same with the last digits of a test number: "0712 345001". */
+	/** The example with the last digits of a test number: "0712 345001". */
 	testExample: string;
 }
 
@@ -32,7 +31,7 @@ export function phoneHint(region: string): PhoneHint {
 	};
 }
 
-/** A country in the current language; in English where Intl's data has no name for it, as in Kinyarwanda. */
+/** Names a country in the current language, or in English if Intl has no name for it, as in Kinyarwanda. */
 function countryName(region: string): string {
 	for (const locales of [intlLocales(), ['en']]) {
 		const name = new Intl.DisplayNames(locales, { type: 'region', fallback: 'none' }).of(region);
@@ -41,7 +40,7 @@ function countryName(region: string): string {
 	return region;
 }
 
-/** "0772 ••• 456": enough to recognise one's own number, too little for someone who looks on. */
+/** "0772 ••• 456": the buyer recognises the number, an onlooker does not learn it. */
 export function hideMiddle(formatted: string): string {
 	const digits = formatted.replace(/\D/g, '');
 	return apart(`${digits.slice(0, 4)}\u00a0•••\u00a0${digits.slice(-3)}`);

@@ -9,20 +9,17 @@ export interface PricedRouter {
 	max_duration: string;
 }
 
-/** The value of the form's field `time` where the buyer types a count and a unit. */
+/** Value of the form's field `time` for a typed count and unit. */
 export const OWN_TIME = 'own';
 const UNITS = ['m', 'h', 'd', 'w'];
 
-/** "90m" from "90" and "m"; null when it is not a whole count of a unit. */
+/** Joins "90" and "m" to "90m". Returns null for anything but a whole count of a unit. */
 export function ownDuration(count: string, unit: string): string | null {
 	const digits = count.replace(/^0+(?=\d)/, '');
 	return /^[1-9]\d{0,4}$/.test(digits) && UNITS.includes(unit) ? digits + unit : null;
 }
 
-/**
- * Computes the price of a time at a router: the amount, in major units, that the API asks for.
- * @returns null when the text is not a duration or lies outside the router's bounds
- */
+/** Returns the API's price of a duration in major units; null if the duration is invalid or out of limits. */
 export function priceOf(router: PricedRouter, duration: string): number | null {
 	const seconds = parseDuration(duration)?.seconds;
 	if (seconds === undefined) return null;

@@ -3,7 +3,7 @@ import * as m from '../i18n/messages.js';
 import { formatMoney } from '../domain/money.ts';
 import { priceOf, type PricedRouter } from './price.ts';
 
-/** A time that can be bought. `amount` is its price in major units, `money` the same as text. */
+/** A duration with its price: `amount` in major units, `money` as text. */
 export interface TimeChoice {
 	duration: string;
 	words: string;
@@ -11,21 +11,17 @@ export interface TimeChoice {
 	money: string;
 }
 
-/** A router's prices as the form needs them. The texts are made on the server: old phones lack the language data. */
+/** Prices for the form. The server makes the texts, because old phones lack the language data. */
 export interface Offer extends PricedRouter {
 	payment_methods: string[];
 	choices: TimeChoice[];
-	/** "15 minutes to 30 days" */
 	bounds: string;
 }
 
 const COMMON_DURATIONS = ['30m', '1h', '3h', '6h', '1d', '1w'];
 const USUAL_DURATION = '1h';
 
-/**
- * Prices a time at a router, in numbers and in words.
- * @returns null when the text is not a duration or lies outside the router's bounds
- */
+/** Prices a duration at a router. Returns null if it is invalid or outside the router's limits. */
 export function quote(router: PricedRouter, duration: string): TimeChoice | null {
 	const amount = priceOf(router, duration);
 	if (amount === null) return null;
@@ -37,7 +33,7 @@ export function quote(router: PricedRouter, duration: string): TimeChoice | null
 	};
 }
 
-/** The times to offer as buttons, shortest first; a router with narrow bounds offers its shortest time. */
+/** Lists durations to offer, shortest first; with narrow limits, the shortest allowed. */
 export function timeChoices(router: PricedRouter): TimeChoice[] {
 	const choices = COMMON_DURATIONS.map((duration) => quote(router, duration)).filter(
 		(choice) => choice !== null
@@ -47,15 +43,14 @@ export function timeChoices(router: PricedRouter): TimeChoice[] {
 	return shortest ? [shortest] : [];
 }
 
-/** The choice a new form starts with: one hour, else the shortest. */
+/** Chooses the default: one hour, else the shortest. */
 export function usualChoice(choices: readonly TimeChoice[]): TimeChoice | null {
 	return choices.find(({ duration }) => duration === USUAL_DURATION) ?? choices[0] ?? null;
 }
 
-/** A price that may break after its currency where a large figure meets a narrow screen. */
+/** Allows a line break after the currency, for large figures on narrow screens. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');
 
-/** The offer of a router in the current language. */
 export function offerOf(router: PricedRouter & { payment_methods: string[] }): Offer {
 	const { price, currency, min_duration, max_duration, payment_methods } = router;
 	return {
@@ -65,7 +60,6 @@ export function offerOf(router: PricedRouter & { payment_methods: string[] }): O
 	};
 }
 
-/** "15 minutes to 30 days" */
 export function boundsText(router: PricedRouter): string {
 	return m.router_bounds({
 		shortest: formatDuration(router.min_duration),

@@ -1,7 +1,4 @@
-/**
- * The results that a person can choose for an open test payment. `when`: the operator says so now, only after the
- * time to pay is over here, or never.
- */
+/** `when`: the operator reports the result now, after the payment has expired, or never. */
 export const TEST_OUTCOMES = [
 	{ id: 'success', label: 'Paid', when: 'now' },
 	{ id: 'declined', label: 'Payer declines', when: 'now' },

@@ -1,9 +1,8 @@
 import { firstMedia, resolve, type ApiDocument, type Endpoint, type Parameter } from './openapi.ts';
 
-/** Quotes a text for a POSIX shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Writes a call with the examples of the document. It runs as it is, with the key in `AIRTILL_KEY`. */
+/** Writes a call with the document's examples. It runs unchanged with the key in `AIRTILL_KEY`. */
 export function curlExample(document: ApiDocument, { method, path, operation }: Endpoint): string {
 	const shown = (operation.parameters ?? [])
 		.map((parameter) => resolve<Parameter>(document, parameter))

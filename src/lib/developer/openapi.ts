@@ -1,4 +1,4 @@
-/** The parts of OpenAPI 3.1 that the document of this API uses, and what the reference reads from them. */
+/** The subset of OpenAPI 3.1 that this API's document uses. */
 
 export interface Schema {
 	$ref?: string;
@@ -51,7 +51,7 @@ export interface Operation {
 	description: string;
 	tags: string[];
 	deprecated?: boolean;
-	/** ISO dates, and the path that replaces the operation. */
+	/** ISO dates, and the path of the replacement. */
 	'x-deprecation'?: { since: string; sunset: string; successor: string | null };
 	parameters?: (Parameter | Reference)[];
 	requestBody?: { content: Record<string, Media> };
@@ -66,10 +66,9 @@ export interface ApiDocument {
 	components: { schemas: Record<string, Schema>; [kind: string]: unknown };
 }
 
-/** An operation with its address. */
 export interface Endpoint {
 	method: string;
-	/** With the version ("/v1/routers/{id}"); for a webhook the name of its event. */
+	/** With the version ("/v1/routers/{id}"); for a webhook the event's name. */
 	path: string;
 	isWebhook: boolean;
 	operation: Operation;
@@ -84,7 +83,6 @@ export function resolve<T extends object>(document: ApiDocument, value: T | Refe
 	return found as T;
 }
 
-/** All operations in the order of the document, webhooks last. */
 export function endpointsOf(document: ApiDocument): Endpoint[] {
 	const version = new URL(document.servers[0]?.url ?? 'http://localhost/v1').pathname;
 	const of = (items: Record<string, Record<string, Operation>>, isWebhook: boolean) =>
@@ -102,7 +100,6 @@ export function endpointsOf(document: ApiDocument): Endpoint[] {
 export const endpointHref = ({ operation }: Endpoint) =>
 	`/docs/endpoints/${slug(operation.tags[0] ?? '')}#${operation.operationId}`;
 
-/** "Router owner" becomes "router-owner". */
 export const slug = (text: string) =>
 	text
 		.toLowerCase()

@@ -1,9 +1,6 @@
-/**
- * Passkeys in the browser (WebAuthn level 3: it reads and writes JSON itself). The server side is better-auth's;
- * only its four calls under /developer/passkey are used.
- */
+/** Passkeys in the browser (WebAuthn level 3). The server side is better-auth's, under /developer/passkey. */
 
-/** True if the browser supports passkeys for this address. */
+/** Returns true if the browser supports passkeys for this address. */
 export const hasPasskeys = (): boolean =>
 	window.isSecureContext &&
 	!/^[\d.]+$|:/.test(location.hostname) &&
@@ -13,7 +10,6 @@ export const hasPasskeys = (): boolean =>
 
 const CALLS = '/developer/passkey';
 
-/** A failed passkey action. The message is shown to the person. */
 export class PasskeyProblem extends Error {}
 
 async function call(path: string, body?: object): Promise<unknown> {
@@ -32,7 +28,7 @@ async function call(path: string, body?: object): Promise<unknown> {
 	throw new PasskeyProblem('This passkey is not known here. Use your password.');
 }
 
-/** @throws PasskeyProblem if the person or the browser cancels */
+/** @throws PasskeyProblem if the user or the browser cancels */
 async function ask(work: Promise<Credential | null>): Promise<PublicKeyCredential> {
 	let credential: Credential | null;
 	try {
@@ -45,7 +41,7 @@ async function ask(work: Promise<Credential | null>): Promise<PublicKeyCredentia
 	throw new PasskeyProblem('No passkey was used.');
 }
 
-/** Creates a passkey on this device for the signed-in person. @throws PasskeyProblem */
+/** Creates a passkey on this device for the signed-in user. @throws PasskeyProblem */
 export async function addPasskey(name: string): Promise<void> {
 	const options = (await call('generate-register-options')) as PublicKeyCredentialCreationOptionsJSON;
 	const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);

@@ -1,17 +1,15 @@
 import { resolve, type ApiDocument, type Schema } from './openapi.ts';
 
-/** Reads JSON Schemas of the OpenAPI document for people. */
-
 export interface Property {
 	name: string;
 	schema: Schema;
 	isRequired: boolean;
 }
 
-/** "#/components/schemas/Router" becomes "Router"; null for a schema without a name. */
+/** Turns "#/components/schemas/Router" into "Router". Returns null for a schema without a name. */
 export const schemaName = (schema: Schema): string | null => schema.$ref?.split('/').at(-1) ?? null;
 
-/** Lists the properties of an object, those of its `allOf` parts included; a later part replaces an earlier one. */
+/** Lists the properties of an object and of its `allOf` parts; a later part replaces an earlier one. */
 export function propertiesOf(document: ApiDocument, schema: Schema): Property[] {
 	const found = new Map<string, Property>();
 	for (const part of [resolve(document, schema), ...(resolve(document, schema).allOf ?? [])]) {
@@ -25,7 +23,6 @@ export function propertiesOf(document: ApiDocument, schema: Schema): Property[] 
 	return [...found.values()];
 }
 
-/** A part of a type: text, or the name of a schema that the page describes. */
 type TypePart = { text: string } | { schema: string };
 
 /** Describes a type: "integer", "array of" and a schema, "string or null". */
@@ -55,17 +52,15 @@ const KEYWORDS = [
 	['default', 'default']
 ] as const;
 
-/** Lists the limits of a value, its default and its constant. */
 export const limitsOf = (schema: Schema): { label: string; value: string }[] =>
 	KEYWORDS.flatMap(([keyword, label]) =>
 		schema[keyword] === undefined ? [] : [{ label, value: String(schema[keyword]) }]
 	);
 
-/** Lists the values of an enumeration, followed through a `$ref`. */
 export const valuesOf = (document: ApiDocument, schema: Schema): string[] =>
 	(resolve(document, schema).enum ?? []).map(String);
 
-/** Names the schemas that `schema` refers to, directly or through others. */
+/** Names the schemas that `schema` refers to, directly or indirectly. */
 export function schemasBelow(document: ApiDocument, schema: Schema, seen = new Set<string>()): Set<string> {
 	const name = schemaName(schema);
 	if (name !== null) {

@@ -1,4 +1,3 @@
-/** Short descriptions of the scopes of an API key. */
 const WORDS: Readonly<Record<string, string>> = {
 	'routers:read': 'find routers',
 	'sessions:read': 'read sessions and their passwords',

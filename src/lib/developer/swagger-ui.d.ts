@@ -1,4 +1,4 @@
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
-	/** Starts Swagger UI. Options: https://swagger.io/docs/open-source-tools/swagger-ui/usage/configuration/ */
+	/** Options: https://swagger.io/docs/open-source-tools/swagger-ui/usage/configuration/ */
 	export default function SwaggerUI(options: Readonly<Record<string, unknown>>): unknown;
 }

@@ -3,7 +3,7 @@
  * - `wpa_personal_per_client`: a separate Wi-Fi password for each pass (per-client PSK by RADIUS)
  * - `wpa_enterprise`: a username and password for the Wi-Fi itself (PEAP)
  * - `portal_login`: a username and password for the hotspot's sign-in page
- * - `shared_password`: the owner's Wi-Fi password, the same for all; it cannot end for one buyer
+ * - `shared_password`: the owner's Wi-Fi password, the same for all buyers; it cannot end for one of them
  */
 export const ACCESS_KINDS = [
 	'wpa_personal_per_client',
@@ -16,11 +16,9 @@ export type AccessKind = (typeof ACCESS_KINDS)[number];
 /** Returns whether the gateway can enforce the end of a pass. */
 export const endsByItself = (kind: AccessKind): boolean => kind !== 'shared_password';
 
-/** Returns whether buyers need a username beside the password. */
 export const asksUserName = (kind: AccessKind): boolean =>
 	kind === 'wpa_enterprise' || kind === 'portal_login';
 
-/** Returns whether the pass' password is the password of the Wi-Fi itself. */
 export const isWifiPassword = (kind: AccessKind): boolean =>
 	kind === 'wpa_personal_per_client' || kind === 'wpa_enterprise';
 

@@ -48,7 +48,7 @@ export function formatDuration(text: string, locale: Locale = currentLocale()): 
 	try {
 		return numberText(count, { style: 'unit', unit, unitDisplay: 'long', useGrouping: false }, locale);
 	} catch {
-		// Safari 14.0 has no units; its buyers read text from the server.
+		// Safari 14.0 does not support units; its buyers read text from the server.
 		return text;
 	}
 }

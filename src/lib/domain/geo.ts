@@ -27,11 +27,11 @@ export function distanceMetres(a: Position, b: Position): number {
 }
 
 /**
- * Returns boxes that contain every point within `radiusMetres` of the centre: one, or two if the circle crosses the
- * 180th meridian. A circle around a pole covers all longitudes.
+ * Returns boxes that contain every point within the radius: one, or two across the 180th meridian. A circle
+ * around a pole covers all longitudes.
  */
 export function boxesAround({ lat, lon }: Position, radiusMetres: number): Box[] {
-	// Slightly wider than the circle, so that rounding never drops a point on its edge.
+	// Slightly wider than the circle, so that rounding drops no point on its edge.
 	const angle = (radiusMetres / EARTH_RADIUS_METRES) * (1 + 1e-9) + 1e-9;
 	const minLat = lat - (angle * 180) / Math.PI;
 	const maxLat = lat + (angle * 180) / Math.PI;
@@ -62,7 +62,6 @@ export function formatDistance(metres: number): string {
 	return unitText(metres / 1000, 'kilometer', metres < 9950 ? 1 : 0);
 }
 
-/** Formats a distance in whole kilometres: "5 km". */
 export const formatKilometres = (metres: number): string => unitText(metres / 1000, 'kilometer', 0);
 
 function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): string {
@@ -70,7 +69,7 @@ function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): s
 	try {
 		return numberText(value, { style: 'unit', unit, unitDisplay: 'short', ...sizes });
 	} catch {
-		// Safari 14.0 has no units.
+		// Safari 14.0 does not support units.
 		return `${numberText(value, sizes)} ${unit === 'meter' ? 'm' : 'km'}`;
 	}
 }

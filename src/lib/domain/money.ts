@@ -3,8 +3,8 @@ import { numberText } from '../i18n/intl.ts';
 import type { Locale } from '../i18n/locales.ts';
 
 /**
- * Decimals by ISO 4217. Money is an integer count of minor units; floats exist only on the wire. Intl (CLDR) has fewer
- * decimals for some of these currencies.
+ * Decimals by ISO 4217; Intl (CLDR) has fewer for some of these currencies. Money is an integer count of
+ * minor units; floats exist only on the wire.
  */
 const EXPONENTS: ReadonlyMap<string, number> = new Map(
 	Object.entries({
@@ -28,10 +28,9 @@ const EXPONENTS: ReadonlyMap<string, number> = new Map(
 	})
 );
 
-/** Largest amount that the API accepts. */
+/** The API's limit. */
 export const MAX_AMOUNT_MINOR = 10 ** 12;
 
-/** Supported currencies, ISO 4217 codes. */
 export const CURRENCIES: readonly string[] = [...EXPONENTS.keys()];
 
 /** Returns the number of decimals of a currency. @throws Error for an unknown currency */
@@ -41,29 +40,22 @@ export function currencyExponent(currency: string): number {
 	return exponent;
 }
 
-/**
- * Converts the API's major units to minor units. Returns null if the number is not positive, has more decimals than the
- * currency, or is above MAX_AMOUNT_MINOR.
- */
+/** Converts major to minor units. Returns null if not positive, too precise or above MAX_AMOUNT_MINOR. */
 export function toMinor(major: number, currency: string): number | null {
 	const scaled = major * 10 ** currencyExponent(currency);
 	const minor = Math.round(scaled);
 	if (!Number.isFinite(scaled) || minor <= 0 || minor > MAX_AMOUNT_MINOR) return null;
-	// Above about 10^8 the product is not exact to 1e-6; then the reverse conversion decides.
+	// Above about 10^8 the product is not exact to 1e-6, so the reverse conversion decides.
 	const isExact = Math.abs(scaled - minor) <= 1e-6 || toMajor(minor, currency) === major;
 	return isExact ? minor : null;
 }
 
-/** Converts minor units to the API's major units. */
 export function toMajor(minor: number, currency: string): number {
 	const exponent = currencyExponent(currency);
 	return exponent === 0 ? minor : Number((minor / 10 ** exponent).toFixed(exponent));
 }
 
-/**
- * Returns the price of a duration in minor units: `price per hour x seconds / 3600`, rounded half up, at least 1.
- * Uses BigInt because a large price times thirty days exceeds 2^53.
- */
+/** Returns the price in minor units, rounded half up, at least 1. Large prices times 30 days exceed 2^53. */
 export function priceForSeconds(pricePerHourMinor: number, seconds: number): number {
 	const minor = (BigInt(pricePerHourMinor) * BigInt(seconds) * 2n + 3600n) / 7200n;
 	return Math.max(1, Number(minor));

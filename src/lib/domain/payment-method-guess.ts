@@ -1,9 +1,9 @@
-/** The slug that leaves the payment method to be found from the payer's number. */
+/** Slug for "find the payment method from the payer's number". */
 export const ANY_PAYMENT_METHOD = 'mobile_money';
 
 /**
- * Guesses the payment method of a number from its first digits. Numbers are carried from one operator to another and
- * numbering plans change: a guess preselects a choice and routes `mobile_money`, and never refuses anything.
+ * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
+ * `mobile_money`, but refuses nothing: numbers move between operators and numbering plans change.
  */
 export type GuessedPaymentMethod = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
 
@@ -49,7 +49,7 @@ export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
 }
 
 /**
- * Turns a typed number into E.164, well enough for a guess and without the metadata of all countries.
+ * Converts a typed number to E.164 for a guess, without all countries' metadata.
  * @param prefix of numbers without a country code, e.g. `+256`
  */
 export function roughE164(typed: string, prefix: string): string {

@@ -1,7 +1,7 @@
 import * as m from '../i18n/messages.js';
 import { ANY_PAYMENT_METHOD } from './payment-method-guess.ts';
 
-/** Brand names for the slugs of the wire format, the same in every language. */
+/** Brand names, the same in every language. */
 const NAMES: Readonly<Record<string, string>> = {
 	airtel_money: 'Airtel Money',
 	mpesa: 'M-Pesa',
@@ -14,20 +14,20 @@ const words = (slug: string) => {
 	return text.charAt(0).toUpperCase() + text.slice(1);
 };
 
-/** Names a payment method in the form: "MTN MoMo"; a slug without a name in plain words. */
+/** Names a payment method in the form: "MTN MoMo". A slug without a name gets plain words. */
 export function methodChoice(slug: string): string {
 	if (slug === ANY_PAYMENT_METHOD) return m.router_network_any();
 	return slug === 'sandbox' ? m.router_network_test() : (NAMES[slug] ?? words(slug));
 }
 
-/** Names a payment method within a sentence: "MTN MoMo", or "mobile-money" while the operator is not known. */
+/** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */
 export function methodName(slug: string): string {
 	return slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
 		? m.common_mobile_money()
 		: (NAMES[slug] ?? words(slug));
 }
 
-/** The methods to offer: the sandbox's own only where there is no other. */
+/** Lists the methods to offer. Omits the sandbox's own method if there is another. */
 export function offeredMethods(slugs: readonly string[]): string[] {
 	const offered = slugs.filter((slug) => slug !== 'sandbox');
 	return offered.length > 0 ? offered : [...slugs];

@@ -1,8 +1,8 @@
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/mobile';
 
 /**
- * Parses a typed mobile number: `+256 772 123456`, `0772 123456` and `256772123456` are the same. Only mobile numbers
- * are valid, because only they can pay.
+ * Parses a typed mobile number: `+256 772 123456`, `0772 123456` and `256772123456` are the same. Rejects
+ * other numbers, because only mobile numbers can pay.
  * @param region ISO 3166 country of numbers without a country code
  * @returns E.164, or null if it is not a valid mobile number
  */

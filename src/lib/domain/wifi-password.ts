@@ -4,10 +4,7 @@ export const MAX_WIFI_PASSWORD = 63;
 
 export type WifiPasswordProblem = 'short' | 'long' | 'characters' | 'hex';
 
-/**
- * Returns why a text cannot be a WPA password, or null.
- * `hex`: 64 hex digits are the key itself; phones and QR codes need a passphrase.
- */
+/** Returns why a text cannot be a WPA password, or null. `hex`: phones and QR codes need a passphrase. */
 export function wifiPasswordProblem(text: string): WifiPasswordProblem | null {
 	if (/^[0-9a-f]{64}$/i.test(text)) return 'hex';
 	if (!/^[\x20-\x7e]*$/.test(text)) return 'characters';

@@ -1,11 +1,11 @@
-/** Security of a network in a QR code; `wpa` includes WPA2 and WPA3. */
+/** `wpa` includes WPA2 and WPA3. */
 export type WifiSecurity = 'wpa' | 'nopass';
 
 const escapeField = (text: string) => text.replace(/[\\;,:"]/g, '\\$&');
 
 /**
- * Returns the text of a Wi-Fi QR code (ZXing's format). T is first and P last for strict readers; `T:WPA` for every WPA
- * generation, because readers ignore other values.
+ * Returns the text of a Wi-Fi QR code (ZXing's format). T is first and P last for strict readers. `T:WPA`
+ * covers every WPA generation, because readers ignore other values.
  * @param network SSID of at most 32 bytes; the password is ignored for `nopass`
  * @see https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
  */

@@ -1,10 +1,10 @@
 import { all } from './dom.ts';
 
-/** Buttons that need script: they are hidden in the page and shown here. */
+/** Buttons that need script: hidden in the HTML and shown here. */
 
 const CONFIRMATION_MS = 3_000;
 
-/** For old browsers and pages on plain http, where there is no `navigator.clipboard`. */
+/** For old browsers and pages on plain http, which have no `navigator.clipboard`. */
 function copyBySelection(text: string): boolean {
 	const field = document.createElement('textarea');
 	field.value = text;
@@ -31,7 +31,7 @@ async function copyByClipboard(text: string): Promise<boolean> {
 	}
 }
 
-/** `data-copy`: copies the text, and shows for a moment whether that worked. */
+/** `data-copy`: copies the text and briefly shows the result. */
 export function copy(): void {
 	for (const button of all('[data-copy]')) {
 		const { copy: text = '', copied = '', byHand = '' } = button.dataset;
@@ -53,20 +53,19 @@ export function copy(): void {
 	}
 }
 
-/** `data-share`: hands the text to the phone's share sheet, where the browser has one (https, Web Share). */
+/** `data-share`: passes the text to the phone's share sheet, if the browser has one (https, Web Share). */
 export function share(): void {
 	if (!('share' in navigator)) return;
 	for (const button of all('[data-share]')) {
 		button.hidden = false;
 		button.addEventListener('click', () => {
 			navigator.share({ text: button.dataset['share'] ?? '' }).catch(() => {
-				// Closed without sharing, or not allowed here: the text can still be copied.
+				// Closed without sharing, or not allowed here. The buyer can still copy the text.
 			});
 		});
 	}
 }
 
-/** `data-print`: opens the print dialogue. */
 export function print(): void {
 	for (const button of all('[data-print]')) {
 		button.hidden = false;

@@ -1,12 +1,12 @@
 import { timeLeft, type TimeLeftWords } from '../format/time-left.ts';
 import { all, fill, settingsOf } from './dom.ts';
 
-/** Sent to the page when the countdown reaches its end. */
+/** Event on the page when the countdown ends. */
 export const TIME_OVER = 'airtill:time-over';
 
 export interface CountdownSettings {
 	remainingSeconds: number;
-	/** The end is near with so much left. */
+	/** The warning appears when this much time is left. */
 	warnSeconds: number;
 	/** "{} left" */
 	text: string;
@@ -15,7 +15,7 @@ export interface CountdownSettings {
 
 const TICK_MS = 500;
 
-/** `data-countdown`: counts the time left down and shows the warning before the end. */
+/** `data-countdown`: counts down the time left and shows the warning before the end. */
 export function countDown(): void {
 	for (const element of all('[data-countdown]')) run(element);
 }
@@ -25,7 +25,7 @@ function run(element: HTMLElement): void {
 	const label = element.querySelector('b');
 	const bar = element.querySelector('progress');
 	const warning = element.querySelector<HTMLElement>('.box');
-	// The distance on the phone's clock, which counts sleep; its time of day may be wrong.
+	// Measures elapsed time with the phone's clock, which includes sleep; its time of day may be wrong.
 	const start = Date.now();
 	const show = () => {
 		const left = Math.max(0, remainingSeconds - Math.max(0, (Date.now() - start) / 1000));

@@ -1,9 +1,9 @@
 import { all } from './dom.ts';
 
-/** Pages that wait for the service do not all come back at the same moment. */
+/** Spreads retries, so that waiting pages do not all return at once. */
 const SPREAD_MS = 3_000;
 
-/** `data-go-after`: opens the address in `data-go-to` after so many seconds. `data-spread` adds up to three seconds. */
+/** `data-go-after`: opens `data-go-to` after this many seconds. `data-spread` adds up to three seconds. */
 export function goLater(): void {
 	for (const { dataset } of all('[data-go-after]')) {
 		const spread = 'spread' in dataset ? Math.random() * SPREAD_MS : 0;
@@ -12,7 +12,7 @@ export function goLater(): void {
 	}
 }
 
-/** `data-address`: shows this address instead of the one that a gateway asked for, so that a reload repeats nothing. */
+/** `data-address`: replaces the address that a gateway opened, so that a reload repeats nothing. */
 export function keepAddress(): void {
 	for (const { dataset } of all('[data-address]')) {
 		if (location.pathname !== dataset['address']) history.replaceState(null, '', dataset['address']);

@@ -1,9 +1,9 @@
 import { all } from './dom.ts';
 
-/** The map begins to load when it is this near to the screen. */
+/** Starts loading the map at this distance from the screen. */
 const MARGIN = '300px';
 
-/** `data-map-script`: loads the map's own script when the map comes near the screen; phones that stay at the list load none. */
+/** `data-map-script`: loads the map's script when the map is near the screen. */
 export function loadMap(): void {
 	for (const element of all('[data-map-script]')) {
 		const load = () => {

@@ -2,20 +2,18 @@ import { positionOf } from '../map/position.ts';
 import { all, settingsOf } from './dom.ts';
 
 export interface LocateSettings {
-	/** Shown on the button while the phone is asked. */
 	asking: string;
 	refused: string;
 	unknown: string;
-	/** Address of the list. */
 	list: string;
 }
 
 const TIMEOUT_MS = 15_000;
 const MAX_AGE_MS = 60_000;
 
-/** `data-locate`: opens the list around the phone's position. The outcome of a failure goes into `#location-hint`. */
+/** `data-locate`: opens the list around the phone's position. Shows errors in `#location-hint`. */
 export function locate(): void {
-	// Browsers give positions to secure pages only.
+	// Browsers provide positions to secure pages only.
 	if (!window.isSecureContext || !('geolocation' in navigator)) return;
 	for (const button of all('[data-locate]')) {
 		const settings = settingsOf<LocateSettings>(button, 'locate');

@@ -1,6 +1,6 @@
 /**
- * The script of every page that is not hydrated. It adds comfort to pages that work without it, looks for data attributes
- * and takes all texts from them. No framework and no message catalogue: tests/e2e/budgets.spec.ts limits its size.
+ * The script of every page that is not hydrated. It enhances pages that work without it and takes texts from
+ * their data attributes. tests/e2e/budgets.spec.ts limits its size.
  */
 import { copy, print, share } from './buttons.ts';
 import { countDown } from './countdown.ts';
@@ -13,5 +13,5 @@ import { sendOnce } from './send-once.ts';
 
 const ALL = [sendOnce, payForm, poll, countDown, copy, share, print, locate, goLater, keepAddress, loadMap];
 for (const enhance of ALL) enhance();
-// app.html reloads a page that waits for news unless this class says that the script looks after it.
+// app.html reloads a waiting page unless this class shows that the script polls.
 document.documentElement.classList.add('enhanced');

@@ -4,9 +4,8 @@ import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/pay
 import { all, fill, settingsOf } from './dom.ts';
 
 export interface PayFormSettings extends PricedRouter {
-	/** Prefix of numbers that are typed without a country code, e.g. `+256`. */
 	prefix: string;
-	/** How this page writes numbers (BCP 47). */
+	/** The page's number format (BCP 47). */
 	locales: string[];
 	/** "Pay" and "Pay {}" */
 	pay: string;
@@ -16,8 +15,8 @@ export interface PayFormSettings extends PricedRouter {
 const field = (form: HTMLFormElement, selector: string) => form.querySelector<HTMLInputElement>(selector);
 
 /**
- * `data-pay`: keeps the total and the price of a typed time up to date, and chooses the payment method that the number
- * probably belongs to. The fields are the truth: they may be filled before the script runs, or by going back.
+ * `data-pay`: updates the total and preselects the payment method. It reads the fields each time, because
+ * they may be filled before the script runs or by going back.
  */
 export function payForm(): void {
 	for (const form of all<HTMLFormElement>('form[data-pay]')) follow(form, settingsOf(form, 'pay'));
@@ -35,7 +34,7 @@ function follow(form: HTMLFormElement, settings: PayFormSettings): void {
 	});
 	form.addEventListener('change', update);
 	addEventListener('pageshow', update);
-	// The server's price counts only where no script shows the total.
+	// The form's `pays` counts only if no script shows the total.
 	const pays = field(form, '[name=pays]');
 	if (pays) pays.disabled = true;
 	guess();
@@ -72,7 +71,7 @@ function set(form: HTMLFormElement, name: string, value: string): void {
 	if (input) input.value = value;
 }
 
-/** As `formatMoney` writes it; may break after the currency. */
+/** Formats like `formatMoney`, but allows a line break after the currency. */
 function moneyText(amount: number, { currency, locales }: PayFormSettings): string {
 	const digits = Number.isInteger(amount) ? 0 : currencyExponent(currency);
 	const number = new Intl.NumberFormat(locales, {
@@ -82,7 +81,6 @@ function moneyText(amount: number, { currency, locales }: PayFormSettings): stri
 	return `${currency} ${number.replace(/\u202f/g, '\u00a0')}`;
 }
 
-/** Chooses the payment method that the number probably belongs to, until the buyer has chosen one. */
 function createGuess(form: HTMLFormElement, prefix: string): () => void {
 	let guessed: HTMLInputElement | null = null;
 	return () => {

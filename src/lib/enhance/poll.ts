@@ -3,17 +3,14 @@ import { TIME_OVER } from './countdown.ts';
 import { all, fill, settingsOf } from './dom.ts';
 
 export interface PollSettings {
-	/** The state that the page shows. */
 	state: string;
-	/** The answer may be held back until there is news. */
 	holds: boolean;
-	/** Nothing changes by itself: asks only when the page is seen again. */
 	rests: boolean;
 }
 
 /**
- * `data-poll`: loads the page of a purchase again as soon as there is news. `data-poll-busy` and `data-poll-offline` are
- * shown while the service is busy or away, `data-hint-after` after so many seconds.
+ * `data-poll`: reloads the page of a purchase when its state changes. Shows `data-poll-busy` and
+ * `data-poll-offline` while the service is busy or unavailable, and `data-hint-after` after its seconds.
  */
 export function poll(): void {
 	const [element] = all('[data-poll]');
@@ -32,7 +29,7 @@ export function poll(): void {
 			...options,
 			url: `${location.pathname}/status`,
 			state,
-			// A real navigation: mini-browsers look for the internet only after one.
+			// A full navigation: mini-browsers check for internet access only after one.
 			onNews: () => location.replace(location.pathname),
 			onLink: (works) => {
 				if (offline) offline.hidden = works;

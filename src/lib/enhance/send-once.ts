@@ -1,11 +1,11 @@
 import { all } from './dom.ts';
 
-/** After this time a press sends the form again: the server takes it for the same purchase. */
+/** A press after this time sends the form again; the server treats it as the same purchase. */
 const SENDING_MS = 10_000;
 
 /**
- * `data-sending`: sends a form once, however often its button is pressed, and shows that text on the button meanwhile.
- * Without a connection the form stays as it is, and `data-unsent` says that nothing was charged.
+ * `data-sending`: sends a form once, even if its button is pressed repeatedly, and shows its text on the
+ * button. Without a connection the form stays, and `data-unsent` says that nothing was charged.
  */
 export function sendOnce(): void {
 	for (const form of all<HTMLFormElement>('form[data-sending]')) guard(form);
@@ -39,6 +39,6 @@ function guard(form: HTMLFormElement): void {
 		setTimeout(release, SENDING_MS);
 	});
 	addEventListener('online', () => note.remove());
-	// Going back brings the page as it was left: with a form that is being sent.
+	// Going back restores the page with a form that is still being sent.
 	addEventListener('pageshow', release);
 }

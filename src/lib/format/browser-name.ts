@@ -1,4 +1,4 @@
-/** In this order, because most browsers also name the ones below. */
+/** In this order, because most browsers also name those below. */
 const BROWSERS: readonly [RegExp, string][] = [
 	[/\bEdgA?\//, 'Edge'],
 	[/\bOPR\//, 'Opera'],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
 	[/Linux/, 'Linux']
 ];
 
-/** Returns a name for a device from its User-Agent header: "Chrome on Android". */
+/** Names a device from its User-Agent header: "Chrome on Android". */
 export function deviceName(userAgent: string): string {
 	const name = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
 	const [browser, system] = [name(BROWSERS), name(SYSTEMS)];

@@ -1,13 +1,9 @@
-/**
- * Days, ISO weeks (Monday to Sunday) and months of a time zone. Dates are `YYYY-MM-DD`; instants are milliseconds since
- * the epoch.
- */
+/** Calendar arithmetic in a time zone. Dates are `YYYY-MM-DD`, instants ms since the epoch, weeks ISO. */
 export type Period = 'daily' | 'weekly' | 'monthly';
 
 export interface Bucket {
-	/** First day. */
 	start: string;
-	/** Last day, inclusive. */
+	/** Inclusive. */
 	end: string;
 	/** Start of the first day. */
 	from: number;
@@ -17,7 +13,7 @@ export interface Bucket {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Buckets of a report without a start date. */
+/** Length of a report without a start date. */
 const DEFAULT_COUNT: Record<Period, number> = { daily: 30, weekly: 12, monthly: 12 };
 
 export const MAX_BUCKETS = 366;
@@ -26,7 +22,7 @@ export const MAX_BUCKETS = 366;
 const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** The calendar arithmetic is correct between these dates. */
+/** The arithmetic is correct between these dates. */
 export const FIRST_DATE = '1970-01-01';
 export const LAST_DATE = '9998-12-31';
 
@@ -34,7 +30,7 @@ export const LAST_DATE = '9998-12-31';
 export const isDate = (text: string) =>
 	/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(dayOf(text)) && dateOf(dayOf(text)) === text;
 
-/** Formatters by time zone; creating one is a hundred times slower than using it. */
+/** Formatters by time zone: creating one is a hundred times slower than using it. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
@@ -69,19 +65,17 @@ function localAt(instant: number, timeZone: string): number {
 	);
 }
 
-/** Returns the date in the zone at an instant. */
 export const dateAt = (instant: number, timeZone: string): string =>
 	dateOf(Math.floor(localAt(instant, timeZone) / DAY_MS));
 
-/** Returns the start of a date in the zone. */
 function startOf(date: string, timeZone: string): number {
 	const midnight = dayOf(date) * DAY_MS;
 	const [before, after] = [midnight - DAY_MS, midnight + DAY_MS].map(
 		(instant) => midnight - (localAt(instant, timeZone) - instant)
 	) as [number, number];
 	const moments = [before, after].filter((moment) => localAt(moment, timeZone) === midnight);
-	// Two midnights: the clocks went back, and the day starts with the first. None: they went forward over midnight,
-	// and the day starts at that moment.
+	// Two midnights: the clocks went back, and the day starts at the first. None: they went forward over
+	// midnight, and the day starts at that moment.
 	return moments.length > 0 ? Math.min(...moments) : before;
 }
 
@@ -91,7 +85,6 @@ export const spanOfDates = (from: string, to: string, timeZone: string): { from:
 	to: startOf(dateOf(dayOf(to) + 1), timeZone)
 });
 
-/** Returns the first day of the bucket that contains a day. */
 function alignDown(day: number, period: Period): number {
 	if (period === 'daily') return day;
 	// 1970-01-01 was a Thursday, three days after a Monday.
@@ -99,7 +92,6 @@ function alignDown(day: number, period: Period): number {
 	return dayOf(`${dateOf(day).slice(0, 7)}-01`);
 }
 
-/** Returns the first day of the bucket that is `count` buckets after the one that starts on `day`. */
 function step(day: number, period: Period, count: number): number {
 	if (period === 'daily') return day + count;
 	if (period === 'weekly') return day + 7 * count;
@@ -108,9 +100,9 @@ function step(day: number, period: Period, count: number): number {
 }
 
 /**
- * Returns the whole buckets of a report, ascending and without gaps.
+ * Returns the whole buckets of a report, ascending and without gaps. Returns null if the span ends before it
+ * starts or has more than MAX_BUCKETS.
  * @param span dates, inclusive; by default the last 30 days, 12 weeks or 12 months
- * @returns null if the span ends before it starts or has more than MAX_BUCKETS
  */
 export function buckets(
 	period: Period,

@@ -1,4 +1,3 @@
-/** A QR code for a page. */
 export interface QrCode {
 	/** Modules on a side, without the quiet zone. */
 	size: number;
@@ -9,7 +8,7 @@ export interface QrCode {
 /** Quiet zone on every side, in modules (ISO/IEC 18004). */
 const QUIET = 4;
 
-/** Returns the length of a side with its quiet zone. */
+/** Returns the side length with the quiet zone. */
 export const qrSide = ({ size }: QrCode): number => size + 2 * QUIET;
 
 /** Returns the SVG path of the dark modules, for a stroke of one unit. */

@@ -1,4 +1,4 @@
-/** Sentences of the current language with the placeholders of their messages, e.g. "{hours} h {minutes} min". */
+/** Texts of the current language with their placeholders: "{hours} h {minutes} min". */
 export interface TimeLeftWords {
 	minutes: string;
 	hours: string;
@@ -7,10 +7,7 @@ export interface TimeLeftWords {
 	daysHours: string;
 }
 
-/**
- * Writes a span coarsely while it is long and exactly near its end: "6 d 4 h", "1 h 58 min", "42 min", "4:07". The server
- * and the page's countdown share it.
- */
+/** Formats a span for the server and the countdown: "6 d 4 h", "1 h 58 min", "42 min", "4:07". */
 export function timeLeft(seconds: number, words: TimeLeftWords): string {
 	const left = Math.max(0, Math.floor(seconds));
 	const minutes = Math.floor(left / 60);

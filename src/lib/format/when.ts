@@ -3,23 +3,19 @@ import { intlLocales } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';
 import { timeLeft, type TimeLeftWords } from './time-left.ts';
 
-/**
- * Moments and spans as a buyer reads them: in the language of the page, in the time zone of the installation (the
- * server's, not the phone's), after the Gregorian calendar, by a clock of 24 hours.
- */
+/** Times for buyers: page's language, installation's time zone, Gregorian calendar, 24-hour clock. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const dayIn = (timeZone: string) =>
 	new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
 
-/** "16:40" */
 export function clockText(moment: Date, timeZone: string): string {
 	const clock = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 	return new Intl.DateTimeFormat('en-GB', clock).format(moment);
 }
 
-/** "16:40" today, "tomorrow, 16:40", else "Sunday 23 November, 16:40". */
+/** Formats a moment: "16:40" today, "tomorrow, 16:40", else "Sunday 23 November, 16:40". */
 export function momentText(moment: Date, now: Date, timeZone: string): string {
 	const clock = clockText(moment, timeZone);
 	const day = dayIn(timeZone);
@@ -32,14 +28,12 @@ export function momentText(moment: Date, now: Date, timeZone: string): string {
 		day: 'numeric',
 		month: 'long'
 	}).format(moment);
-	// Intl writes "Sunday 23 November" or "Sunday, 23 November" after the age of its data.
+	// Intl writes "Sunday 23 November" or "Sunday, 23 November", depending on its version.
 	return m.common_day_and_time({ day: currentLocale() === 'en' ? date.replace(',', '') : date, clock });
 }
 
-/** A span in the current language: "1 h 58 min". */
 export const timeLeftText = (seconds: number): string => timeLeft(seconds, timeLeftWords());
 
-/** The words of `timeLeft` in the current language. */
 export const timeLeftWords = (): TimeLeftWords => ({
 	minutes: m.common_left_minutes({ minutes: '{minutes}' }),
 	hours: m.common_left_hours({ hours: '{hours}' }),

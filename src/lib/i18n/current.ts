@@ -3,7 +3,6 @@ import { splitLanguage } from './path.ts';
 
 interface LocaleSource {
 	locale(): Locale;
-	/** Path of the page's address, with its language prefix. */
 	pathname(): string;
 }
 
@@ -15,20 +14,19 @@ const fromDocument: LocaleSource = {
 	pathname: () => location.pathname
 };
 
-/** For the command line and tests. */
 const english: LocaleSource = { locale: () => 'en', pathname: () => '/' };
 
 let source = typeof document === 'undefined' ? english : fromDocument;
 
-/** Sets where `currentLocale` and `link` read from. The server calls it once at start. */
+/** Sets the source of `currentLocale` and `link`. The server calls it once at start. */
 export function setLocaleSource(newSource: LocaleSource): void {
 	source = newSource;
 }
 
-/** Returns the locale of the running request or of the page; outside of both English. */
+/** Returns the locale of the current request or page; English outside of both. */
 export const currentLocale = (): Locale => source.locale();
 
-/** Returns a path of this site for a link or a redirect; keeps the language prefix of the current address. */
+/** Returns a path of this site with the language prefix of the current address. */
 export const link = (path: string): string => {
 	const { prefix } = splitLanguage(source.pathname());
 	return prefix !== '' && path === '/' ? prefix : prefix + path;

@@ -1,9 +1,7 @@
-/** Languages of the portal. */
 export const LOCALES = ['en', 'fr', 'sw', 'pt', 'ar', 'rw', 'lg', 'am'] as const;
 
 export type Locale = (typeof LOCALES)[number];
 
-/** Names of the languages, each in its own language. */
 export const LANGUAGE_NAMES: Readonly<Record<Locale, string>> = {
 	en: 'English',
 	fr: 'Français',

@@ -1,2 +1,2 @@
-// The sentences of the portal, one function each, compiled by Paraglide from messages/AREA/LOCALE.json.
+// The portal's texts, one function each. Paraglide compiles them from messages/AREA/LOCALE.json.
 export * from './generated/messages.js';

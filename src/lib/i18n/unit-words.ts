@@ -5,9 +5,9 @@ export type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
 type Words = Record<TimeUnit, Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
 /**
- * Units of time that Intl (CLDR 48) lacks: it writes "2 h" in Kinyarwanda and Luganda, and the plural for one day in
- * Amharic. Not in the catalogues, because the command line runs without compiled catalogues. No native reader has
- * reviewed them yet (unreviewed.schema.json).
+ * Units that Intl (CLDR 48) lacks or gets wrong: Kinyarwanda, Luganda, one day in Amharic. Not in the
+ * catalogues, because the command line runs without them. Unreviewed by native readers
+ * (unreviewed.schema.json).
  */
 const WORDS: Partial<Record<Locale, Words>> = {
 	rw: {

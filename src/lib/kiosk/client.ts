@@ -1,7 +1,4 @@
-/**
- * The requests of the kiosk's screen. Purchase tokens travel in request bodies only: browsers and logs keep addresses,
- * and nothing of a buyer may stay on the tablet.
- */
+/** Purchase tokens travel in request bodies only: browsers and logs keep addresses. */
 import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
 import type { FormErrors } from '../checkout/pay-form.ts';
 import type { PhoneHint } from '../checkout/phone-hint.ts';
@@ -15,18 +12,17 @@ export interface KioskRouter extends PricedRouter {
 	address: string | null;
 	ssid: string;
 	payment_methods: string[];
-	/** The sign-in needs a username, too. */
+	/** The sign-in also needs a username. */
 	signsIn: boolean;
 	/** A warning before the payment. */
 	note: string | null;
 }
 
-/** Whether the kiosk can sell. `away`: the service is not available. `unknown`: the address names no router. */
+/** Whether the kiosk can sell. `away`: the service is unavailable. `unknown`: no router has this id. */
 export type Availability =
 	| { state: 'open' | 'offline'; router: KioskRouter; hint: PhoneHint }
 	| { state: 'unknown' | 'away'; router: null };
 
-/** A purchase as the kiosk's screens show it. */
 export interface KioskPurchase extends Pick<
 	PurchaseState,
 	'kind' | 'tone' | 'title' | 'text' | 'next' | 'action' | 'polls'
@@ -39,27 +35,23 @@ export interface KioskPurchase extends Pick<
 	code: string;
 	money: string;
 	ssid: string;
-	/** Age of the payment. */
 	ageSeconds: number;
-	/** For a buyer whose phone shows no prompt. */
 	hint: string;
-	/** Lines of the receipt. */
 	lines: [string, string][];
-	/** Opens the purchase's page on the buyer's own phone. */
 	phoneQr: QrCode;
-	/** While the time runs. */
+	/** null unless the time is running. */
 	pass: SignInInstructions | null;
-	/** To pay again: the price, and the number that was charged, its middle hidden. */
+	/** To pay again: the price and the payer's number with its middle hidden. */
 	again: { amount: number; money: string; duration: string; paymentMethod: string; number: string } | null;
 }
 
 /** Result of an order. `lost`: it may have arrived. */
 export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: FormErrors } | { as: 'lost' };
 
-/** `gone`: there is no such purchase. `away`: the service is not available. */
+/** `gone`: the purchase does not exist. `away`: the service is unavailable. */
 export type Found = { as: 'found'; purchase: KioskPurchase } | { as: 'gone' } | { as: 'away' };
 
-/** An order may take long at the service; a read is repeated instead. */
+/** Longer than for reads: an order may take long, and a read can simply be repeated. */
 const ORDER_LIMIT_MS = 45_000;
 const READ_LIMIT_MS = 12_000;
 /** Statuses of our own server; others come from a proxy. */
@@ -73,7 +65,7 @@ export const asForm = (fields: Record<string, string>): FormData => {
 
 /** @param base address of the kiosk, without a slash at the end */
 export function createKioskClient(base: string) {
-	/** Without AbortSignal.timeout, which old tablets lack. */
+	/** Old tablets lack AbortSignal.timeout. */
 	async function call(path: string, limitMs: number, fields?: Record<string, string>) {
 		const request = new AbortController();
 		const limit = setTimeout(() => request.abort(), limitMs);
@@ -96,13 +88,13 @@ export function createKioskClient(base: string) {
 			if (answer.ok && token) return { as: 'taken', token };
 			if (REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
 		} catch {
-			// No answer, or not ours: the order may have arrived.
+			// No response, or a proxy's: the order may have arrived.
 		}
 		return { as: 'lost' };
 	}
 
 	return {
-		/** Reads what can be bought, and a token for it; null without a connection. */
+		/** Reads the router's availability and a token for a purchase. Returns null without a connection. */
 		async look(): Promise<{ availability: Availability; purchase: string } | null> {
 			try {
 				const { ok, body } = await call('availability', READ_LIMIT_MS);
@@ -111,7 +103,7 @@ export function createKioskClient(base: string) {
 				return null;
 			}
 		},
-		/** @param fields the fields of checkout/pay-form.ts */
+		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),
 		payAgain: (fields: Record<string, string>) => send('again', fields),
 		async find(token: string): Promise<Found> {
@@ -120,7 +112,7 @@ export function createKioskClient(base: string) {
 				if (status === 404) return { as: 'gone' };
 				if (ok) return { as: 'found', purchase: body as KioskPurchase };
 			} catch {
-				// The caller repeats it.
+				// The caller retries.
 			}
 			return { as: 'away' };
 		}

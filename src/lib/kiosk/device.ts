@@ -1,6 +1,5 @@
-/** Makes the tablet a kiosk: full screen, awake, without gestures that leave or change the page. */
+/** Makes the tablet a kiosk: full screen, always on, without gestures that leave or change the page. */
 
-/** Events of gestures that a kiosk ignores. */
 const IGNORED = ['contextmenu', 'dragstart', 'gesturestart'];
 
 /** Missing on plain http and in old WebViews. */
@@ -12,7 +11,7 @@ function fillScreen() {
 	const { documentElement: root, fullscreenElement } = document;
 	if (fullscreenElement || !('requestFullscreen' in root)) return;
 	root.requestFullscreen({ navigationUI: 'hide' }).catch(() => {
-		// Not allowed, for example in a browser that is a kiosk already: the page works without.
+		// Not allowed, for example in a kiosk browser: the page works without it.
 	});
 }
 
@@ -30,9 +29,9 @@ const swallowPinch = (event: TouchEvent) => {
 	if (event.touches.length > 1 && event.cancelable) event.preventDefault();
 };
 
-/** @returns the function that undoes it */
+/** Returns the function that undoes it. */
 export function becomeKiosk(): () => void {
-	// A browser fills the screen only in answer to a touch.
+	// Browsers allow full screen only after a touch.
 	document.addEventListener('click', fillScreen);
 	document.addEventListener('visibilitychange', keepAwake);
 	document.addEventListener('touchmove', swallowPinch, { passive: false });

@@ -1,6 +1,6 @@
 /**
- * The steps of one buyer at the kiosk. A buyer's data is in this object only, and `clear` forgets it. After an order whose
- * answer was lost, the screen stays and the kiosk asks until it knows whether the order arrived.
+ * The steps of one buyer at the kiosk. A buyer's data exists only in this object, and `clear` deletes it.
+ * After a lost response the screen stays until the kiosk knows whether the order arrived.
  */
 import * as m from '#lib/i18n/messages.js';
 import type { Handover } from './handover.ts';
@@ -15,27 +15,23 @@ export type Screen = 'start' | 'time' | 'method' | 'number' | 'confirm' | 'purch
 const SCREENS: readonly string[] = ['time', 'method', 'number', 'confirm', 'purchase'];
 
 export interface KioskSettings {
-	/** Address of the kiosk, without a slash at the end. */
 	base: string;
 	idleSeconds: number;
-	/** The screen is in another language than the kiosk's own: clearing returns to it. */
+	/** The screen is not in the kiosk's own language: clearing returns to it. */
 	foreign: boolean;
-	/** Called when the first screen is back. */
 	onCleared: () => void;
-	/** Called when an unused kiosk has read its router. */
+	/** Called when an idle kiosk has read its router. */
 	onRest: () => void;
 }
 
-/** How often an unused kiosk reads its router. */
 const LOOK_MS = 20_000;
-/** The same while it cannot sell. */
+/** How often a kiosk that cannot sell reads its router. */
 const CLOSED_LOOK_MS = 10_000;
 const TICK_MS = 250;
-/** A screen with an unanswered order stays this long. */
+/** A screen with an unknown order result stays this long. */
 const LOST_SECONDS = 15 * 60;
-/** How long the first screen mentions a purchase that was open when the screen was cleared. */
+/** How long the first screen mentions an open purchase of the cleared screen. */
 const SAID_MS = 60_000;
-/** States in which the payment is open. */
 const OPEN_KINDS: readonly string[] = ['waiting', 'unknown', 'getting-ready', 'unknown-late'];
 
 const BLANK = { duration: '', paymentMethod: '', phone: '', order: '' };
@@ -46,13 +42,11 @@ export class KioskFlow {
 	screen = $state<Screen>('start');
 	entries = $state({ ...BLANK });
 	errors = $state.raw<FormErrors>({});
-	/** An order is being sent. */
 	sending = $state(false);
-	/** The result of an order or purchase is being read. */
 	asking = $state(false);
 	purchase = $state.raw<KioskPurchase | null>(null);
 	busySeconds = $state<number | null>(null);
-	/** The last screen was cleared while its payment was open. */
+	/** The last screen was cleared during an open payment. */
 	clearedOpen = $state(false);
 	/** Whole seconds until this screen is cleared. */
 	left = $state(0);
@@ -60,9 +54,8 @@ export class KioskFlow {
 	readonly #settings: KioskSettings;
 	readonly #client: ReturnType<typeof createKioskClient>;
 	readonly #idle = idleCount();
-	/** Grows with each clearing: older answers are dropped. */
+	/** Increases with each clearing: older responses are dropped. */
 	#round = 0;
-	/** A token for the next order. */
 	#fresh = '';
 	#failures = 0;
 	#looks = 0;
@@ -77,7 +70,7 @@ export class KioskFlow {
 		this.availability = availability;
 	}
 
-	/** Starts reading the router and counting the idle time. @returns the function that stops both */
+	/** Starts reading the router and counting the idle time. Returns the function that stops both. */
 	start(): () => void {
 		const ticks = setInterval(() => this.#tick(), TICK_MS);
 		const online = () => {
@@ -101,7 +94,6 @@ export class KioskFlow {
 		};
 	}
 
-	/** The chosen time with its price. */
 	get choice() {
 		return this.availability.router && quote(this.availability.router, this.entries.duration);
 	}
@@ -110,7 +102,7 @@ export class KioskFlow {
 		return offeredMethods(this.availability.router?.payment_methods ?? []);
 	}
 
-	/** The price on the pay button; for a purchase that is paid again, its own. */
+	/** The price on the pay button; a purchase that is paid again keeps its own. */
 	get money(): string {
 		return this.purchase?.again?.money ?? this.choice?.money ?? '';
 	}
@@ -120,12 +112,10 @@ export class KioskFlow {
 		return OPEN_KINDS.includes(this.purchase?.kind ?? 'waiting') ? 'waiting' : 'reading';
 	}
 
-	/** The screen warns that it will be cleared. */
 	get warns(): boolean {
 		return this.screen !== 'start' && (this.left <= WARN_SECONDS || this.purchase?.pass != null);
 	}
 
-	/** The screen was touched. */
 	here(): void {
 		this.#idle.here();
 		this.#count();
@@ -144,7 +134,7 @@ export class KioskFlow {
 		if (this.screen !== 'start' || this.#settings.foreign) this.clear({ idle: true });
 	}
 
-	/** Forgets the buyer. Purchases and open payments go on at the service. */
+	/** Deletes the buyer's data. Purchases and open payments continue in the service. */
 	clear({ idle = false } = {}): void {
 		const open = this.sending || this.asking || OPEN_KINDS.includes(this.purchase?.kind ?? '');
 		this.forget();
@@ -156,7 +146,7 @@ export class KioskFlow {
 		this.#settings.onCleared();
 	}
 
-	/** Forgets the buyer's data when the page is left. */
+	/** Deletes the buyer's data when the page closes. */
 	forget(): void {
 		this.#round += 1;
 		this.#leavePurchase();
@@ -175,12 +165,12 @@ export class KioskFlow {
 		this.busySeconds = null;
 	}
 
-	/** Reads the router. While a buyer is choosing, the prices on the screen stay. */
+	/** Reads the router. Prices on the screen stay while a buyer chooses. */
 	async look(): Promise<void> {
 		clearTimeout(this.#lookTimer);
 		const look = ++this.#looks;
 		const seen = await this.#client.look();
-		// A newer request is under way.
+		// A newer request is running.
 		if (look !== this.#looks) return;
 		this.link = seen !== null;
 		this.#failures = seen ? 0 : this.#failures + 1;
@@ -223,7 +213,6 @@ export class KioskFlow {
 		this.#onwards();
 	}
 
-	/** Shows the next missing step, then the confirmation. */
 	#onwards() {
 		const { duration, paymentMethod, phone } = this.entries;
 		if (duration === '') this.#go('time');
@@ -249,7 +238,6 @@ export class KioskFlow {
 		this.here();
 	}
 
-	/** Another number for the same purchase. */
 	otherNumber(): void {
 		const again = this.purchase?.again;
 		if (!again) return;
@@ -262,7 +250,6 @@ export class KioskFlow {
 		this.#go('number');
 	}
 
-	/** The same purchase again, with the same number. */
 	async tryAgain(): Promise<void> {
 		const again = this.purchase?.again;
 		if (!again) return;
@@ -271,14 +258,14 @@ export class KioskFlow {
 		else await this.pay();
 	}
 
-	/** Starts another purchase; payment method and number stay. */
+	/** Starts another purchase with the same payment method and number. */
 	buyMore(): void {
 		this.#leavePurchase();
 		this.entries = { ...this.entries, duration: '', order: '' };
 		this.#go('time');
 	}
 
-	/** Sends the order. Repeated, it is the same purchase: the token is the same. */
+	/** Sends the order. A repeated order is the same purchase, because its token is the same. */
 	async pay(): Promise<void> {
 		if (this.sending || this.asking) return;
 		const round = this.#round;
@@ -319,7 +306,7 @@ export class KioskFlow {
 		await this.#follow(sent.as === 'taken' ? sent.token : (before?.token ?? order), () =>
 			this.#go('confirm', { form: m.kiosk_not_arrived() })
 		);
-		// The answer was lost and the purchase has not changed: the order did not arrive.
+		// The response was lost and the purchase is unchanged: the order did not arrive.
 		if (round !== this.#round || sent.as !== 'lost' || !before) return;
 		if (this.purchase?.kind === before.kind) this.#go('confirm', { form: m.kiosk_not_arrived() });
 	}
@@ -329,7 +316,7 @@ export class KioskFlow {
 		if (errors.paymentMethod !== undefined) return this.#go('method', errors);
 		if (errors.time !== undefined && !this.purchase) return this.#go('time', errors);
 		this.#go('confirm', { form: errors.form ?? errors.time ?? m.kiosk_not_sent() });
-		// The price may have changed: the button must show the new one.
+		// The price may have changed: the button must show the current one.
 		const round = this.#round;
 		if (this.purchase) {
 			const found = await this.#client.find(this.purchase.token);
@@ -340,7 +327,7 @@ export class KioskFlow {
 		if (round === this.#round && seen?.availability.state === 'open') this.availability = seen.availability;
 	}
 
-	/** Reads a purchase until the service answers, and shows it. */
+	/** Reads a purchase until the service responds, and shows it. */
 	async #follow(token: string, onGone: () => void): Promise<void> {
 		const round = this.#round;
 		this.asking = true;
@@ -360,7 +347,7 @@ export class KioskFlow {
 		}
 	}
 
-	/** Waits until the time is over, the connection is back, or the screen is cleared. */
+	/** Waits until the time is over, the connection is restored, or the screen is cleared. */
 	#pause(milliseconds: number): Promise<void> {
 		return new Promise((resolve) => {
 			const timer = setTimeout(resolve, milliseconds);
@@ -392,7 +379,6 @@ export class KioskFlow {
 		});
 	}
 
-	/** Reads a purchase that has changed, unless an order is being sent. */
 	async #news(token: string): Promise<void> {
 		const round = this.#round;
 		for (let tries = 0; round === this.#round; tries += 1) {
@@ -405,12 +391,10 @@ export class KioskFlow {
 		}
 	}
 
-	/** The entries for the page in another language. */
 	handover(): Handover {
 		return { ...this.entries, screen: this.screen, token: this.purchase?.token ?? '' };
 	}
 
-	/** Continues where the page in another language was left. */
 	resume({ screen, token, ...entries }: Handover): void {
 		if (!SCREENS.includes(screen)) return;
 		this.entries = entries;

@@ -1,27 +1,27 @@
 /**
- * Carries a buyer's entries to the page in another language, which has another address. They travel in the window's name:
- * in memory only, not in an address, the history or a storage, and are cleared when read.
+ * Passes a buyer's entries to the page in another language in `window.name`: in memory only, not in an
+ * address, the history or a storage. Reading clears them.
  */
 export interface Handover {
 	screen: string;
 	duration: string;
 	paymentMethod: string;
 	phone: string;
-	/** Token of an order that is not sent yet, or whose result is not known. */
+	/** Token of an order that is not sent yet, or whose result is unknown. */
 	order: string;
-	/** Token of a purchase; empty while there is none. */
+	/** Token of a purchase; empty if there is none. */
 	token: string;
 }
 
 const MARK = 'airtill-kiosk ';
-/** A page that takes longer may be the next buyer's. */
+/** After this time the page may belong to the next buyer. */
 const FRESH_MS = 20_000;
 
 export function handOver(entries: Handover): void {
 	window.name = MARK + JSON.stringify({ ...entries, at: Date.now() });
 }
 
-/** Reads and clears the entries. @returns null when none were handed over just now */
+/** Reads and clears the entries. Returns null if there are no recent ones. */
 export function takeOver(): Handover | null {
 	const { name } = window;
 	window.name = '';

@@ -1,25 +1,21 @@
 import { isLocale, type Locale } from '../i18n/locales.ts';
 import { inLanguage, splitLanguage } from '../i18n/path.ts';
 
-/**
- * The settings of a kiosk in its start address (`/kiosk/3?idle=90&print`). The tablet stores nothing else, and two kiosks
- * of one router may differ.
- */
+/** Settings in a kiosk's start address (`/kiosk/3?idle=90&print`). The tablet stores nothing else. */
 export interface KioskOptions {
-	/** Seconds without a touch after which the screen is cleared. */
 	idleSeconds: number;
 	/** Offers receipts: a printer is connected. */
 	prints: boolean;
-	/** The language to return to, or `auto` for the tablet's own; null: the kiosk is in its language. */
+	/** The language to return to, or `auto` for the tablet's; null if the kiosk is in that language. */
 	home: string | null;
 }
 
 const AUTO = 'auto';
 
-/** A warning of 20 s must fit in (WCAG 2.2, 2.2.1), and a forgotten screen must not stay long. */
+/** Long enough for the 20 s warning (WCAG 2.2, 2.2.1); short enough to clear an abandoned screen. */
 export const IDLE_SECONDS = { min: 30, usual: 60, max: 10 * 60 } as const;
 
-/** Reads the options of an address. An invalid value gets the default or the nearest valid one. */
+/** Reads the options of an address. An invalid value becomes the default or the nearest valid one. */
 export function kioskOptions(search: URLSearchParams): KioskOptions {
 	const asked = search.get('idle') ?? '';
 	const seconds = /^\d{1,6}$/.test(asked) ? Number(asked) : IDLE_SECONDS.usual;
@@ -31,14 +27,14 @@ export function kioskOptions(search: URLSearchParams): KioskOptions {
 	};
 }
 
-/** The address of the kiosk in another language; it keeps the language to return to. */
+/** Returns the kiosk's address in another language; keeps the language to return to. */
 export function inKioskLanguage(locale: Locale, pathname: string, options: KioskOptions): string {
 	const { locale: named, path } = splitLanguage(pathname);
 	const home = options.home ?? named ?? AUTO;
 	return inLanguage(locale, path) + kioskSearch({ ...options, home: home === locale ? null : home });
 }
 
-/** The start address of the kiosk; null when it is there. */
+/** Returns the kiosk's start address, or null if this is it. */
 export function kioskHome(pathname: string, options: KioskOptions): string | null {
 	const { locale: named, path } = splitLanguage(pathname);
 	const { home } = options;
@@ -46,7 +42,7 @@ export function kioskHome(pathname: string, options: KioskOptions): string | nul
 	return (isLocale(home) ? inLanguage(home, path) : path) + kioskSearch({ ...options, home: null });
 }
 
-/** Writes the options as the query of an address: `?idle=60`. */
+/** Writes the options as a query: `?idle=60`. */
 export function kioskSearch({ idleSeconds, prints, home }: KioskOptions): string {
 	return `?idle=${idleSeconds}${prints ? '&print' : ''}${home === null ? '' : `&home=${home}`}`;
 }

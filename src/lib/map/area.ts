@@ -1,23 +1,19 @@
 import { distanceMetres, type Position } from '../domain/geo.ts';
 
-/**
- * The circles in which the map reads its places. Their centres lie on a grid and their sizes are few, so that
- * people who look at the same town ask the same questions, and a small move asks nothing new.
- */
+/** Circles in which the map reads routers. A coarse grid lets visitors share cached requests. */
 export interface Area extends Position {
-	/** Metres. */
 	radius: number;
 }
 
-/** Metres; the last one is the widest that the service searches. */
+/** Metres; the last is the widest that the service searches. */
 export const AREA_RADII: readonly number[] = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
-/** Steps of the grid of centres in a radius. */
+/** Grid steps per radius. */
 const STEPS_IN_RADIUS = 4;
 const METRES_PER_DEGREE = 111_195;
-/** Wide enough that a view around any point of a grid's cell lies within. */
+/** Keeps a view around any point of a grid cell inside the circle. */
 const REACH = 1 - Math.SQRT1_2 / STEPS_IN_RADIUS;
 
-/** The circle that holds a view: its centre and one of its corners. A view that is wider gets the widest circle. */
+/** Returns the circle that contains a view, by its centre and a corner. Wider views get the widest circle. */
 export function areaOf(centre: Position, corner: Position): Area {
 	const reach = distanceMetres(centre, corner);
 	const radius = AREA_RADII.find((metres) => metres * REACH >= reach) ?? AREA_RADII.at(-1) ?? 0;
@@ -32,7 +28,7 @@ function snapped({ lat, lon }: Position, radius: number): Area {
 	return { lat: rounded(within(90, south)), lon: rounded(within(180, west)), radius };
 }
 
-/** Whether an area is one that `areaOf` makes: others are not searched for the map. */
+/** Returns whether `areaOf` can make this area. The server searches no others for the map. */
 export const isArea = (area: Area): boolean => {
 	const { lat, lon, radius } = area;
 	if (!AREA_RADII.includes(radius) || Math.abs(lat) > 90 || Math.abs(lon) > 180) return false;

@@ -1,13 +1,12 @@
 import Supercluster from 'supercluster';
 import type { Position } from '../domain/geo.ts';
 
-/** Groups routers that would overlap at a zoom, so that a map never holds more than a screen can show. */
+/** Groups routers that would overlap at a zoom, so that the map stays readable. */
 
 export interface Group<T> extends Position {
-	/** One router, or several. */
 	members: readonly T[];
 	count: number;
-	/** Zoom at which it falls apart; null for a single router. */
+	/** The zoom at which the group separates; null for a single router. */
 	apartAt: number | null;
 }
 
@@ -16,10 +15,10 @@ export interface Grouping<T> {
 	at(box: { west: number; south: number; east: number; north: number }, zoom: number): Group<T>[];
 }
 
-/** Larger groups are counted and not listed. */
+/** Larger groups are only counted. */
 const MAX_MEMBERS = 20;
 
-/** @param pixels distance below which routers become a group @param maxZoom from here on nothing is grouped */
+/** @param pixels routers nearer than this become a group @param maxZoom from this zoom nothing is grouped */
 export function createGrouping<T extends Position>(pixels: number, maxZoom: number): Grouping<T> {
 	const index = new Supercluster<{ router: T }>({ radius: pixels, extent: 256, maxZoom, minPoints: 2 });
 	return {

@@ -1,15 +1,14 @@
 import type { Position } from '../domain/geo.ts';
 import { positionOf } from './position.ts';
 
-/** Longest text that is read as a place. */
 export const MAX_PLACE_LENGTH = 100;
 
 const NUMBER = String.raw`[-+]?\d{1,3}(?:\.\d{1,20})?`;
-/** Two decimal numbers, apart by a comma, a semicolon or blanks. */
+/** Two decimal numbers, separated by a comma, a semicolon or blanks. */
 const PLAIN = new RegExp(`^(${NUMBER})(?:\\s*[,;]\\s*|\\s+)(${NUMBER})$`);
-/** The same where the decimal sign is a comma: "0,3476 32,5825" or "0,3476; 32,5825". */
+/** The same with decimal commas: "0,3476 32,5825" or "0,3476; 32,5825". */
 const DECIMAL_COMMAS = /^([-+]?\d{1,3},\d{1,20})(?:\s*;\s*|,?\s+)([-+]?\d{1,3},\d{1,20})$/;
-/** Degrees, and perhaps minutes and seconds, with the letter of the hemisphere before or behind. */
+/** Degrees, optional minutes and seconds, and the hemisphere's letter before or after. */
 const ANGLE = String.raw`(\d{1,3}(?:\.\d{1,20})?)\s*°?\s*(?:(\d{1,2}(?:\.\d{1,20})?)\s*'\s*)?(?:(\d{1,2}(?:\.\d{1,20})?)\s*"\s*)?`;
 const LETTER_BEHIND = new RegExp(`^${ANGLE}\\s*([NS])\\s*[,;]?\\s*${ANGLE}\\s*([EW])$`, 'i');
 const LETTER_BEFORE = new RegExp(`^([NS])\\s*${ANGLE}\\s*[,;]?\\s*([EW])\\s*${ANGLE}$`, 'i');
@@ -22,9 +21,8 @@ function angle(degrees = '', minutes = '0', seconds = '0', letter = ''): number 
 }
 
 /**
- * A position from what a person typed or pasted: `0.3476, 32.5825`, `0.3476 32.5825`, `0.3476° N 32.5825° E`,
- * `0°20'51.4"N 32°34'57"E`, `geo:0.3476,32.5825`. Names are another matter: see find-by-name.ts.
- * @returns null when it is not a position
+ * Parses a position; null for other texts. Accepts `0.3476, 32.5825`, `0.3476° N 32.5825° E`, `0°20'51.4"N
+ * 32°34'57"E` and `geo:0.3476,32.5825`.
  */
 export function parsePlace(text: string): Position | null {
 	if (text.length > MAX_PLACE_LENGTH) return null;

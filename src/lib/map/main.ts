@@ -1,4 +1,4 @@
-/** The map's own script: draws into the element with `data-map` on the list page. */
+/** The map's own script: draws into the list page's element with `data-map`. */
 import leafletStyleUrl from 'leaflet/dist/leaflet.css?url';
 import mapStyleUrl from '#lib/styles/map.css?url';
 import { drawMap } from './router-map.ts';
@@ -6,7 +6,7 @@ import type { MapSettings } from './settings.ts';
 
 const element = document.querySelector<HTMLElement>('[data-map]');
 
-/** Ours after Leaflet's, which it changes. */
+/** Ours after Leaflet's, to override it. */
 const styles = [leafletStyleUrl, mapStyleUrl].map(
 	(href) =>
 		new Promise<void>((loaded) => {

@@ -1,30 +1,25 @@
 import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 
-/** One mark on the map. */
 export interface Mark extends Position {
-	/** Two marks with the same key are the same mark. */
+	/** Identifies a mark across redraws. */
 	key: string;
 	kind: 'pin' | 'cluster' | 'router';
-	/** The text on it. */
 	text: string;
-	/** For screen readers and the tooltip. */
 	name: string;
 	isOffline: boolean;
 	/** Its routers are in the list. */
 	isListed: boolean;
 	size: number;
-	/** Ids of its routers. */
 	ids: readonly number[];
 	onChoose(): void;
 }
 
 export interface Markers {
-	/** Shows these marks and no others; marks that stay are not redrawn. */
+	/** Shows exactly these marks; unchanged ones are not redrawn. */
 	show(marks: readonly Mark[]): void;
-	/** Points at the mark of a router. */
 	point(id: number | null): void;
-	/** Sets the focus to the mark that is nearest to a position. @returns false when there is none */
+	/** Focuses the mark nearest to a position. Returns false if there is none. */
 	focusNear(position: Position): boolean;
 	remove(): void;
 }
@@ -37,16 +32,13 @@ interface Shown {
 
 const TOP = 1000;
 
-/**
- * Shows marks as Leaflet markers. Marks without an entry in the list are buttons; the pins of the list are not reached by
- * keyboard, because the list itself is beside them.
- */
+/** The list's pins are not reachable by keyboard, because the list is beside them. Others are buttons. */
 export function createMarkers(map: L.Map): Markers {
 	const layer = L.layerGroup().addTo(map);
 	const shown = new Map<string, Shown>();
 	let pointed: number | null = null;
 	let tooltip: L.Tooltip | null = null;
-	/** The map was dragged by a mark: the end of the drag is no choice. */
+	/** The user dragged the map by a mark: the end of the drag is not a click. */
 	let isDragged = false;
 	map.on('dragstart', () => (isDragged = true));
 
@@ -77,7 +69,7 @@ export function createMarkers(map: L.Map): Markers {
 			element.setAttribute('aria-label', mark.name);
 		}
 		element.addEventListener('click', (event) => {
-			// Leaflet would take it for a click on the map.
+			// Leaflet would treat it as a click on the map.
 			event.stopPropagation();
 			if (isDragged) return;
 			hideName();

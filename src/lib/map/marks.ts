@@ -4,37 +4,36 @@ import type { Mark } from './markers.ts';
 import type { MapRouter } from './router-feed.ts';
 import { fill, type MapTexts } from './settings.ts';
 
-/** Turns routers into marks: pins with the numbers of the list, single routers, and groups. */
+/** Turns routers into marks: pins with the list's numbers, single routers, and groups. */
 
 export interface ListedRouter extends MapRouter {
-	/** Its number in the list. */
 	number: number;
 }
 
 interface Actions {
 	onMark(id: number): void;
-	/** The chosen group falls apart at that zoom. */
+	/** The chosen group separates at this zoom. */
 	onApart(group: Position, zoom: number): void;
 	onSearch(position: Position): void;
 }
 
 export interface Marks {
 	setListed(routers: readonly ListedRouter[]): void;
-	/** Leaves out those of the list, which have their own pins. */
+	/** Omits routers of the list, which have their own pins. */
 	setOthers(routers: Iterable<MapRouter>): void;
 	at(box: { west: number; south: number; east: number; north: number }, zoom: number): Mark[];
-	/** Counts the routers in a box, those of the list included. */
+	/** Counts the routers in a box, including those of the list. */
 	countIn(box: { west: number; south: number; east: number; north: number }): number;
 }
 
-/** Nearer than this, pins of the list would hide each other. */
+/** The list's pins would hide each other below this distance. */
 const LISTED_PIXELS = 20;
 const OTHERS_PIXELS = 60;
 const PIN_SIZE = 28;
 const ROUTER_SIZE = 18;
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** @param maxZoom closest zoom of the map; a group that stays together there starts a search instead */
+/** @param maxZoom closest zoom of the map; a group that stays together there starts a search */
 export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions): Marks {
 	const listed = createGrouping<ListedRouter>(LISTED_PIXELS, maxZoom);
 	const others = createGrouping<MapRouter>(OTHERS_PIXELS, maxZoom);
@@ -98,7 +97,7 @@ export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions):
 			others.load([...routers].filter(({ id }) => !ids.has(id)));
 		},
 		at(box, zoom) {
-			// In the order of the screen, so that the focus goes over the map as one reads.
+			// In screen order, so that the focus moves in reading direction.
 			const found = others.at(box, zoom).sort((a, b) => b.lat - a.lat || a.lon - b.lon);
 			return [...listed.at(box, zoom).map(listedMark), ...found.map(otherMark)];
 		},

@@ -1,9 +1,7 @@
 import type { Area } from './area.ts';
 import type { Position } from '../domain/geo.ts';
 
-/**
- * Reads the routers around those of the list, page after page, while the map rests. The list does not depend on it.
- */
+/** Reads the routers around those of the list, page by page, while the map is still. */
 
 export interface MapRouter extends Position {
 	id: number;
@@ -13,25 +11,22 @@ export interface MapRouter extends Position {
 }
 
 export interface RouterFeed {
-	/** Reads an area unless it is known or under way; the reading of another area is cancelled. */
+	/** Reads an area unless it is known or being read. Cancels the reading of another area. */
 	look(area: Area): void;
-	/** The routers that were read and are kept, by id. */
 	readonly routers: ReadonlyMap<number, MapRouter>;
 	stop(): void;
 }
 
-/** One answer of `/map-routers`. */
 interface Page {
 	routers: [id: number, name: string, lat: number, lon: number, price: string, online: 0 | 1][];
 	next: string | null;
 }
 
-/** Limits what is drawn. */
 const MAX_ROUTERS = 5_000;
 const MAX_PAGES = 50;
-/** On a slow or metered link. */
+/** On a slow or metered connection. */
 const MAX_PAGES_SLOW = 3;
-/** The map is redrawn after the first page, after each of this many, and after the last. */
+/** Redraws the map after the first page, after each of this many, and after the last. */
 const PAGES_A_STEP = 10;
 const PAUSE_MS = 30_000;
 /** Prices and routers change seldom. */
@@ -40,7 +35,6 @@ const KEPT_MS = 5 * 60 * 1000;
 /** @param onRouters called when there are more routers, but not for each page */
 export function createRouterFeed(address: string, onRouters: () => void): RouterFeed {
 	const routers = new Map<number, MapRouter>();
-	/** Areas that were read, with the time. */
 	const read = new Map<string, number>();
 	let pausedUntil = 0;
 	let current: { key: string; stop: AbortController } | null = null;
@@ -70,7 +64,7 @@ export function createRouterFeed(address: string, onRouters: () => void): Router
 		for (const id of routers.keys()) {
 			if (routers.size <= MAX_ROUTERS) return;
 			routers.delete(id);
-			// The areas are no longer complete.
+			// The areas are incomplete now.
 			read.clear();
 		}
 	}
@@ -95,7 +89,7 @@ export function createRouterFeed(address: string, onRouters: () => void): Router
 	};
 }
 
-/** @returns `pause` when the service limits the map. @throws when it was cancelled or nothing came */
+/** Returns `pause` if the service limits the map. @throws if it was cancelled or nothing arrived */
 async function fetchPage(
 	address: string,
 	{ lat, lon, radius }: Area,
@@ -108,7 +102,7 @@ async function fetchPage(
 	return response.ok ? ((await response.json()) as Page) : 'pause';
 }
 
-/** Chromium alone says how good the link is. */
+/** Only Chromium reports the quality of the connection. */
 function maxPages(): number {
 	const { connection } = navigator as { connection?: { saveData?: boolean; effectiveType?: string } };
 	const isSlow = connection?.saveData === true || /2g/.test(connection?.effectiveType ?? '');

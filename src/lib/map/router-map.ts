@@ -9,13 +9,13 @@ import { createRouterFeed } from './router-feed.ts';
 import { fill, type MapSettings } from './settings.ts';
 
 const MAX_ZOOM = 19;
-/** Moved by this part of its width, the view shows something else than the list. */
+/** After a move by this part of its width, the view differs from the list. */
 const MOVED_PART = 0.25;
-/** A list of one router still shows the streets around it. */
+/** Shows the streets around a list of one router. */
 const CLOSEST_FIT = 17;
 /** Pixels on both sides together, so that no pin is cut off. */
 const FIT_PADDING = 72;
-/** The map rests for this long before its routers are requested. */
+/** The map must be still for this long before its routers are requested. */
 const REST_MS = 250;
 
 interface MapContext {
@@ -25,7 +25,7 @@ interface MapContext {
 	settings: MapSettings;
 }
 
-/** Draws the routers of the list and those around them, and keeps list and map in step. */
+/** Draws the routers of the list and those around them, and keeps list and map in sync. */
 export function drawMap(ground: HTMLElement, settings: MapSettings): void {
 	const sheet = document.createElement('div');
 	sheet.className = 'sheet';
@@ -64,7 +64,6 @@ export function drawMap(ground: HTMLElement, settings: MapSettings): void {
 	followView(context, sheet, search);
 }
 
-/** The list around a position, with the map in view again. */
 function openList(list: string, { lat, lon }: Position): void {
 	location.assign(`${list}?lat=${roundDegrees(lat)}&lon=${roundDegrees(lon)}#map`);
 }
@@ -113,7 +112,6 @@ function createMap(leaf: HTMLElement, { texts, position }: MapSettings): L.Map {
 	return map;
 }
 
-/** Points at the pin of the card that is under the mouse or has the focus. */
 function followList(point: (id: number | null) => void): void {
 	for (const card of document.querySelectorAll<HTMLElement>('[data-router]')) {
 		const id = Number(card.dataset['router']);
@@ -122,7 +120,7 @@ function followList(point: (id: number | null) => void): void {
 	}
 }
 
-/** Sets the view to the routers of the list, or to the circle that was searched. */
+/** Sets the view to the list's routers or to the searched circle. */
 function showList({ map, marks, settings }: MapContext): void {
 	const { routers, first, position, radius } = settings;
 	const start = L.latLng(position.lat, position.lon);
@@ -144,7 +142,7 @@ function showList({ map, marks, settings }: MapContext): void {
 	});
 }
 
-/** Keeps the marks and the button "Search here" up to date while the map is moved. */
+/** Updates the marks and the button "Search here" while the map moves. */
 function followView(
 	{ map, marks, markers, settings }: MapContext,
 	sheet: HTMLElement,
@@ -180,7 +178,7 @@ function followView(
 	follow();
 }
 
-/** Opens a group: zooms to where it falls apart, and keeps the focus on the map. */
+/** Zooms to the point where a group separates, and keeps the focus on the map. */
 async function zoomInto(
 	{ map, marks, markers, settings }: MapContext,
 	announcement: HTMLElement,

@@ -10,7 +10,7 @@ import { findByName } from './find-by-name.ts';
 import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
-/** The search ends with this many routers nearby; farther away one is enough. */
+/** The search stops at this many routers nearby; farther away one is enough. */
 const ENOUGH_NEARBY = 4;
 
 export const load: PageServerLoad = async (event) => {
@@ -52,7 +52,6 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** Replaces a place name by the position of the router that matches it. */
 async function named(api: ApiClient, search: Search): Promise<Search> {
 	if (search.name === null) return search;
 	const found = await findByName(api, search.position, search.name);
@@ -61,14 +60,13 @@ async function named(api: ApiClient, search: Search): Promise<Search> {
 		: search;
 }
 
-/** The sentence above the list: distance and centre of the search. */
 function summary({ data, radius }: RouterListBody, given: boolean): string {
 	const distance = formatKilometres(radius);
 	if (data.length === 0) return given ? m.list_none_chosen({ distance }) : m.list_none_centre({ distance });
 	return given ? m.list_around_chosen({ distance }) : m.list_around_centre({ distance });
 }
 
-/** Searches in wider and wider circles until there is something to buy; with a cursor, reads that page. */
+/** Searches wider circles until something is on sale; with a cursor, reads that page. */
 async function findNear(api: ApiClient, search: Search): Promise<RouterListBody & { restarted: boolean }> {
 	const { lat, lon } = search.position;
 	if (search.cursor !== null && search.radius !== null) {
@@ -93,7 +91,6 @@ async function findNear(api: ApiClient, search: Search): Promise<RouterListBody 
 
 const onSale = (list: RouterListBody) => list.data.filter(({ status }) => status === 'online').length;
 
-/** The fields of a router's card. */
 function cardOf({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {
 	return {
 		id,

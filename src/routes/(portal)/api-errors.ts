@@ -3,7 +3,7 @@ import * as m from '#lib/i18n/messages.js';
 import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 
 /**
- * Waits for the service. While it is not available, the buyer gets an error page that tries again.
+ * Waits for the service. If it is unavailable, the buyer gets an error page that retries.
  * @param message the effect on the buyer's money, and the next step
  * @throws HttpError 503
  */
@@ -19,7 +19,7 @@ export async function orUnavailable<T>(work: Promise<T>, message: string): Promi
 	}
 }
 
-/** Reads a posted form. @throws HttpError 400 when the body is not a form */
+/** Reads a posted form. @throws HttpError 400 if the body is not a form */
 export async function readForm(request: Request): Promise<FormData> {
 	try {
 		return await request.formData();
@@ -28,7 +28,7 @@ export async function readForm(request: Request): Promise<FormData> {
 	}
 }
 
-/** Waits for the service. @returns null if it answers 404 */
+/** Waits for the service. Returns null for a 404. */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 	try {
 		return await work;

@@ -2,17 +2,14 @@ import type { Position } from '#lib/domain/geo.ts';
 import type { ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
-/**
- * Finds a location by name among the routers around a position. This needs no geocoder: "Makerere" finds a router in
- * Makerere Hill Road.
- */
+/** Needs no geocoder: "Makerere" finds a router in Makerere Hill Road. */
 
 const RADIUS_METRES = 50_000;
 const PAGE_SIZE = 100;
-/** Limit of pages to search, nearest routers first; in a large city farther ones are found only by position. */
+/** Pages to search, nearest routers first; farther ones in a large city need a position. */
 const MAX_PAGES = 5;
 
-/** Reduces a text to letters and digits without accents, in lower case, with one space between words. */
+/** Reduces a text to lower-case letters and digits without accents, with single spaces. */
 const fold = (text: string) =>
 	text
 		.normalize('NFKD')
@@ -21,7 +18,7 @@ const fold = (text: string) =>
 		.replace(/[^\p{L}\p{N}]+/gu, ' ')
 		.trim();
 
-/** Finds the nearest router whose name, address or network contains every word; null if there is none. */
+/** Finds the nearest router whose name, address or network contains every word, or null. */
 export async function findByName(api: ApiClient, around: Position, text: string): Promise<RouterBody | null> {
 	const words = fold(text).split(' ').filter(Boolean);
 	if (words.length === 0) return null;

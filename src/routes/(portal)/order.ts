@@ -11,7 +11,6 @@ import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
 import { NEW_ORDER, orderRefusal, unsent } from './refusal.ts';
 
-/** The fields of a router on a page with a PayForm. */
 export const payFormRouter = (router: RouterBody) => ({
 	...offerOf(router),
 	id: router.id,
@@ -25,10 +24,10 @@ export const payFormRouter = (router: RouterBody) => ({
 });
 
 /**
- * Takes a posted PayForm: buys the time and redirects to the page of the purchase, or returns the form with the problems
- * or with a price that the buyer has not seen yet.
+ * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen
+ * price.
  * @param findRouter the router that sells
- * @param bought called with the token of the purchase before the redirect
+ * @param bought called with the purchase's token before the redirect
  */
 export const placeOrder = (
 	event: RequestEvent,
@@ -44,10 +43,7 @@ export const placeOrder = (
 		return token;
 	});
 
-/**
- * Takes a posted PayForm for any kind of order.
- * @param carryOut orders and starts the payment; returns the token of the purchase to show
- */
+/** @param carryOut orders and starts the payment; returns the token of the purchase to show */
 export async function takeOrder(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
@@ -94,14 +90,13 @@ export async function takeOrder(
 	redirect(303, link(`/s/${token}`));
 }
 
-/** The router is offline. */
 class NotSold extends Error {}
 
-/** The entries of a form that is shown again with a price; a typed time becomes the chosen one. */
+/** Returns the entries for a form with a new price; a typed time becomes the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 	wanted.own ? { ...entry, time: 'own' } : entry;
 
-/** @param changed the buyer chose another time than the one whose price is on the button */
+/** @param changed the button's price is for another time than the chosen one */
 function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, changed: boolean) {
 	const price = { time: choice.words, money: choice.money };
 	const why = own || changed ? m.router_price_of_time(price) : m.router_price_is_new(price);

@@ -13,7 +13,6 @@ const FIELD_OF_POINTER: Readonly<Record<string, keyof FormErrors>> = {
 	'/payment_method': 'paymentMethod'
 };
 
-/** Sentences that differ between forms. */
 export interface OrderWords {
 	priceChanged: () => string;
 	/** The service refuses requests for this many seconds. */
@@ -21,14 +20,12 @@ export interface OrderWords {
 	away: () => string;
 }
 
-/** For a new order. */
 export const NEW_ORDER: OrderWords = {
 	priceChanged: m.router_price_just_changed,
 	busy: m.router_unsent_busy,
 	away: m.router_unsent_away
 };
 
-/** For a purchase that is paid again, and for the kiosk. */
 export const PAID_AGAIN: OrderWords = {
 	priceChanged: m.purchase_price_changed,
 	busy: m.purchase_busy_again,
@@ -36,9 +33,8 @@ export const PAID_AGAIN: OrderWords = {
 };
 
 /**
- * Explains a refused order by field. The buyer was not charged, and the same form may be sent again.
- * @returns the status of the answer, and the texts
- * @throws errors that are not refusals
+ * Explains a refused order by field. The buyer was not charged and may retry. @throws errors that are not
+ * refusals
  */
 export function orderRefusal(
 	problem: unknown,
@@ -52,14 +48,12 @@ export function orderRefusal(
 	return { status: 400, errors };
 }
 
-/** Explains an order that could not be sent. */
 export function unsent(problem: ApiUnavailable, words: OrderWords): { status: 503; errors: FormErrors } {
 	const form =
 		problem instanceof ApiLimited ? words.busy({ seconds: problem.retryAfterSeconds }) : words.away();
 	return { status: 503, errors: { form } };
 }
 
-/** Explains by field why no payment was started. The buyer was not charged. */
 function paymentRefusal(problem: ApiProblem, words: { region: PhoneHint; bounds: string }): FormErrors {
 	const { country, example } = words.region;
 	const phone = m.router_number_wrong({ country, example: apart(example) });

@@ -4,15 +4,14 @@ import type { Position } from '#lib/domain/geo.ts';
 import { MAX_PLACE_LENGTH, parsePlace } from '#lib/map/location-query.ts';
 import { positionOf } from '#lib/map/position.ts';
 
-/** A search of the list, read from the address. Invalid values are explained and not refused. */
+/** A search of the list from the address. Invalid values are explained, not refused. */
 export interface Search {
 	position: Position;
-	/** The visitor chose the position; else it is the centre of the installation. */
+	/** The visitor chose the position; otherwise it is the installation's centre. */
 	given: boolean;
-	/** Text of the place field. */
 	text: string;
 	problem: string | null;
-	/** Text that may be the name of a place; null for a position or an empty search. */
+	/** Text that may be a place name; null for a position or an empty search. */
 	name: string | null;
 	/** Metres; null: as far as needed to find routers on sale. */
 	radius: number | null;
@@ -25,7 +24,7 @@ export const PAGE_SIZE = 12;
 
 /** Metres: around the corner, across town, the whole region. */
 export const RADII: readonly number[] = [1_000, 5_000, 50_000];
-/** A position as it may be typed, in Kampala. */
+/** A typed position in Kampala. */
 const EXAMPLE = '0.3476, 32.5825';
 const MAX_CURSOR_LENGTH = 512;
 const MAX_FIRST = 100_000;

@@ -17,7 +17,6 @@ const TOOLS = [
 	}
 ];
 
-/** Loads the links of the documentation, for its navigation and its index. */
 export const load: LayoutServerLoad = ({ locals }) => {
 	const { guides, topics } = guideLinks();
 	const endpoints = documentFor(locals.origin).tags.map(({ name, description }) => ({

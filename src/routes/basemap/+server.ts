@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
 
-/** What the map is drawn on: `{ kind: 'pmtiles' | 'tiles' | 'none', … }` (BasemapFacts). Asked when the map loads. */
+/** Returns the source of the base map: `{ kind: 'pmtiles' | 'tiles' | 'none', … }` (BasemapFacts). */
 export const GET: RequestHandler = async ({ locals }) =>
 	Response.json(await locals.app.basemap.describe(), { headers: { 'cache-control': 'no-cache' } });

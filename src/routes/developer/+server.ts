@@ -2,7 +2,6 @@ import { redirect } from '@sveltejs/kit';
 import { FIRST_PATH, SIGN_IN_PATH, visitor } from '#lib/server/web/sign-in.ts';
 import type { RequestHandler } from './$types';
 
-/** GET /developer: redirects to the keys or to the sign-in page. */
 export const GET: RequestHandler = async (event) => {
 	redirect(303, (await visitor(event)) ? FIRST_PATH : SIGN_IN_PATH);
 };

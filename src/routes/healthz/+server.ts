@@ -1,2 +1,2 @@
-/** GET /healthz: the process answers. Also what `npm run bench` takes for an empty route: it does nothing else. */
+/** GET /healthz: the process responds. `npm run bench` uses it as an empty route, so it does nothing else. */
 export const GET = () => Response.json({ alive: true });

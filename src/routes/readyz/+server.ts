@@ -1,6 +1,6 @@
 import type { RequestHandler } from './$types';
 
-/** GET /readyz: 200 when the database answers and stores, 503 when this process cannot serve now. */
+/** GET /readyz: 200 when the database accepts reads and writes, 503 when this process cannot serve. */
 export const GET: RequestHandler = async ({ locals }) => {
 	try {
 		await locals.app.database.ping();

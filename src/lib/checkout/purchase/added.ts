@@ -7,10 +7,7 @@ import {
 	type SessionState
 } from './state.ts';
 
-/**
- * Describes time that is being added to a running pass, beside the password.
- * @returns null once the time is part of the pass or over
- */
+/** Describes time that is being added to an active pass. Returns null once it is added or has ended. */
 export function addedState(
 	session: SessionState,
 	payment: PaymentState | null,
@@ -22,7 +19,6 @@ export function addedState(
 	return { ...state, ...(OF_ADDED[state.kind]?.(words) ?? {}) };
 }
 
-/** Kinds with sentences of their own for added time. */
 const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<PurchaseState>>> = {
 	waiting: ({ network, amount: money }) => ({
 		title: say.purchase_adding_title(),

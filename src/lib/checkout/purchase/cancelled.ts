@@ -10,7 +10,7 @@ import {
 	type SessionState
 } from './state.ts';
 
-/** A purchase that takes no more payments, though one may still be answered. */
+/** Describes a cancelled purchase. It takes no new payment, but an earlier one may still succeed. */
 export function whileCancelled(
 	session: SessionState,
 	payment: PaymentState | null,

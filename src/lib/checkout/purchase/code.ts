@@ -1,22 +1,19 @@
 /**
- * The short code of a purchase, such as K7MQ-29XT: Crockford's base 32, which has no I, L, O and U, so that what is
- * read wrongly can still be read rightly. 8 characters are 40 bits.
- * @see https://www.crockford.com/base32.html
+ * Code of a purchase, such as K7MQ-29XT: 8 characters, 40 bits. Crockford's base 32 omits I, L, O and U, so
+ * that misreadings can be corrected (https://www.crockford.com/base32.html).
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const CODE_LENGTH = 8;
-/** Bytes that make a code: five bits for each character. */
 export const CODE_BYTES = 5;
 
-/** Longer than any way of writing a code; what is longer is none. */
+/** Longer than any valid spelling of a code. */
 const MAX_TYPED = 64;
 
 const LOOK_ALIKES: Readonly<Record<string, string>> = { O: '0', I: '1', L: '1', U: 'V' };
 
-/** First digits of the other ways of writing 0 to 9 that keyboards of our languages have. */
+/** Zeros of the Arabic and Persian digits, which keyboards of our languages have. */
 const ARABIC_ZEROS = [0x0660, 0x06f0];
 
-/** The characters of a code from `CODE_BYTES` bytes, without the hyphen. */
 export function codeOfBytes(bytes: Uint8Array): string {
 	let bits = 0n;
 	for (const byte of bytes.subarray(0, CODE_BYTES)) bits = (bits << 8n) | BigInt(byte);
@@ -27,13 +24,9 @@ export function codeOfBytes(bytes: Uint8Array): string {
 	return code;
 }
 
-/** "K7MQ-29XT", as it is shown. */
 export const codeText = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
-/**
- * Reads a typed code: small letters, blanks, missing hyphens, look-alikes and Arabic digits are fine.
- * @returns the characters without the hyphen; null when it cannot be a code
- */
+/** Reads a typed code; tolerates case, blanks, hyphens, look-alikes and Arabic digits. Null if invalid. */
 export function readCode(typed: string): string | null {
 	if (typed.length > MAX_TYPED) return null;
 	const code = [...typed.normalize('NFKC').toUpperCase()]

@@ -3,8 +3,6 @@ import { refund, refundChanges, sentences } from './refund.ts';
 import { SLOW_SECONDS } from './seconds.ts';
 import type { PaymentState, PurchaseState, PurchaseWords, SessionState, StatusWords } from './state.ts';
 
-/** Time that runs, and time that is over. */
-
 export function whileActive(
 	session: SessionState,
 	payment: PaymentState | null,
@@ -24,7 +22,6 @@ export function whileActive(
 	};
 }
 
-/** The first step on this phone. */
 function howTo(kind: string | undefined, ssid: string): string {
 	if (kind === 'portal_login') return say.purchase_active_sign_in({ ssid });
 	if (kind === 'wpa_enterprise') return say.purchase_active_user({ ssid });

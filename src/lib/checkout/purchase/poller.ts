@@ -1,53 +1,49 @@
 /**
- * Polls the state of one purchase.
- *
- * `{url}?wait=20` answers as soon as the state changes, so the password is on the page within half a second. Proxies and
- * mini-browsers may cut held requests: then, and for states that change slowly, it polls with growing pauses. It pauses
- * while the page is hidden, polls at once when the page is seen or the connection is back, and stops at a new state.
+ * Polls the state of one purchase until it changes.
+ * `{url}?wait=20` answers at a change, so the page shows the password within 0.5 s. Proxies and mini-browsers
+ * may cut held requests. Then, and for slow states, it polls with growing pauses. It waits while the page is
+ * hidden.
  */
 
 export interface Watch {
 	url: string;
-	/** Sent with each request where the address does not name the purchase. */
+	/** Sent with each request if the address does not name the purchase. */
 	body?: () => FormData;
-	/** The state that the page shows. */
 	state: string;
-	/** Nothing changes by itself: polls only when the page is seen again. */
+	/** The state cannot change without the buyer: poll only when the page becomes visible again. */
 	rests?: boolean;
-	/** Whether the answer may be held back until there is news. */
+	/** The server may hold the request until the state changes. */
 	holds: boolean;
 	onNews: () => void;
-	/** Called whenever polling begins to fail or works again. */
 	onLink: (works: boolean) => void;
-	/** Called when the service takes no calls for so many seconds. */
+	/** Called when the service refuses requests for this many seconds. */
 	onBusy: (seconds: number) => void;
 }
 
 const HOLD_SECONDS = 20;
-/** After this time a held request is cancelled: the connection is dead. */
+/** A held request without an answer after this time has a dead connection. */
 const GIVE_UP_MS = (HOLD_SECONDS + 8) * 1000;
 const PLAIN_GIVE_UP_MS = 15_000;
 /** A faster answer was not held. */
 const HELD_MS = 5_000;
-/** Polling stops on a page that was not seen for so long. */
+/** Polling stops if the page was hidden for this long. */
 const MAX_WATCH_MS = 60 * 60 * 1000;
-/** After so many cut requests it polls without holding. */
+/** Polls without holding after this many cut requests. */
 const MAX_CUTS = 2;
-/** Pages that wait for the service do not all come back at the same moment. */
+/** Spreads retries, so that waiting pages do not all return at once. */
 const SPREAD_MS = 3_000;
 export const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
 
 export const backoffMs = (attempt: number): number =>
 	1000 * (BACKOFF_SECONDS[Math.min(attempt, BACKOFF_SECONDS.length - 1)] ?? 30);
 
-/** @returns the function that stops watching */
+/** Starts polling. Returns the function that stops it. */
 export function watchPurchase(watch: Watch): () => void {
 	let stopped = false;
 	let attempt = 0;
 	let cuts = 0;
-	/** The next request is not held: after a failure, and for a fast answer when the page is seen again. */
+	/** The next request is not held: after a failure, or for a fast answer when the page becomes visible. */
 	let plainOnce = false;
-	/** When the page was last seen. */
 	let seenAt = Date.now();
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let running: AbortController | null = null;
@@ -89,7 +85,7 @@ export function watchPurchase(watch: Watch): () => void {
 		else askNow();
 	}
 
-	/** A held request would not notice. Polling goes on, because the phone may be wrong about its connection. */
+	/** A held request would not notice. Keep polling, because the phone may be wrong about its connection. */
 	function linkGone() {
 		if (watch.rests) return;
 		pause();
@@ -98,7 +94,7 @@ export function watchPurchase(watch: Watch): () => void {
 		later(backoffMs(attempt++));
 	}
 
-	/** Going back may show the page from the browser's memory, with an old state. */
+	/** Going back may restore the page from the browser's memory with an old state. */
 	function shownAgain(event: PageTransitionEvent) {
 		if (event.persisted) askNow();
 	}
@@ -144,14 +140,13 @@ export function watchPurchase(watch: Watch): () => void {
 			const wasHeld = holds && Date.now() - started >= HELD_MS;
 			if (wasHeld) cuts = 0;
 			if (wasHeld || (!holds && mayHold())) {
-				// The connection works: the next request is held and misses no change.
+				// The connection works: hold the next request.
 				attempt = 0;
 				later(0);
 			} else {
 				later(backoffMs(attempt++));
 			}
 		} catch {
-			// Paused, or replaced by another request.
 			if (stopped || running !== request || (request.signal.aborted && !givenUp)) return;
 			if (holds) cuts++;
 			plainOnce = true;

@@ -12,17 +12,16 @@ const WHY: Readonly<Record<string, () => string>> = {
 	admin: () => say.purchase_why_admin()
 };
 
-/** Joins sentences. */
 export const sentences = (...texts: string[]): string => texts.join(' ');
 
-/** Explains the refund of a payment that bought nothing; null when there is none. */
+/** Explains the refund of a payment that bought nothing. Returns null if there is none. */
 export function refund(
 	payment: PaymentState | null,
 	{ amount: money, number }: MoneyWords
 ): StatusWords | null {
 	if (!payment || (payment.status === 'success' && payment.applied)) return null;
 	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)();
-	// After a wrong amount the price is not what comes back.
+	// After a wrong amount the refund differs from the price.
 	const isSum = payment.refund_reason !== 'amount_mismatch';
 	switch (payment.status) {
 		case 'success':
@@ -64,7 +63,7 @@ export function refund(
 	}
 }
 
-/** Explains the refund of a further payment of the same purchase; null when there is none. */
+/** Explains the refund of an additional payment for the same purchase. Returns null if there is none. */
 export function refundNote(payment: PaymentState, words: MoneyWords): string | null {
 	const back = refund(payment, words);
 	return back && sentences(back.text, back.next);

@@ -3,7 +3,7 @@ import type { PaymentState, PurchaseWords, StatusWords } from './state.ts';
 
 type Refusal = (words: PurchaseWords) => StatusWords;
 
-/** An operator's final no, for each reason that the API tells. In all of them no money left. */
+/** An operator's final refusal, by the API's reason. The payer was not charged in any of them. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
 	payer_rejected: () => ({
 		title: say.purchase_refused_payer_rejected_title(),
@@ -42,7 +42,6 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 	})
 };
 
-/** A reason that this version does not know. */
 const otherRefusal: Refusal = () => ({
 	title: say.purchase_refused_other_title(),
 	text: say.purchase_refused_other_text(),
@@ -52,10 +51,7 @@ const otherRefusal: Refusal = () => ({
 export const refusal = (code: string | null, words: PurchaseWords): StatusWords =>
 	(REFUSALS[code ?? ''] ?? otherRefusal)(words);
 
-/**
- * The operator's final no. An expired payment that learned its reason later is one too; `payer_timeout` on an
- * expired payment only means that nobody answered in time, so there the money's fate is unknown.
- */
+/** An expired payment with a reason counts, except for `payer_timeout`: its result is unknown. */
 export function isRefused(payment: PaymentState): boolean {
 	if (payment.status === 'failed') return true;
 	return (

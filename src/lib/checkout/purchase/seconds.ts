@@ -1,9 +1,9 @@
-/** After this time the page explains where to look for the prompt. */
+/** The page then explains how to find the prompt. */
 export const HINT_AFTER_SECONDS = 30;
 
-/** Refresh of a page without script while a result may take minutes. */
+/** Refresh of a page without script if a result may take minutes. */
 export const SLOW_SECONDS = 30;
-/** Refresh of a page without script while a result is due within seconds. */
+/** Refresh of a page without script if a result is due within seconds. */
 export const SOON_SECONDS = 3;
 
 /** Refresh of a page without script: fast while the buyer types the PIN, slower later. */
@@ -17,9 +17,6 @@ const WARN_SECONDS = 10 * 60;
 const WARN_SHARE = 0.1;
 const LEAST_WARN_SECONDS = 2 * 60;
 
-/**
- * How long before its end a pass warns: ten minutes; for a short pass a tenth of it, but at least two minutes to pay.
- * @param totalSeconds length of the pass
- */
+/** Ten minutes; a tenth of a short pass, but at least two minutes to pay. */
 export const warnSeconds = (totalSeconds: number): number =>
 	Math.min(WARN_SECONDS, Math.max(LEAST_WARN_SECONDS, WARN_SHARE * totalSeconds));

@@ -9,13 +9,10 @@ export { HINT_AFTER_SECONDS };
 export { refundNote } from './refund.ts';
 
 /**
- * Describes a purchase to its buyer, from the states of the wire format (sections 1 and 2) alone.
- *
- * Rules for every sentence: never "failed" while the result is unknown; always the money; always a next step. Values that
- * a later version of the API adds get a sentence that stays true.
- *
- * Only the server makes these sentences. They are taken from the catalogue as `say.…`, not `m.…`, so that the build
- * does not send all of them to every browser.
+ * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).
+ * Rules: never "failed" while the result is unknown; always the money; always a next step. Unknown values get
+ * a sentence that is always true.
+ * `say.…` instead of `m.…` keeps these server-only sentences out of the browser's script.
  */
 
 export interface SessionState {
@@ -23,7 +20,7 @@ export interface SessionState {
 	status: string;
 	status_reason: string | null;
 	expires_at: string | null;
-	/** How the password works; the Wi-Fi's own where it is not said. */
+	/** Kind of access; the Wi-Fi's own password if missing. */
 	access?: { kind: string };
 }
 
@@ -36,29 +33,26 @@ export interface PaymentState {
 	created_at: string;
 }
 
-/** The parts of the sentences, formatted. */
 export interface PurchaseWords {
-	/** "UGX 1,000": what the payment asks for. */
+	/** "UGX 1,000": the requested amount. */
 	amount: string;
-	/** "0772 ••• 456": the number that pays. */
+	/** "0772 ••• 456": the payer's number. */
 	number: string;
-	/** Name of the payment method: "MTN MoMo", or "mobile-money" while the operator is not known. */
+	/** "MTN MoMo", or "mobile-money" while the operator is unknown. */
 	network: string;
 	ssid: string;
-	/** "16:40"; null while the time does not run. */
+	/** "16:40"; null unless the time is running. */
 	until: string | null;
 	/** "K7MQ-29XT" */
 	code: string;
 }
 
 /**
- * `retry`: the same purchase can be paid again, from the form on this page. `wait-or-retry`: so too, but only
- * when the buyer asks for it. `renew`: it can no longer be paid; the same form makes a new one. `buy`: the buyer
- * starts again with a choice. `none`: nothing to do.
+ * `retry`: pay again in this page's form. `wait-or-retry`: the same, only if the buyer asks. `renew`: that
+ * form makes a new purchase. `buy`: choose again.
  */
 export type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
 
-/** The result, the money, and the next step. */
 export interface StatusWords {
 	title: string;
 	text: string;
@@ -69,16 +63,15 @@ export interface PurchaseState extends StatusWords {
 	/** Changes whenever the page has something new to show. */
 	kind: string;
 	tone: 'plain' | 'good' | 'notice' | 'bad';
-	/** About the refund of a further payment. */
+	/** About the refund of an additional payment. */
 	note: string | null;
 	action: PurchaseAction;
-	/** The state can still change without the buyer. */
+	/** The state can change without the buyer. */
 	polls: boolean;
-	/** Seconds until a page without script reloads; null where that would disturb. */
+	/** Seconds until a page without script reloads; null if a reload would disturb. */
 	refreshSeconds: number | null;
 }
 
-/** Shown after `HINT_AFTER_SECONDS`: where to look for the prompt. */
 export const waitingHint = (): string => say.purchase_waiting_hint();
 
 const secondsSince = (moment: string, now: Date) =>
@@ -131,7 +124,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 			...refusal(payment.failure_code, words),
 			note: null,
 			action: 'retry',
-			// An operator may correct itself, and then the time starts after all.
+			// An operator may correct its result, and then the time starts.
 			polls: true,
 			refreshSeconds: null
 		};
@@ -149,7 +142,6 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	};
 }
 
-/** Paid, but the Wi-Fi is not open yet. */
 export function gettingReady(words: PurchaseWords): PurchaseState {
 	return {
 		kind: 'getting-ready',
@@ -164,10 +156,7 @@ export function gettingReady(words: PurchaseWords): PurchaseState {
 	};
 }
 
-/**
- * @param payment the payment that matters for this purchase: the newest one; null when none was started
- * @param now the server's time
- */
+/** @param payment the newest payment; null if none was started @param now the server's time */
 export function purchaseState(
 	session: SessionState,
 	payment: PaymentState | null,

@@ -3,23 +3,19 @@ import type { Palette } from './palette.ts';
 import { decodeWorld, ringPoints, STEPS, type GridPoint, type World } from './world-format.ts';
 import worldUrl from './world.bin?url';
 
-/**
- * Draws coasts, borders and a grid of degrees on one canvas, where there are no streets. The grid shows that the map moves
- * where there is neither coast nor border.
- */
+/** Draws coasts, borders and a grid of degrees for areas without streets. The grid makes movement visible. */
 
-/** The world is drawn three times side by side, so that no view ends at the 180th meridian. */
+/** Draws the world three times side by side, so that no view ends at the 180th meridian. */
 const COPIES = [-360, 0, 360];
-/** Steps of the grid in degrees, the widest first. */
 const GRID_DEGREES = [30, 10, 5, 1, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001];
 const GRID_PIXELS = 90;
-/** Beyond this latitude Mercator's map has no end. */
+/** Mercator's projection grows without limit towards the poles. */
 const MAX_LAT = 85;
 const PANE = 'coast';
 
 let world: Promise<World> | null = null;
 
-/** The world's file, once for the page. @throws when it does not come; asked again the next time */
+/** Loads the world's file once per page; retries after a failure. @throws if it fails */
 function loadWorld(): Promise<World> {
 	world ??= fetch(worldUrl)
 		.then((response) => {
@@ -31,7 +27,7 @@ function loadWorld(): Promise<World> {
 	return world;
 }
 
-/** Puts the coasts below everything else of the map. @returns takes them away */
+/** Adds the coasts below all other layers. Returns the function that removes them. */
 export async function addCoasts(map: L.Map, palette: Palette, language: string): Promise<() => void> {
 	const { arcs, land, borders, countries } = await loadWorld();
 	const pane = map.getPane(PANE) ?? map.createPane(PANE);
@@ -107,7 +103,7 @@ function gridLines(view: L.LatLngBounds, zoom: number): L.LatLngTuple[][] {
 	return lines;
 }
 
-/** Names of countries in the page's language, where the browser knows them. */
+/** Names countries in the page's language, if the browser knows them. */
 function regionNames(language: string): (code: string) => string {
 	try {
 		const names = new Intl.DisplayNames([language, 'en'], { type: 'region' });

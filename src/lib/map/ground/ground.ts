@@ -3,11 +3,10 @@ import { addCoasts } from './coast-layer.ts';
 import { readPalette } from './palette.ts';
 
 /**
- * The base map: streets from the installation's file, images of its tile server, or coasts and borders. Coasts are also
- * drawn where the streets end and while the tile server is not available, so that the map is never blank.
+ * The base map: streets, images of a tile server, or coasts. Coasts also appear beyond the streets and while
+ * the tile server is unavailable, so that the map is never blank.
  */
 
-/** The answer of `/basemap`. */
 type Facts =
 	| {
 			kind: 'pmtiles';
@@ -22,15 +21,13 @@ type Facts =
 const NATURAL_EARTH = 'Natural Earth';
 
 interface Options {
-	/** The element with the colours of the style sheet. */
 	element: HTMLElement;
 	language: string;
-	/** Address of this site's `/basemap`. */
 	address: string;
 	attribution: L.Control.Attribution;
 }
 
-/** Adds the base map. @returns the function that removes it */
+/** Adds the base map. Returns the function that removes it. */
 export function layGround(map: L.Map, options: Options): () => void {
 	let ended = false;
 	let facts: Facts | null = null;
@@ -38,7 +35,7 @@ export function layGround(map: L.Map, options: Options): () => void {
 	let coasts: Promise<void> | null = null;
 
 	const credit = (text: string) => {
-		// The control takes HTML.
+		// The control takes HTML, so escape the text.
 		const plain = document.createElement('span');
 		plain.textContent = text;
 		options.attribution.addAttribution(plain.innerHTML);
@@ -57,12 +54,12 @@ export function layGround(map: L.Map, options: Options): () => void {
 				parts.push(remove);
 				credit(NATURAL_EARTH);
 			},
-			// The next move tries again.
+			// The next move retries.
 			() => void (coasts = null)
 		);
 	}
 
-	/** Coasts are fetched only when the view leaves the streets. */
+	/** Loads the coasts only when the view leaves the streets. */
 	function coastsBeyond(bounds: L.LatLngBounds): void {
 		const look = () => {
 			if (!bounds.contains(map.getBounds())) showCoasts();
@@ -116,7 +113,7 @@ export function layGround(map: L.Map, options: Options): () => void {
 		void lay();
 	};
 	const dark = matchMedia('(prefers-color-scheme: dark)');
-	// Old WebViews know the older name only.
+	// Old WebViews know only the older name.
 	if ('addEventListener' in dark) dark.addEventListener('change', relay);
 
 	fetch(options.address)

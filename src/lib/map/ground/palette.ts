@@ -1,4 +1,4 @@
-/** Colours of the ground, as the style sheet has them for the theme that is on. */
+/** The style sheet's colours of the base map for the current theme. */
 export interface Palette {
 	land: string;
 	water: string;

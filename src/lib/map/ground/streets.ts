@@ -13,10 +13,7 @@ import {
 import L from 'leaflet';
 import type { Palette } from './palette.ts';
 
-/**
- * The streets of a PMTiles file (Protomaps' basemap schema), drawn on canvas in the portal's own colours: land,
- * water, parks, houses and roads; names of roads, quarters and waters, and nothing that sells something.
- */
+/** Draws the streets of a PMTiles file (Protomaps' basemap schema) in the portal's colours; no businesses. */
 
 const PARKS = [
 	'park',
@@ -44,7 +41,7 @@ const oneOf =
 		kinds.includes(kind(feature));
 const isPolygon = (_zoom: number, { geomType }: Feature) => geomType === GeomType.Polygon;
 
-/** Zoom and width in pixels: how roads of a kind grow. */
+/** Width in pixels by zoom, for each kind of road. */
 const ROADS: readonly [filter: ReturnType<typeof oneOf>, stops: number[][]][] = [
 	[
 		oneOf('path', 'other'),
@@ -84,7 +81,7 @@ const ROADS: readonly [filter: ReturnType<typeof oneOf>, stops: number[][]][] = 
 		]
 	]
 ];
-/** Pixels of a road's edge on both sides together. */
+/** Pixels of a road's edges, both sides together. */
 const EDGE = 1.5;
 
 function paintRules(colour: Palette): PaintRule[] {
@@ -207,15 +204,15 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 	];
 }
 
-/** Below this width on the screen a city's streets are a blot on the coasts. */
+/** Pixels. On a narrower screen area a city's streets are only a blot on the coasts. */
 const LEAST_PIXELS = 100;
 
-/** @param url ends in `.pmtiles`, but for a query */
+/** @param url ends in `.pmtiles` before any query */
 export function streetLayer(
 	url: string,
 	options: { palette: Palette; language: string; bounds: L.LatLngBounds; maxDataZoom: number }
 ): L.GridLayer {
-	// The package takes Leaflet from the page itself.
+	// The package reads Leaflet from the global scope.
 	Object.assign(globalThis, { L });
 	const { palette, language, bounds, maxDataZoom } = options;
 	const layer: unknown = leafletLayer({

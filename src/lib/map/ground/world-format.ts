@@ -1,21 +1,19 @@
 /**
- * Reads `world.bin`: the coasts, borders and country names of Natural Earth 1:10m (public domain), simplified to
- * 60 KB with more detail in Africa. The file has arcs on a grid of 1/200 degree, as deltas in LEB128 with the sign in
- * the lowest bit; polygons and borders refer to arcs, as in TopoJSON.
- *
- * The program that made it is in the history of this repository: tests/support/coastlines.ts, commit 5efac53.
+ * Reads `world.bin`: Natural Earth 1:10m (public domain), simplified to 60 KB with more detail in Africa.
+ * Format: arcs on a grid of 1/200 degree, as LEB128 deltas with the sign in the lowest bit. Polygons and
+ * borders refer to arcs, as in TopoJSON. Made by tests/support/coastlines.ts in commit 5efac53.
  */
 
-/** Grid steps in a degree: half a kilometre each. */
+/** Grid steps per degree, half a kilometre each. */
 export const STEPS = 200;
 const MAGIC = 'AWM1';
 
-/** Longitude and latitude in steps of the grid. */
+/** Longitude and latitude in grid steps. */
 export type GridPoint = readonly [x: number, y: number];
 
 export interface World {
 	arcs: GridPoint[][];
-	/** Land masses: rings of arcs, the outer one first; `~i` is arc `i` backwards. */
+	/** Land masses: rings of arcs, the outer one first; `~i` is arc `i` reversed. */
 	land: number[][][];
 	/** Arcs between two countries. */
 	borders: number[];
@@ -25,13 +23,12 @@ export interface World {
 export interface Country {
 	/** ISO 3166, two letters. */
 	code: string;
-	/** Position of its name. */
 	at: GridPoint;
-	/** First zoom at which the name has room. */
+	/** The first zoom with room for the name. */
 	minZoom: number;
 }
 
-/** @throws Error where the bytes are of another format */
+/** @throws Error if the bytes have another format */
 export function decodeWorld(bytes: Uint8Array): World {
 	let at = 0;
 	const byte = () => {
@@ -84,7 +81,7 @@ export function decodeWorld(bytes: Uint8Array): World {
 	};
 }
 
-/** The points of a ring, each end of an arc once. */
+/** Returns the points of a ring without repeating the ends of arcs. */
 export function ringPoints(arcs: readonly GridPoint[][], ring: readonly number[]): GridPoint[] {
 	return ring.flatMap((reference) => {
 		const arc = arcs[reference < 0 ? ~reference : reference] ?? [];

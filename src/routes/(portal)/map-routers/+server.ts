@@ -8,9 +8,9 @@ const MAX_CURSOR_LENGTH = 512;
 const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
 
 /**
- * GET /map-routers?lat&lon&radius[&cursor]: routers of an area (lib/map/area.ts) for the map, nearest first.
- * `{ routers: [id, name, lat, lon, price, online][], next }`: at most 100; `price` is text in the language of the page;
- * `next` is the cursor of the next page or null. 400 for another area or an old cursor, 503 with Retry-After over the limit.
+ * GET /map-routers?lat&lon&radius[&cursor]: routers of an area (lib/map/area.ts), nearest first.
+ * Returns `{ routers: [id, name, lat, lon, price, online][], next }`, at most 100; `price` is text. Errors:
+ * 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
 export const GET: RequestHandler = async (event) => {
 	const { places } = event.locals.app;

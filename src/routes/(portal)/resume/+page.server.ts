@@ -8,18 +8,16 @@ import { networkOf } from '#lib/server/api/http/limits.ts';
 import { orUnavailable, readForm } from '../api-errors.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** The answer to a code that opens no purchase. */
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;
-	/** Asks also for the number that paid. */
 	asksNumber: boolean;
 }
 
-/** The captive session of a device from the splash page, which the purchase then connects; '' for others. */
+/** The captive session of a device from the splash page, which the purchase then connects; or ''. */
 const captiveSessionOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
 
-/** Redirects to the purchase of a code. @returns the problem if there is none */
+/** Redirects to the purchase of a code, or returns the problem. */
 async function open(
 	event: RequestEvent,
 	{ code, phone }: { code: string; phone: string },
@@ -59,7 +57,7 @@ export const load: PageServerLoad = async (event) => {
 	return { ...form, why, asksNumber };
 };
 
-/** Maximum characters of a typed text that are shown again. */
+/** Limits typed text that is shown again. */
 const MAX_SHOWN = 32;
 
 export const actions: Actions = {

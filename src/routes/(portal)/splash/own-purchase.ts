@@ -1,9 +1,9 @@
 /**
- * Finds the purchase whose page a browser was to open after a sign-in. Gateways return that address with the next
- * redirect: directly, or inside their own sign-in address.
+ * Finds the purchase to open after a sign-in. Gateways return its address with the next redirect: directly,
+ * or inside their own sign-in address.
  * @param address the first URL that the browser requested
  * @param origin of this installation; other hosts are ignored
- * @returns the purchase's token and the path of its page (different for a pass of the API), or null
+ * @returns the token, and the path of its page (different for a pass of the API), or null
  */
 export function ownPurchase(address: string | null, origin: string): { token: string; path: string } | null {
 	if (address === null || !URL.canParse(address)) return null;

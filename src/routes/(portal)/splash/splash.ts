@@ -12,29 +12,24 @@ import { payFormRouter } from '../order.ts';
 import { ownPurchase } from './own-purchase.ts';
 
 /**
- * The splash page, to which a gateway redirects a device without internet. The parameters of the redirect become a captive
- * session once; later addresses contain only its id. Prices and hosts never come from the browser.
+ * A redirect's parameters become a captive session once; later addresses contain only its id. Prices and
+ * hosts never come from the browser.
  */
 
 type App = RequestEvent['locals']['app'];
 type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type CaptiveSession = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
-/** The gateway of the key in the address. */
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
 	const gateway = await event.locals.app.gateways.byKey(event.params.gateway);
 	if (!gateway) error(404, m.splash_refusal_unknown());
 	return gateway;
 }
 
-/** Address of a captive session's page, in the language of the request. */
 export const captiveSessionPath = (gateway: RegisteredGateway, captiveSession: CaptiveSession) =>
 	link(`/splash/${gateway.key}/${captiveSession.id}`);
 
-/**
- * Stores a gateway's redirect as a captive session.
- * @returns null without parameters: the address was typed, or came from DHCP
- */
+/** Stores a redirect as a captive session; null without parameters (typed address, or from DHCP). */
 export async function enter(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
@@ -66,13 +61,13 @@ export async function enter(
 	}
 }
 
-/** Returns the address byte by byte as requested: signatures cover these bytes, and parsing would change them. */
+/** Returns the address byte by byte: signatures cover these bytes, and parsing would change them. */
 function askedAddress({ locals, platform, url }: RequestEvent): string {
 	const path = platform?.req.url ?? url.pathname + url.search;
 	return locals.origin + path;
 }
 
-/** Redirects a browser that returns from our sign-in to its purchase: it knows the purchase's address. */
+/** Redirects a browser that returns from our sign-in to its purchase, whose address it knows. */
 async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSession): Promise<void> {
 	const own = ownPurchase(captiveSession.entry.originalUrl, event.locals.origin);
 	// Anyone can write such an address, so the purchase must exist.
@@ -81,7 +76,7 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	redirect(303, link(own.path) + (captiveSession.entry.state === 'online' ? '?online' : ''));
 }
 
-/** Reads the router. @returns null if the service is not available and a form was posted: the page shows that form */
+/** Returns null if the service is unavailable and a form was posted, so that the page shows that form. */
 async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
 	const find = () => findRouter(event, gateway);
 	if (event.request.method !== 'POST') return orUnavailable(find(), m.common_prices_unreachable());
@@ -100,7 +95,7 @@ export async function findRouter(event: RequestEvent, gateway: RegisteredGateway
 	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
 }
 
-/** The data of the page: the router's price and names, and the gateway's statements about the device. */
+/** Returns the page's data: the router's price and names, and what the gateway says about the device. */
 export async function splashPage(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
@@ -123,19 +118,14 @@ export async function splashPage(
 		},
 		/** Contains the captive session, so that the found purchase connects this device. */
 		resume: link('/resume') + (captiveSession ? `?visit=${captiveSession.id}` : ''),
-		/** For buyers of the API. */
 		signIn: captiveSession ? `${captiveSessionPath(gateway, captiveSession)}/sign-in` : null,
-		/** Address of the gateway's own sign-in page. */
 		begin: captiveSession ? null : captiveSessions.startAddress(gateway),
 		/** The gateway connects only known devices, so a purchase without a captive session connects none. */
 		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)
 	};
 }
 
-/**
- * Returns true if the device has an open or active purchase. Reveals nothing else, because the MAC address may be forged:
- * the buyer has the code of the purchase.
- */
+/** Reveals only whether the device has an open or active purchase: the MAC address may be forged. */
 async function hasPaid(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
@@ -150,7 +140,7 @@ async function hasPaid(
 		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
 		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
 	} catch (problem) {
-		// Unknown: the page asks, to avoid a second payment.
+		// If unknown, the page asks, to avoid a second payment.
 		if (problem instanceof ApiUnavailable) return true;
 		throw problem;
 	}

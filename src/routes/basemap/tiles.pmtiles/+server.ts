@@ -4,8 +4,8 @@ import type { RequestHandler } from './$types';
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 /**
- * The operator's PMTiles file: whole, by single ranges, or by HEAD. `?v=VERSION` (from `/basemap`) names one
- * version, which a browser may keep without asking again; 404 where the map is drawn on something else.
+ * The installation's PMTiles file: whole, by single ranges, or by HEAD. Browsers may cache `?v=VERSION` (from
+ * `/basemap`). 404 if the base map has another source.
  */
 export const GET: RequestHandler = async ({ request, url, locals }) => {
 	const file = await locals.app.basemap.openArchive();

@@ -2,11 +2,9 @@ import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-cl
 import type { RequestHandler } from './$types';
 
 /**
- * GET /captive-portal/{key}: the Captive Portal API (RFC 8908), which DHCP announces to devices (RFC 8910).
- *
- * A device is recognised by the IP address of its request, if a captive session with that address led to a running
- * purchase. This works without NAT between the hotspot and this installation; other devices get `captive: true`. RFC
- * 8908 requires TLS, so the response of an http installation has no URLs.
+ * GET /captive-portal/{key}: the Captive Portal API (RFC 8908), which DHCP announces (RFC 8910).
+ * Devices are recognised by the IP address of their captive session, so NAT towards this installation
+ * prevents it. Other devices get `captive: true`. RFC 8908 requires TLS: an http installation sends no URLs.
  */
 export const GET: RequestHandler = async (event) => {
 	const { clock, gateways, captiveSessions } = event.locals.app;
@@ -35,7 +33,7 @@ const json = (body: object, status = 200, type = 'application/captive+json') =>
 		headers: { 'content-type': type, 'cache-control': 'private, no-store' }
 	});
 
-/** '' for a request that bypassed the proxy behind ADDRESS_HEADER. */
+/** Returns '' for a request that bypassed the proxy behind ADDRESS_HEADER. */
 function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	try {
 		return event.getClientAddress();
@@ -44,14 +42,14 @@ function clientAddress(event: Parameters<RequestHandler>[0]): string {
 	}
 }
 
-/** Ends of a purchase's sessions, or of an API buyer's pass, in ms since the epoch; empty if unknown. */
+/** Returns the ends of a purchase's sessions or an API buyer's pass, in ms; empty if unknown. */
 async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
 	const { apiBuyers, purchases } = event.locals.app;
 	const apiBuyerEnd = await apiBuyers.endOf(tokenHash);
 	return apiBuyerEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [apiBuyerEnd];
 }
 
-/** Ends of the active sessions; empty if the API is unavailable, so that the device opens the portal again. */
+/** Returns the ends of active sessions; none if the API is unavailable, so that the device asks again. */
 async function activeUntil(event: Parameters<RequestHandler>[0], ids: readonly number[]): Promise<number[]> {
 	try {
 		const { recent } = apiClient(event);

@@ -4,7 +4,7 @@ import { FIRST_PATH, setPasswordByLink, tooOften } from '#lib/server/web/sign-in
 import { passwordProblem } from '#lib/developer/password-rule.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/password?token=…: target of an e-mailed link. Mail scanners open links, so GET does not use it up. */
+/** Target of an e-mailed link. Mail scanners open links, so GET does not use the token up. */
 export const load: PageServerLoad = async ({ locals, url }) => {
 	const token = url.searchParams.get('token') ?? '';
 	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };

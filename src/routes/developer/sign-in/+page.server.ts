@@ -2,7 +2,6 @@ import { redirect } from '@sveltejs/kit';
 import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/sign-in: with a password or a passkey. */
 export const load: PageServerLoad = async (event) => {
 	const next = nextPath(event.url.searchParams.get('next'));
 	if (await visitor(event)) redirect(303, next);

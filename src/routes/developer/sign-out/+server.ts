@@ -2,7 +2,6 @@ import { redirect } from '@sveltejs/kit';
 import { SIGN_IN_PATH, signOut } from '#lib/server/web/sign-in.ts';
 import type { RequestHandler } from './$types';
 
-/** POST /developer/sign-out */
 export const POST: RequestHandler = async (event) => {
 	await signOut(event);
 	redirect(303, SIGN_IN_PATH);

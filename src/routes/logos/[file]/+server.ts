@@ -1,7 +1,7 @@
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 
-/** The sandbox keeps a stored SVG logo, opened as a document, from running anything. */
+/** The sandbox stops scripts in a stored SVG logo that is opened as a document. */
 const HEADERS: Readonly<Record<string, string>> = {
 	'content-security-policy': "default-src 'none'; sandbox",
 	'x-content-type-options': 'nosniff',
@@ -10,8 +10,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * GET /logos/{hash}.png. The name is a hash of the bytes and serves as the ETag. A portal of a remote service passes on
- * that service's logo: buyers reach only this host.
+ * The name is a hash of the bytes and serves as the ETag. A portal of a remote service relays that service's
+ * logo, because buyers reach only this host.
  */
 export const GET: RequestHandler = async (event) => {
 	const { app } = event.locals;

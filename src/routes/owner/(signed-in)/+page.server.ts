@@ -5,10 +5,9 @@ import { peopleOf } from '#lib/server/web/owner/people.ts';
 import { routersOf } from '#lib/server/web/owner/usage.ts';
 import type { PageServerLoad } from './$types';
 
-/** Rows of each list on the first page. */
+/** Rows of each list. */
 const FEW = 5;
 
-/** /owner: earnings of today, this week and this month, current customers, and routers. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { app } = event.locals;

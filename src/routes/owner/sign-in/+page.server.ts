@@ -4,7 +4,6 @@ import { nextOwnerPath } from '#lib/server/web/owner/owner.ts';
 import { answerSignIn, visitor } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /owner/sign-in: with a password. */
 export const load: PageServerLoad = async (event) => {
 	const next = nextOwnerPath(event.url.searchParams.get('next'));
 	if (await visitor(event)) redirect(303, link(next));

@@ -4,7 +4,6 @@ import { OWNER_SIGN_IN_PATH } from '#lib/server/web/owner/owner.ts';
 import { signOut } from '#lib/server/web/sign-in.ts';
 import type { RequestHandler } from './$types';
 
-/** POST /owner/sign-out */
 export const POST: RequestHandler = async (event) => {
 	await signOut(event);
 	redirect(303, link(OWNER_SIGN_IN_PATH));

@@ -4,20 +4,17 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../refusal.ts';
 
-/** Answers the kiosk's script with JSON that no cache keeps. */
 export const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
 	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
 
-/** Explains a refused order by field. The buyer was not charged. */
 export const refused = (errors: FormErrors, status = 400) => answer({ errors }, status);
 
-/** Refuses an order while the service is not available. @throws other errors */
+/** Refuses an order while the service is unavailable. @throws other errors */
 export function unsentOrder(problem: unknown): Response {
 	if (!(problem instanceof ApiUnavailable)) throw problem;
 	return refused(unsent(problem, PAID_AGAIN).errors, 503);
 }
 
-/** Answers an order with the `{ token }` to continue with, or `{ errors }` by field. */
 export async function answerOrder(
 	event: RequestEvent,
 	router: RouterBody,
@@ -32,7 +29,7 @@ export async function answerOrder(
 	}
 }
 
-/** Answers while the service is not available; the kiosk repeats its request. @throws other errors */
+/** Answers while the service is unavailable; the kiosk retries. @throws other errors */
 export function unanswered(problem: unknown): Response {
 	if (problem instanceof ApiLimited) {
 		return answer({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });

@@ -9,13 +9,13 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orNull } from '../../api-errors.ts';
 
-/** Reads a router. @returns null if it does not exist */
+/** Reads a router. Returns null if it does not exist. */
 export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
 	const { router: id } = event.params;
 	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
 }
 
-/** The owner's brand; null while the service is not available. */
+/** Reads the owner's branding. Returns null if the service is unavailable. */
 export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
 	try {
 		return showBrand(event, await kioskRouter(event));
@@ -25,14 +25,12 @@ export async function kioskBrand(event: RequestEvent<{ router: string }>): Promi
 	}
 }
 
-/** The router, with what the kiosk says about its sign-in. */
 export const shownAtKiosk = (router: RouterBody): KioskRouter => ({
 	...router,
 	signsIn: asksUserName(router.access_kind),
 	note: endsByItself(router.access_kind) ? null : m.router_shared()
 });
 
-/** Reads whether the kiosk can sell, and the router's prices. */
 export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {
 	try {
 		const router = await kioskRouter(event);

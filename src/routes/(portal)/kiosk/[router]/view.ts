@@ -48,7 +48,6 @@ export async function kioskPurchase(
 	};
 }
 
-/** Returns the price of another payment; null if none is possible now. */
 function againOf(purchase: Purchase): KioskPurchase['again'] {
 	const { router, session, payment } = purchase;
 	const amount = priceAgain(purchase);

@@ -6,7 +6,7 @@ import { momentText } from '#lib/format/when.ts';
 import { goOnline } from '../../s/[token]/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** The page of a pass that was bought through the API: its end, and how this device gets online. */
+/** The page of a pass from the API: its end, and how this device goes online. */
 export const load: PageServerLoad = async (event) => {
 	const { clock, config, apiBuyers, captiveSessions } = event.locals.app;
 	const { token } = event.params;
@@ -26,7 +26,6 @@ export const load: PageServerLoad = async (event) => {
 };
 
 export const actions: Actions = {
-	/** Moves the pass to the device that signed in last. */
 	move: async (event) => {
 		const { token } = event.params;
 		const isMoved = await event.locals.app.captiveSessions.move(token);

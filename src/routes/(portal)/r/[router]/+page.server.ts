@@ -16,7 +16,7 @@ async function findRouter(event: RequestEvent<{ router: string }>): Promise<Rout
 	return router;
 }
 
-/** Reads the router. @returns null if the service is not available and a form was posted: the page shows that form */
+/** Returns null if the service is unavailable and a form was posted, so that the page shows that form. */
 async function routerToShow(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
 	if (event.request.method !== 'POST') return orUnavailable(findRouter(event), m.common_prices_unreachable());
 	try {

@@ -22,7 +22,7 @@ import { signInInstructions, takesCode } from './sign-in-instructions.ts';
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
 	await adoptCaptiveSession(event);
-	// The purchase was replaced: its old address leads to the new one.
+	// A replaced purchase redirects to its replacement.
 	if (purchase.successor !== null && event.request.method === 'GET') {
 		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
@@ -47,14 +47,14 @@ export const load: PageServerLoad = async (event) => {
 
 	const canAdd = pass !== null && isOnline && added?.action !== 'none';
 	const asksMore = event.url.searchParams.has('more') || isSent;
-	// The form is included on request and after a refusal: pages stay small, and a reload would empty it.
+	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
 	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
 	const address = pageAddress(event.locals.origin, event.params.token);
 	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
 
 	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
-	// A device that has joined the Wi-Fi, and a buyer who types a code, find the next step below.
+	// A connected device and a buyer who types a code find the next step below.
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	const text = asksCode || isLetIn(device) ? '' : state.text;
 	return {
@@ -93,7 +93,6 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** Seconds until the page explains where to find the prompt. */
 const hintSeconds = (now: Date, startedAt: string) =>
 	Math.max(0, Math.ceil(HINT_AFTER_SECONDS - (now.getTime() - Date.parse(startedAt)) / 1000));
 
@@ -101,14 +100,13 @@ export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
 
-	/** Moves the pass to the device on which the purchase was last opened. */
 	move: async (event) => {
 		const { token } = event.params;
 		const isMoved = await event.locals.app.captiveSessions.move(token);
 		redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
 	},
 
-	/** Ends the running time, added time included. Repeating it changes nothing. */
+	/** Ends the running time, including added time. Repeating it changes nothing. */
 	end: async (event) => {
 		const { session, added } = await findPurchase(event);
 		const active = [session, ...added.map((part) => part.session)].filter(

@@ -8,7 +8,6 @@ import { takeOrder } from '../../order.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
-/** The form that adds time: the router's, with payment method and number filled in. */
 export function addForm({ router }: Purchase, { session, payment }: PurchasePart, purchase: string) {
 	const offer = offerOf(router);
 	const usual = usualChoice(offer.choices);

@@ -6,9 +6,9 @@ import type { GoOnline } from '#lib/checkout/sign-in-instructions.ts';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import type { SignIn } from './sign-in-instructions.ts';
 
-/** Time to read or copy the password before a mini-browser goes online, and maybe closes. */
+/** Time to copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
-/** After a move: the buyer has seen the password. */
+/** Shorter after a move: the buyer has seen the password. */
 const MOVED_SECONDS = 2;
 
 interface GoOnlinePage {
@@ -31,11 +31,10 @@ export async function adoptCaptiveSession(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/** Finds the device on which an active purchase was last opened. @returns null without a captive session */
+/** Finds the device on which an active purchase was last opened. Returns null without a captive session. */
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 
-/** Returns true if the gateway connects the device without a sign-in. */
 export const isLetIn = (device: PurchaseDevice | null): boolean =>
 	device?.how === 'waits' && device.deviceState !== null;
 
@@ -45,7 +44,6 @@ export const watchText = (watch: string, device: PurchaseDevice | null): string 
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
-/** An active purchase, and the login for its gateway. */
 interface Login {
 	token: string;
 	routerId: number;
@@ -53,7 +51,7 @@ interface Login {
 	password: string;
 }
 
-/** Returns the address of the gateway's sign-in, which returns to the page; or the page if there is no sign-in. */
+/** Returns the gateway's sign-in address, which returns to the page; or the page if there is no sign-in. */
 export async function signInAddress(
 	{ locals }: Pick<RequestEvent, 'locals'>,
 	page: string,
@@ -68,9 +66,8 @@ export async function signInAddress(
 }
 
 /**
- * Describes how a device with an active purchase goes online.
  * @param page path of the page; `/online` under it leads to the gateway
- * @param isApiBuyer the buyer knows username and password already
+ * @param isApiBuyer the buyer already knows username and password
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
@@ -80,7 +77,7 @@ export function goOnline(
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
 	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
-	// After a refusal the gateway sends the browser to us with a new captive session, which has not been tried.
+	// After a refusal the gateway redirects the browser with a new, untried captive session.
 	const isBack = how === 'navigate' && asked.has('online') && tried === 'here';
 	if (deviceState === 'online' || entry.state === 'online' || isBack) {
 		return { ...here, tone: 'good', title: m.splash_is_online(), texts: [m.splash_is_online_text()] };
@@ -113,7 +110,6 @@ export function goOnline(
 	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
 }
 
-/** The gateway connects the device without a sign-in. */
 function waiting(deviceState: PurchaseDevice['deviceState'], signIn: SignIn) {
 	const again = { text: m.splash_waits_again(), quiet: true };
 	switch (deviceState) {

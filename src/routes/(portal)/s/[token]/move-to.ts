@@ -6,17 +6,16 @@ import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
-/** Texts about another device and about the end of a pass; both depend on the kind of access. */
+/** Texts about moving and ending a pass; both depend on the kind of access. */
 
 export interface MoveTo {
 	texts: string[];
 	address: string;
-	/** Opens the page on another device; null if only the sign-in page of the Wi-Fi helps. */
+	/** Opens the page on another device; null if only the Wi-Fi's sign-in page helps. */
 	qr: QrCode | null;
 }
 
 interface At {
-	/** Of the purchase's page. */
 	address: string;
 	code: string;
 	signIn: SignIn;
@@ -31,7 +30,7 @@ export function moveTo(session: SessionBody, { address, code, signIn }: At): Mov
 	}
 	const words = { address: apart(`${new URL(address).host}${link('/resume')}`), code: apart(code), ssid };
 	const signsIn = kind === 'portal_login' || kind === 'wpa_enterprise';
-	// A device that is still online keeps its slot, and the other would be refused.
+	// A device that is still online keeps its slot, so another would be refused.
 	const isOne = kind !== 'shared_password' && max_devices === 1;
 	return {
 		texts: [
@@ -43,7 +42,6 @@ export function moveTo(session: SessionBody, { address, code, signIn }: At): Mov
 	};
 }
 
-/** The effect of ending the time early. */
 export function endText(session: SessionBody, signIn: SignIn): string {
 	if (session.access.kind === 'shared_password') return m.purchase_end_text_shared();
 	return takesCode(session, signIn) ? m.purchase_end_text_login() : m.purchase_end_text();

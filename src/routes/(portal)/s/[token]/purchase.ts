@@ -5,12 +5,15 @@ import { orUnavailable } from '../../api-errors.ts';
 import type { Purchase } from './view.ts';
 
 /**
- * A page without script that reloads is answered when there is news, or after this time. The browser shows the old page
- * meanwhile, and the service gets a few requests per minute instead of twenty.
+ * Holds a reload without script until there is a change, or for this time. The service gets a few requests
+ * per minute instead of twenty.
  */
 const HOLD_SECONDS = 10;
 
-/** Reads the purchase of the address. @throws an error page: 404 if there is none, 503 if the service is not available */
+/**
+ * Reads the purchase of the address. @throws HttpError 404 if there is none, 503 if the service is
+ * unavailable
+ */
 export async function findPurchase(event: RequestEvent<{ token: string }>): Promise<Purchase> {
 	const { purchases } = event.locals.app;
 	const holds = event.request.method === 'GET' && event.url.searchParams.has('held');

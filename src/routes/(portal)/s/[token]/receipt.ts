@@ -13,16 +13,14 @@ import type { Purchase } from './view.ts';
 export type Line = [label: string, value: string];
 
 export interface Receipt {
-	/** Place and code. */
 	head: Line[];
-	/** One for each ordered time (first and added), and for each further payment. */
+	/** One for each order (first and added) and each additional payment. */
 	parts: Line[][];
 	/** The sum of several payments that were not refunded. */
 	total: Line | null;
 	asOf: string;
 }
 
-/** The short receipt on the page of the purchase. */
 export function shortLines({ router, session, payment }: Purchase): Line[] {
 	return [
 		[m.receipt_place(), router.name],
@@ -59,7 +57,6 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 	};
 }
 
-/** The kind of access, in words. */
 function accessText(kind: AccessKind): string {
 	switch (kind) {
 		case 'wpa_personal_per_client':
@@ -73,7 +70,7 @@ function accessText(kind: AccessKind): string {
 	}
 }
 
-/** Writes day and time in full, because a receipt is read later. */
+/** Writes date and time in full, because a receipt is read later. */
 function dateText(moment: Date, timeZone: string): string {
 	return new Intl.DateTimeFormat(intlLocales(), {
 		timeZone,
@@ -110,7 +107,7 @@ function paymentLines(payment: PaymentBody, when: (text: string) => string): Lin
 	return lines;
 }
 
-/** The state of money that did not buy time; null when it did. */
+/** Describes money that did not buy time. Returns null if it did. */
 function moneyState(payment: PaymentBody): string | null {
 	switch (payment.status) {
 		case 'success':
@@ -128,7 +125,7 @@ function moneyState(payment: PaymentBody): string | null {
 	}
 }
 
-/** A payment that moved money, or may still do so. */
+/** Returns whether a payment moved money, or may still do so. */
 const isMoney = ({ status }: PaymentBody) => status !== 'failed';
 
 function sum(payments: readonly PaymentBody[]): string {
@@ -138,7 +135,6 @@ function sum(payments: readonly PaymentBody[]): string {
 	return formatMoney(toMajor(minor, first.currency), first.currency);
 }
 
-/** The receipt as text, to send or keep. */
 export function receiptText(receipt: Receipt, address: string): string {
 	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
 	return [

@@ -14,13 +14,12 @@ import { orderRefusal, PAID_AGAIN } from '../../refusal.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
-/** Returns the price of another payment: the agreed one while this order can be paid, otherwise the current one. */
+/** Returns the agreed price while this order can be paid, otherwise the current one, or null. */
 export function priceAgain({ router, session }: Purchase): number | null {
 	if (session.status === 'pending_payment') return session.amount;
 	return quote(router, session.duration)?.amount ?? null;
 }
 
-/** The form that pays the same time again, with payment method and number filled in. */
 export function retryForm({ router, session, payment }: Purchase, amount: number, region: string) {
 	return {
 		amount,
@@ -33,7 +32,7 @@ export function retryForm({ router, session, payment }: Purchase, amount: number
 	};
 }
 
-/** Pays this purchase again, or buys the same time if it can no longer be paid. */
+/** Pays this purchase again, or buys the same time if this purchase can't be paid any more. */
 export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
 	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);

@@ -6,7 +6,7 @@ import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 
 export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInMethodAt']>>;
 
-/** `gateway`: the page on a device from a gateway, which is connected to the Wi-Fi already. */
+/** `gateway`: the page on a device from a gateway, which is already connected to the Wi-Fi. */
 type ShownOn = 'page' | 'gateway' | 'kiosk';
 
 interface Context {
@@ -67,7 +67,7 @@ function hintOf({ qr_joins }: SessionBody['access'], ssid: string, asksCode: boo
 	return asksCode ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_network({ ssid });
 }
 
-/** The captive portal is ours: the code is enough. */
+/** The captive portal is ours, so the code is enough. */
 function codeSteps(
 	{ qr, network_password }: SessionBody['access'],
 	ssid: string,
@@ -89,21 +89,21 @@ function stepsOf(
 	switch (kind) {
 		case 'wpa_enterprise':
 			return [
-				// The kiosk shows the name of the Wi-Fi above.
+				// The kiosk shows the Wi-Fi's name above.
 				...(shownOn === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
 				m.purchase_enterprise_methods(),
 				m.purchase_enterprise_certificate()
 			];
 		case 'portal_login':
 			if (shownOn === 'gateway') return [];
-			// The Wi-Fi has a password that is not known here.
+			// The Wi-Fi has a password that is unknown here.
 			if (qr === null) return [m.purchase_network_ask({ ssid })];
 			if (shownOn === 'kiosk') return [m.kiosk_password_sign_in({ ssid })];
 			return [
 				network_password === null ? m.purchase_network_open({ ssid }) : m.purchase_network_shared({ ssid })
 			];
 		default:
-			// The page has these instructions above.
+			// The page shows these instructions above.
 			return shownOn === 'kiosk' ? [m.kiosk_password_join({ ssid })] : [];
 	}
 }

@@ -18,36 +18,31 @@ import { momentText } from '#lib/format/when.ts';
 
 export type Purchase = PurchaseView;
 
-/** Active time: one session, or several consecutive ones with one password. */
+/** Active time: one session, or consecutive ones with one password. */
 export interface Pass {
-	/** One of its sessions, with the password. */
 	session: SessionBody;
 	remainingSeconds: number;
 	totalSeconds: number;
 	/** The page warns when this much time is left. */
 	warnSeconds: number;
-	/** The last session of the pass, to which time is added. */
+	/** The last session, to which time is added. */
 	last: SessionBody;
 }
 
-/** The parts of a purchase's page at this moment. */
 export interface PurchaseShown {
-	/** The running time, or the open payment. */
 	state: PurchaseState;
-	/** Time that is being added to a running pass; null when there is nothing to show. */
+	/** Time that is being added to an active pass; null if there is nothing to show. */
 	added: PurchaseState | null;
 	pass: Pass | null;
-	/** The part that `state` describes. */
 	part: PurchasePart;
-	/** The part that waits for a payer; null when none does. */
 	waiting: PurchasePart | null;
-	/** About the refunds of further payments, one text each. */
+	/** About the refunds of additional payments, one text each. */
 	notes: string[];
 	/** Changes whenever the page has something new to show. */
 	watch: string;
 }
 
-/** A declined addition is shown for this long. */
+/** How long a declined addition is shown. */
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
 export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): PurchaseShown {
@@ -69,7 +64,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 		(one) => one?.payment?.status === 'pending' && one.session.status !== 'active'
 	);
 	return {
-		// Added time is paid again in the form that adds it, on the page that it was ordered on.
+		// Added time is paid again in the form that ordered it.
 		state: part === purchase || state.action === 'none' ? state : { ...state, action: 'buy' },
 		added,
 		pass,
@@ -80,7 +75,6 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 	};
 }
 
-/** Combines the active session and those that follow it. */
 function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
 	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
 	active.sort((a, b) => moment(a.expires_at) - moment(b.expires_at));
@@ -107,7 +101,7 @@ function firstActive(parts: readonly PurchasePart[]): PurchasePart {
 	return first;
 }
 
-/** The order to describe while no time runs: the newest one that is open or ran, else the first. */
+/** Returns the order to describe while no time runs: the newest that is open or ran, else the first. */
 function subjectOf(purchase: Purchase): PurchasePart {
 	const added = purchase.added.findLast(({ session, payment }) => {
 		if (['activating', 'expired', 'ended'].includes(session.status)) return true;
@@ -121,7 +115,7 @@ function isNews({ payment }: PurchasePart, now: Date): boolean {
 	return now.getTime() - moment(payment.updated_at) < REFUSED_SHOWN_MS;
 }
 
-/** The refunds of payments that the page does not describe elsewhere. */
+/** Explains the refunds that the page does not describe elsewhere. */
 function notesOf(parts: readonly PurchasePart[], described: readonly (PurchasePart | null)[]): string[] {
 	return parts.flatMap((part) => {
 		const own = described.includes(part) || !part.payment ? [] : [part.payment];
@@ -135,7 +129,8 @@ function wordsOf({ session, payment }: PurchasePart, code: string, until: string
 		network: methodName(payment?.payment_method ?? session.payment_method),
 		ssid: apart(session.ssid),
 		until,
-		// Word joiners prevent a line break at the hyphen, because buyers copy it by hand; readCode ignores them.
+		// Word joiners prevent a line break at the hyphen: buyers copy the code by hand. readCode ignores
+		// them.
 		code: apart(code.replace('-', '\u2060-\u2060'))
 	};
 }

@@ -3,14 +3,14 @@ import * as m from '#lib/i18n/messages.js';
 import { enter, findGateway, splashPage, captiveSessionPath } from '../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** GET /splash/{key}: the gateway's parameters are in the query. The first answer is the page itself. */
+/** GET /splash/{key}: the query has the gateway's parameters. The first response is the page itself. */
 export const load: PageServerLoad = async (event) => {
 	const gateway = await findGateway(event);
 	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));
 };
 
 export const actions: Actions = {
-	/** POST /splash/{key}: from a router's own login page, as a form. Only creates a captive session. */
+	/** POST /splash/{key}: a form of a router's own login page. Only creates a captive session. */
 	default: async (event) => {
 		const gateway = await findGateway(event);
 		let form: FormData;

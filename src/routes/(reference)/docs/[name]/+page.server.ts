@@ -2,9 +2,8 @@ import { error, redirect } from '@sveltejs/kit';
 import { readGuide } from '#lib/server/api/reference/guides.ts';
 import type { PageServerLoad } from './$types';
 
-/** GET /docs/{name}: a guide to the API. */
 export const load: PageServerLoad = ({ params, locals }) => {
-	// The `Link` header of a deprecated endpoint leads here.
+	// Target of the `Link` header of deprecated endpoints.
 	if (params.name === 'deprecations') redirect(308, '/docs/versioning#deprecations');
 	const guide = readGuide(`api/${params.name}`, locals.origin, locals.app.config);
 	if (!guide) error(404, 'Not found');

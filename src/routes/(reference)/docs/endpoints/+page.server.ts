@@ -2,7 +2,6 @@ import { endpointsOf } from '#lib/developer/openapi.ts';
 import { documentFor } from '#lib/server/api/document/document.ts';
 import type { PageServerLoad } from './$types';
 
-/** GET /docs/endpoints: all operations and webhooks by tag. */
 export const load: PageServerLoad = ({ locals }) => {
 	const document = documentFor(locals.origin);
 	const endpoints = endpointsOf(document);

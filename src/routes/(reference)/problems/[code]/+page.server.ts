@@ -5,7 +5,7 @@ import { documentFor } from '#lib/server/api/document/document.ts';
 import { occurrencesOf, problemsOf } from '#lib/server/api/reference/problems.ts';
 import type { PageServerLoad } from './$types';
 
-/** GET /problems/{code}: the `type` of an API error leads here. */
+/** GET /problems/{code}: target of an API error's `type`. */
 export const load: PageServerLoad = ({ params, locals }) => {
 	const document = documentFor(locals.origin);
 	const problem = problemsOf(document).find(({ code }) => code === params.code);

@@ -14,7 +14,6 @@ import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';
 
-/** /developer/account: account, sign-in sessions, passkeys and password. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { account } = visitor;

@@ -5,7 +5,6 @@ import type { PageServerLoad } from './$types';
 /** Ended keys are listed so that people see why a key is refused. */
 const MAX_ENDED = 20;
 
-/** /developer/keys: the account's API keys with their usage. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { config, requestLog, apiKeys } = event.locals.app;

@@ -13,7 +13,6 @@ function testPaymentsOf({ locals }: RequestEvent) {
 	return testPayments;
 }
 
-/** /developer/payments: the account's test payments, and their results to choose. */
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
 	const payments = await testPaymentsOf(event).recent(account.id);

@@ -6,7 +6,7 @@ import type { PageServerLoad } from './$types';
 const PAGE_SIZE = 50;
 const CLASSES = [2, 4, 5] as const;
 
-/** /developer/requests?status=2|4|5&key=ID&before=ID: the account's API requests, newest first. */
+/** /developer/requests?status=2|4|5&key=ID&before=ID: newest first. */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const { requestLog } = event.locals.app;

@@ -1,7 +1,6 @@
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import type { PageServerLoad } from './$types';
 
-/** /developer/webhooks: the account's webhooks. */
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
 	return {

@@ -1,7 +1,6 @@
 import { answerPasskeyCall } from '#lib/server/web/sign-in.ts';
 import type { RequestHandler } from './$types';
 
-/** Calls of the passkey script on the sign-in and account pages. */
 const answer: RequestHandler = (event) => answerPasskeyCall(event, event.params.path);
 
 export const GET = answer;

@@ -2,7 +2,6 @@ import { requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts
 import { brandForm, saveBrand } from '#lib/server/web/owner/brand-form.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /owner/brand: branding of all routers of the account. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	return { brandForm: await brandForm(event, { accountId: actor.accountId, routerId: null }) };

@@ -10,7 +10,6 @@ import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
-/** Parses the position of a page in the owner's list of payments. */
 function placeOf(text: string | null): LinePlace | null {
 	const found = /^(\d{1,16})\.(\d{1,16})\.([01])$/.exec(text ?? '');
 	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;

@@ -9,7 +9,7 @@ import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
-/** /owner/people?group=active|expired: customers with and without time left. */
+/** /owner/people?group=active|expired */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { sessions, cursors } = event.locals.app;

@@ -6,7 +6,6 @@ import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
-/** /owner/routers: the owner's routers with their prices. */
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { app } = event.locals;

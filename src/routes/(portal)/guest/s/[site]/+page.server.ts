@@ -4,10 +4,10 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { enter, splashPage } from '../../../splash/splash.ts';
 import type { PageServerLoad } from './$types';
 
-/** UniFi calls it with a trailing slash; a redirect would cost a round trip. */
+/** UniFi's address has a trailing slash; a redirect would cost a round trip. */
 export const trailingSlash = 'ignore';
 
-/** GET /guest/s/{site}/: the splash page as UniFi's external portal asks for it. The gateway is found by its site. */
+/** GET /guest/s/{site}/: the splash page for UniFi's external portal. The site identifies the gateway. */
 export const load: PageServerLoad = async (event) => {
 	const accessPoint = normaliseMac(event.url.searchParams.get('ap') ?? '');
 	const gateway = await event.locals.app.gateways.bySite(event.params.site, accessPoint);

@@ -1,2 +1,2 @@
-/** The screens of a kiosk are one page. */
+/** The kiosk's screens are one page. */
 export const csr = true;

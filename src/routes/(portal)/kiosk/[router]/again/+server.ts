@@ -7,7 +7,7 @@ import { priceAgain } from '../../../s/[token]/retry.ts';
 import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
-/** Pays the purchase of the form's `token` again. Answers with the `{ token }` to continue with, or `{ errors }` by field. */
+/** Pays the purchase of the form's `token` again. Returns its new `{ token }`, or `{ errors }` by field. */
 export const POST: RequestHandler = async (event) => {
 	const entry = readFields(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
 	const { purchases } = event.locals.app;

@@ -8,8 +8,8 @@ import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
 /**
- * Buys the time of a form (fields of pay-form.ts). Answers with the `{ token }` of the purchase, or `{ errors }` by field.
- * Forms with the same `purchase` are one purchase.
+ * Buys the time of a form (pay-form.ts). Returns the purchase's `{ token }`, or `{ errors }` by field. Forms
+ * with the same `purchase` make one purchase.
  */
 export const POST: RequestHandler = async (event) => {
 	const entry = readPayEntry(await readForm(event.request));

@@ -1,10 +1,7 @@
 import { kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import type { RequestHandler } from './$types';
 
-/**
- * Web app manifest (https://www.w3.org/TR/appmanifest/): from the tablet's home screen the kiosk opens without the
- * browser's controls.
- */
+/** Opens the kiosk without the browser's controls (https://www.w3.org/TR/appmanifest/). */
 export const GET: RequestHandler = ({ url }) => {
 	const screen = url.pathname.replace(/\/manifest\.webmanifest$/, '');
 	const start = screen + kioskSearch(kioskOptions(url.searchParams));
@@ -13,7 +10,7 @@ export const GET: RequestHandler = ({ url }) => {
 		name: 'Airtill kiosk',
 		short_name: 'Airtill',
 		start_url: start,
-		// Every language of the kiosk has its own address.
+		// Each language of the kiosk has its own address.
 		scope: '/',
 		display: 'fullscreen',
 		display_override: ['fullscreen', 'standalone'],

@@ -5,12 +5,10 @@ import { answer, unanswered } from '../answers.ts';
 import { kioskPurchase } from '../view.ts';
 import type { RequestHandler } from './$types';
 
-/** Limit of purchases that replaced each other. */
+/** Limits the chain of purchases that replaced each other. */
 const MAX_STEPS = 8;
 
-/**
- * Reads the purchase of the form's `token` (KioskPurchase), or the one that replaced it. Answers 404 if there is none.
- */
+/** Reads the purchase of the form's `token` (KioskPurchase) or its replacement; 404 if there is none. */
 export const POST: RequestHandler = async (event) => {
 	let { token } = readFields(await readForm(event.request), ['token']);
 	try {

@@ -6,7 +6,7 @@ import { orUnavailable } from '../../../api-errors.ts';
 import { kioskRouter } from '../availability.ts';
 import type { PageServerLoad } from './$types';
 
-/** The page that sets up a kiosk: a form for its start address, and instructions for the owner. */
+/** Sets up a kiosk: a form for its start address, and instructions for the owner. */
 export const load: PageServerLoad = async (event) => {
 	const router = await orUnavailable(kioskRouter(event), 'The router cannot be read at the moment.');
 	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
@@ -20,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 	};
 };
 
-/** Read on the server: texts that components use are sent to every buyer's browser. */
+/** Texts are made on the server: every buyer's browser loads the texts of components. */
 const wordsFor = (place: string) => ({
 	title: m.kiosk_setup_title({ place }),
 	text: m.kiosk_setup_text(),

@@ -5,13 +5,10 @@ import { purchaseShown } from '../../../s/[token]/view.ts';
 import { answer, unanswered } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
-/** The longest wait for news, in seconds; the same as the API's limit. */
+/** The longest wait for a change, in seconds; the same as the API's limit. */
 const MAX_WAIT_SECONDS = 20;
 
-/**
- * Answers with the `{ state }` of the purchase of the form's `token`; it changes when there is something new to show. The
- * token is in the body, because browsers and logs keep addresses.
- */
+/** Returns a `{ state }` that changes with the screen. Browsers and logs would keep a token in the URL. */
 export const POST: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const asked = event.url.searchParams.get('wait') ?? '';

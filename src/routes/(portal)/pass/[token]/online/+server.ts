@@ -2,11 +2,11 @@ import { link } from '#lib/i18n/current.ts';
 import { signInAddress } from '../../../s/[token]/go-online.ts';
 import type { RequestHandler } from './$types';
 
-/** GET /pass/{token}/online: 303 to the gateway's sign-in, which returns to the page of the pass. See /s/{token}/online. */
+/** 303 to the gateway's sign-in, which returns to the pass. See /s/{token}/online. */
 export const GET: RequestHandler = async (event) => {
 	const { token } = event.params;
 	const page = link(`/pass/${token}`);
-	// A HEAD request signs no device in.
+	// A HEAD request must not sign a device in.
 	const pass = event.request.method === 'GET' ? await event.locals.app.apiBuyers.find(token) : null;
 	const location = pass ? await signInAddress(event, page, { token, ...pass }) : page;
 	return new Response(null, { status: 303, headers: { location } });

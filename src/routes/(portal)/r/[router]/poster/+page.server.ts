@@ -13,7 +13,7 @@ import type { PageServerLoad } from './$types';
 /** CSS has no keyword for A6. */
 const PAPER = { a4: '210mm 297mm', a6: '105mm 148mm' } as const;
 
-/** Logo on the sheet, in hundredths of its em (styles/poster.css). */
+/** Logo size, in hundredths of the sheet's em (styles/poster.css). */
 const LOGO = { tall: 400, widest: 1_600 };
 
 async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
@@ -23,15 +23,15 @@ async function findRouter(event: RequestEvent<{ router: string }>): Promise<Rout
 	return router;
 }
 
-/** GET /r/{router}/poster?size=a4|a6&languages=sw,en: a poster for the wall of the venue. */
+/** GET /r/{router}/poster?size=a4|a6&languages=sw,en: a poster for the wall. */
 export const load: PageServerLoad = async (event) => {
 	const router = await orUnavailable(findRouter(event), 'The poster cannot be made at the moment.');
 	const size = sizeOf(event.url.searchParams);
 	const { languages, tooMany } = languagesOf(event.url.searchParams, currentLocale());
-	// Without a language: each phone uses its own.
+	// Without a language prefix, so that each phone uses its own language.
 	const address = `${event.locals.origin}/r/${router.id}`;
 	const brand = showBrand(event, router);
-	// A class cannot select the paper size, so the rule is sent with the accent colour.
+	// A class cannot set the paper size, so the rule travels with the accent colour.
 	event.locals.pageRules = `@page{size:${PAPER[size]};margin:0}`;
 	const isOurs = (await event.locals.app.gateways.signInMethodAt(router.id)) !== 'typed';
 	const takesCode = router.access_kind === 'portal_login' && isOurs;
@@ -48,7 +48,7 @@ export const load: PageServerLoad = async (event) => {
 		ssid: router.ssid,
 		qr: qrSvg(address),
 		address: address.replace(/^https?:\/\//, ''),
-		/** Without a query: the form adds it. */
+		/** The form adds the query. */
 		here: link(`/r/${router.id}/poster`)
 	};
 };

@@ -1,6 +1,6 @@
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 
-/** The options of a poster in its address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
+/** Poster options in the address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
 
 export const SIZES = ['a4', 'a6'] as const;
 export type Size = (typeof SIZES)[number];
@@ -10,9 +10,7 @@ export const MAX_LANGUAGES = 3;
 export const sizeOf = (parameters: URLSearchParams): Size =>
 	parameters.get('size')?.toLowerCase() === 'a6' ? 'a6' : 'a4';
 
-/**
- * Reads the languages of a poster, each once, in the requested order. Default: the reader's language and English.
- */
+/** Reads the languages once each, in the requested order. Default: the reader's language and English. */
 export function languagesOf(
 	parameters: URLSearchParams,
 	reader: Locale
@@ -29,7 +27,7 @@ export function languagesOf(
 	};
 }
 
-/** Chooses the size of a name by its length: a long one takes at most three lines. */
+/** Chooses the size of a name by its length, so that it takes at most three lines. */
 export function nameSize(name: string): 'large' | 'medium' | 'small' | 'tiny' {
 	const { length } = [...name];
 	if (length <= 18) return 'large';

@@ -3,7 +3,6 @@ import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
-/** The texts of a poster in one of its languages. */
 export interface PosterWords {
 	locale: Locale;
 	direction: 'ltr' | 'rtl';
@@ -15,7 +14,7 @@ export interface PosterWords {
 	steps: readonly string[];
 }
 
-/** @param takesCode the sign-in page of the hotspot is ours and accepts the code of a purchase */
+/** @param takesCode the hotspot's sign-in page is ours and accepts the code of a purchase */
 export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean): PosterWords {
 	const said = { locale };
 	const money = formatMoney(router.price, router.currency, locale);

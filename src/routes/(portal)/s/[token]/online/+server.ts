@@ -8,15 +8,14 @@ import type { RequestHandler } from './$types';
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
 
 /**
- * GET /s/{token}/online: 303 to the gateway's sign-in, which returns to the purchase's page. It is a link and not a
- * form, because forms may not be sent to other hosts (CSP), and a full page navigation, because mini-browsers look for
- * the internet only after one.
+ * 303 to the gateway's sign-in. A link, because the CSP forbids forms to other hosts. A full navigation,
+ * because mini-browsers check for internet access only after one.
  */
 export const GET: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const { token } = event.params;
 	const page = link(`/s/${token}`);
-	// A HEAD request signs no device in.
+	// A HEAD request must not sign a device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
 		const found = await purchases.find(apiClient(event), token);

@@ -2,7 +2,7 @@ import { findPurchase } from '../purchase.ts';
 import { pageAddress, receiptOf, receiptText } from '../receipt.ts';
 import type { RequestHandler } from './$types';
 
-/** The receipt as plain text, shown in the browser: nothing is downloaded. */
+/** Plain text, which the browser shows instead of downloading. */
 export const GET: RequestHandler = async (event) => {
 	const purchase = await findPurchase(event);
 	const { clock, config } = event.locals.app;

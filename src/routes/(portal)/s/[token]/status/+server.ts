@@ -3,13 +3,13 @@ import { deviceOf, watchText } from '../go-online.ts';
 import { purchaseShown } from '../view.ts';
 import type { RequestHandler } from './$types';
 
-/** The longest wait for news, in seconds; the same as the API's limit. */
+/** The longest wait for a change, in seconds; the same as the API's limit. */
 const MAX_WAIT_SECONDS = 20;
 
 const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
 	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
 
-/** Answers the page's script with a `{ state }` that changes when there is something new to show. */
+/** Returns a `{ state }` that changes when there is something new to show. */
 export const GET: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const asked = event.url.searchParams.get('wait') ?? '';

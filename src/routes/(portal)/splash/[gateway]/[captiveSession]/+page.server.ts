@@ -20,7 +20,6 @@ export const load: PageServerLoad = async (event) => {
 };
 
 export const actions: Actions = {
-	/** Buys for the device of this captive session. */
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
 		const { log, captiveSessions } = event.locals.app;

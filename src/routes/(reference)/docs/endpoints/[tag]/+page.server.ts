@@ -17,7 +17,6 @@ const schemasOf = (content: Record<string, Media> | undefined): Schema[] => {
 	return media ? [media.schema] : [];
 };
 
-/** GET /docs/endpoints/{tag}: the operations of one tag with the schemas that they use. */
 export const load: PageServerLoad = ({ params, locals }) => {
 	const document = documentFor(locals.origin);
 	const tag = document.tags.find(({ name }) => slug(name) === params.tag);

@@ -7,10 +7,7 @@ const NUMBER = /^(0|[1-9]\d{0,7})$/;
 const none = (status: number, cacheControl: string, more: Record<string, string> = {}) =>
 	new Response(null, { status, headers: { 'cache-control': cacheControl, ...more } });
 
-/**
- * GET /basemap/{z}/{x}/{y}.png: one tile of the configured tile server, a PNG, JPEG or WebP picture. 404 if there is
- * no such tile, 503 with Retry-After if the server fails and the tile is not cached.
- */
+/** A PNG, JPEG or WebP tile. 404: no such tile. 503 with Retry-After: the tile server fails, cache empty. */
 export const GET: RequestHandler = async ({ params, request, locals }) => {
 	const { tiles, maxZoom } = locals.app.basemap;
 	const texts = [params.z, params.x, params.y];

@@ -5,7 +5,6 @@ import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** Expiry choices of the form. */
 const LIFETIMES = [
 	['never', 'Never'],
 	['30', 'After 30 days'],
@@ -94,7 +93,7 @@ async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Pr
 	});
 }
 
-/** Computes the expiry in ms since the epoch: null for never, undefined if the entry is invalid. A date ends the day. */
+/** Returns the expiry in ms since the epoch: null for never, undefined if invalid. A date ends the day. */
 function expiryOf({ lifetime, date }: Entry, now: number, timeZone: string): number | null | undefined {
 	if (lifetime === 'never') return null;
 	if (/^(30|90|365)$/.test(lifetime)) return now + Number(lifetime) * DAY_MS;

@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days. Deliveries are kept for 30. */
 const REPLAY_DAYS = [1, 7, 30];
 
-/** /developer/webhooks/{id}?status=…&before=ID: one webhook and its deliveries. */
+/** /developer/webhooks/{id}?status=…&before=ID */
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
 	const endpoint = await endpointOf(event, visitor);
@@ -55,7 +55,6 @@ function doneText(search: URLSearchParams): string | null {
 	return DONE[search.get('done') ?? ''] ?? null;
 }
 
-/** Returns the visitor and the webhook that the form changes. */
 async function sentBy(event: RequestEvent<{ id: string }>) {
 	const visitor = await requireVisitor(event);
 	const endpoint = await endpointOf(event, visitor);
@@ -82,7 +81,7 @@ export const actions: Actions = {
 	secret: async (event) => {
 		const { account, endpoint, webhooks } = await sentBy(event);
 		const { field } = await readFields(event.request);
-		// A reload sends the form again, and must not replace the secret that it has just shown.
+		// A reload sends the form again, and must not replace the secret that was just shown.
 		if (field('version') !== String(endpoint.updatedAt)) {
 			return fail(409, { problem: 'This form was already sent. It created a secret, which was shown once.' });
 		}

@@ -5,7 +5,6 @@ import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { EVENT_CHOICES, knownEvents } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/webhooks/new: adds a webhook and shows its secret once. */
 export const load: PageServerLoad = async (event) => {
 	await requireVisitor(event);
 	return { choices: EVENT_CHOICES };

@@ -6,7 +6,7 @@ import type { RequestHandler } from './$types';
 
 const BATCH = 500;
 
-/** Read by programs: not translated, like the API's field names. */
+/** Programs read them, so they are not translated, like the API's field names. */
 const COLUMNS = [
 	...['time', 'kind', 'payment_id', 'session_id', 'router', 'phone', 'duration'],
 	...['amount', 'fee', 'net', 'currency']

@@ -10,7 +10,6 @@ function doneText(done: string | null, price: string): string | null {
 	return done === 'wifi' ? m.owner_wifi_done() : null;
 }
 
-/** /owner/routers/{id}: price, access, poster and addresses of a router. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
@@ -29,7 +28,7 @@ export const load: PageServerLoad = async (event) => {
 		},
 		access: accessWords(router),
 		use: routerUse(uses.get(router.id), config.reportTimezone),
-		/** Without a language, so that each phone gets its own. */
+		/** Without a language prefix, so that each phone uses its own language. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,
 		done: doneText(event.url.searchParams.get('done'), price)

@@ -8,7 +8,6 @@ import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, captiveSessionPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** Maximum characters of a typed text that are read and shown again. */
 const MAX_TYPED = 64;
 
 async function findCaptiveSession(event: RequestEvent<{ gateway: string; captiveSession: string }>) {
@@ -19,7 +18,7 @@ async function findCaptiveSession(event: RequestEvent<{ gateway: string; captive
 	return { gateway, captiveSession };
 }
 
-/** Signs in a buyer of the API: binds the device of this captive session to the pass of the username. */
+/** Signs in a buyer of the API: binds this captive session's device to the username's pass. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, captiveSession } = await findCaptiveSession(event);
 	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());

@@ -6,7 +6,6 @@ import type { Actions, PageServerLoad } from './$types';
 
 const NO_KEY = 'You have no such active key.';
 
-/** /developer/keys/{id}/revoke: asks for confirmation, then revokes the key. */
 export const load: PageServerLoad = async (event) => {
 	const keys = await keysOf(event, await requireVisitor(event));
 	const key = keys.find(({ id, isOwn }) => id === idOf(event.params.id) && !isOwn);

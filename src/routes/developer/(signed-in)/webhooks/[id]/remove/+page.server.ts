@@ -3,7 +3,6 @@ import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { endpointOf } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /developer/webhooks/{id}/remove: asks for confirmation, then removes the webhook and its deliveries. */
 export const load: PageServerLoad = async (event) => ({
 	endpoint: await endpointOf(event, await requireVisitor(event))
 });

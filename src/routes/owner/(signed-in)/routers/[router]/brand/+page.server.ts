@@ -2,7 +2,6 @@ import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/own
 import { brandForm, saveBrand } from '#lib/server/web/owner/brand-form.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** /owner/routers/{id}/brand: branding of one router. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	return {

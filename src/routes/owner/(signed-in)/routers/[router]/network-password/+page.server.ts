@@ -25,7 +25,6 @@ function problemOf(text: string): string | null {
 
 const pageOf = (id: number) => link(`/owner/routers/${id}`);
 
-/** /owner/routers/{id}/network-password: the shared password of the Wi-Fi. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	if (!hasNetworkPassword(router.access_kind, router.security)) redirect(303, pageOf(router.id));

@@ -12,7 +12,6 @@ import { money } from '#lib/format/text.ts';
 import { PriceMoved } from '#lib/server/routers/routers.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-/** Common durations, to show the effect of a price. */
 const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
 
 /** Returns why a price cannot be set, or null. `setPrice` checks the same rules again. */
@@ -24,7 +23,6 @@ function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: nu
 	return wanted === price ? m.owner_price_same() : null;
 }
 
-/** Compares the prices of common durations now and with a new price per hour. */
 const effectOf = (router: PricedRouter, price: number) =>
 	SHOWN.flatMap((time) => {
 		const [now, then] = [quote(router, time), quote({ ...router, price }, time)];
@@ -33,7 +31,7 @@ const effectOf = (router: PricedRouter, price: number) =>
 		return [{ time: formatDuration(time), before, after }];
 	});
 
-/** /owner/routers/{id}/price: asks for a price; with `?price=` shows its effect and asks for confirmation. */
+/** Asks for a price; with `?price=` shows its effect and asks for confirmation. */
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const typed = event.url.searchParams.get('price');

@@ -13,7 +13,6 @@ async function deliveryOf(event: RequestEvent<{ id: string; delivery: string }>,
 	return { endpoint, delivery };
 }
 
-/** /developer/webhooks/{id}/deliveries/{id}: one delivery with its request and all attempts. */
 export const load: PageServerLoad = async (event) => {
 	const { endpoint, delivery } = await deliveryOf(event, await requireVisitor(event));
 	return {
