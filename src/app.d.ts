@@ -7,34 +7,32 @@ declare global {
 	namespace App {
 		interface Error {
 			message: string;
-			/** The service takes no calls for so long; the page tries again by itself. */
+			/** Time until the service accepts calls. The page retries automatically. */
 			retryAfterSeconds?: number;
 		}
 		interface PageData {
-			/** The owner whose page this is, where there is something to show of them. */
 			brand?: ShownBrand | null;
-			/** Path of this page, where the address it was asked for by is not the one to keep. */
+			/** Path to keep for this page, if it differs from the requested one. */
 			ownPath?: string;
-			/** The page fills the window by itself, without the site's header and footer. */
+			/** The page fills the window, without the site's header and footer. */
 			bare?: boolean;
 		}
 		interface PageState {
-			/** The entry that a kiosk puts before itself, so that going back stays in it. */
+			/** The history entry before a kiosk page, which keeps Back inside the kiosk. */
 			kiosk?: true;
 		}
-		/** What adapter-node adds. */
 		interface Platform {
 			req: IncomingMessage;
 		}
 		interface Locals {
 			app: AirtillApp;
-			/** `req_<ULID>`, in answers and logs. */
+			/** `req_<ULID>`, in responses and logs. */
 			requestId: string;
-			/** Public address of this installation, without a slash at the end. */
+			/** Public address of this installation, without a trailing slash. */
 			origin: string;
-			/** Who is signed in to the developer area, once somebody has asked. */
+			/** The person signed in to the developer area, once read. */
 			visitor?: Promise<Visitor | null>;
-			/** Style rules of the owner whose page this is, and of this page alone (web/brand.ts). */
+			/** Style rules of the page's owner and of the page itself (web/brand.ts). */
 			accentRules?: string | null;
 			signRules?: string;
 			pageRules?: string;

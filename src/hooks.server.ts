@@ -25,7 +25,7 @@ import { configureLocale } from '#lib/server/web/language.ts';
 let app: App;
 let api: Api;
 
-/** Builds the application once, before the first request; a configuration error ends the process here. */
+/** A configuration error ends the process here. */
 export const init: ServerInit = async () => {
 	configureLocale();
 	app = await createApp(loadConfig(env));
@@ -34,7 +34,7 @@ export const init: ServerInit = async () => {
 	app.startJobs();
 	api = createApi(app, readProxySettings(env));
 	Object.assign(globalThis, {
-		// For src/server.js, which imports nothing of lib/.
+		// For src/server.js, which imports nothing from lib/.
 		[Symbol.for('airtill.api')]: {
 			fetch: api.fetch,
 			opened() {
@@ -76,11 +76,10 @@ export const handle: Handle = async ({ event, resolve }) => {
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 
-/** Redirects `?lang=sw` to the address of the page in that language. */
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';
 	if (request.method !== 'GET' || !isLocale(asked)) return null;
-	// English pages have one address; gateways and programs use `lang` for themselves.
+	// English pages have one address. Gateways and programs use `lang` themselves.
 	if (isGatewayEntry(url.pathname) || isEnglishOnly(url.pathname)) return null;
 	const search = new URLSearchParams(url.searchParams);
 	search.delete('lang');
@@ -102,7 +101,7 @@ function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolv
 
 export const handleError: HandleServerError = ({ error, event, status }) => {
 	if (status === 404) return { message: 'Not found' };
-	// A broken address or body: the sender's mistake, nothing for the log.
+	// A broken address or body is the sender's mistake and is not logged.
 	if (status < 500) return { message: m.common_address_broken() };
 	app.log.error({ err: error, request: event.locals.requestId, route: event.route.id }, 'page failed');
 	return { message: 'Internal error' };

@@ -1,13 +1,11 @@
 /**
  * The production server: `npm run build`, then `node src/server.js`.
- *
- * This is adapter-node's custom server (https://svelte.dev/docs/kit/adapter-node#Custom-server). Calls to /v1 go to the
- * API, everything else goes to SvelteKit. It imports nothing of `lib/`: SvelteKit's build owns the application, and
+ * An adapter-node custom server (https://svelte.dev/docs/kit/adapter-node#Custom-server): /v1 goes to the
+ * API, the rest to SvelteKit. It imports nothing from `lib/`, because SvelteKit's build owns the application.
  * `src/hooks.server.ts` hands it over on `globalThis` while `build/handler.js` is imported.
- *
- * Plain JavaScript that any Node can parse, so that an old Node gets a sentence instead of a stack trace.
- *
- * Settings: PORT, HOST, SOCKET_PATH, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT and HEADERS_TIMEOUT, as with adapter-node.
+ * Plain JavaScript that any Node can parse, so that an old Node shows a message instead of a stack trace.
+ * Settings, as with adapter-node: PORT, HOST, SOCKET_PATH, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT,
+ * HEADERS_TIMEOUT.
  */
 import { createServer } from 'node:http';
 import module from 'node:module';
@@ -21,7 +19,7 @@ const DISCARD_MS = 5_000;
 /** /v1 in origin or absolute form (RFC 9112, section 3.2), percent-encoded or not (RFC 3986, section 6.2.2). */
 const API_PATH = /^(?:https?:\/\/[^/?#]*)?\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/;
 
-/** Sentences for the usual mistakes at the start; other errors are printed whole. */
+/** Messages for common start errors. Other errors are printed in full. */
 const START_ERRORS = {
 	EADDRINUSE: (error) =>
 		`Port ${error.port} is in use by another program. Choose another one: PORT=3001 npm start`,
@@ -38,7 +36,7 @@ const START_ERRORS = {
 	'3D000': (error) => `The database in DATABASE_URL does not exist: ${error.message}.`,
 	ERR_SQLITE_ERROR: (error) => `The file in DATABASE_URL cannot be used as a database: ${error.message}.`
 };
-/** Errors whose message is such a sentence. */
+/** Errors whose message explains the fix. */
 const EXPLAINED_ERRORS = ['ConfigError', 'NewerDatabaseError'];
 
 requireNode();
@@ -49,10 +47,9 @@ module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/airtill'
 const { handler } = await import('../build/handler.js').catch(exitWith);
 const { getRequestListener } = await import('@hono/node-server');
 const airtill = globalThis[Symbol.for('airtill.api')];
-// HTTP/1.0 requests may come without a host. Unread bodies: see discardRest().
+// HTTP/1.0 requests may lack a host. Unread bodies: see discardRest().
 const api = getRequestListener(airtill.fetch, { hostname: 'localhost', autoCleanupIncoming: false });
 
-/** Responses that are not finished. */
 const responses = new Set();
 const sockets = new Set();
 let isStopping = false;
@@ -83,14 +80,14 @@ server.listen(
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
-/** Accepts no new connections, answers the requests that have arrived, then stops the application. */
+/** Stops accepting connections, answers the requests that have arrived, then stops the application. */
 function stop() {
 	if (isStopping) return;
 	isStopping = true;
 	airtill.closing();
 	server.close(() => airtill.closed());
 	for (const response of responses) if (!response.headersSent) response.setHeader('connection', 'close');
-	// Browsers open connections in advance, and Node counts those as busy until their first request.
+	// Browsers open connections early, and Node counts them as busy until their first request.
 	setImmediate(() => {
 		for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 	});
@@ -99,8 +96,8 @@ function stop() {
 }
 
 /**
- * Reads away the rest of a refused body, such as a logo that is too large. Otherwise it stays paused, and the next
- * request on the same connection waits behind it.
+ * Discards the rest of a refused body, such as a logo that is too large.
+ * Otherwise it stays paused, and the next request on the same connection waits behind it.
  * @param {import('node:http').IncomingMessage} request
  */
 function discardRest(request) {

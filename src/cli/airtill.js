@@ -1,6 +1,6 @@
 /**
- * Starts the command line (`npm run --silent airtill -- COMMAND`). stdout contains only the output of the command. Node
- * strips the types of main.ts, so no build is needed.
+ * Starts the command line (`npm run --silent airtill -- COMMAND`). stdout carries only the command's output.
+ * Node strips the types of main.ts, so no build is needed.
  */
 import module from 'node:module';
 import process from 'node:process';

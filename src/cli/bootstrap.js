@@ -1,9 +1,7 @@
 /**
- * Prepares a clone to run: installs the packages, switches to a Node that is new enough, builds the application.
- * Each step does nothing when it is already done.
- *
- * Plain JavaScript without dependencies, because it runs on the machine's own Node (20, for example) in a fresh
- * clone. Messages go to stderr: the command line's stdout carries only the command's output.
+ * Prepares a clone to run. Skips each step that is already done.
+ * Plain JavaScript without dependencies, because it runs on the machine's own Node (20, for example).
+ * Messages go to stderr, because stdout carries only the command's output.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,10 +11,10 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, independent of the working directory. */
+/** Independent of the working directory. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Node keeps compiled code there between starts. */
+/** Node keeps compiled code here between starts. */
 export const compileCache = path.join(root, 'node_modules/.cache/airtill');
 
 const parentPollMs = 250;
@@ -40,10 +38,9 @@ const buildInputs = [
  * @typedef {NpmWishes & { engines?: { node?: string }, packages?: Record<string, NpmPackage & NpmWishes> }} NpmFile
  */
 
-/** A problem of the machine, not of Airtill. Its message says how to fix it; no stack trace is printed. */
+/** A problem of the machine, not of Airtill. The message says how to fix it; no stack trace is printed. */
 export class SetupError extends Error {}
 
-/** Runs `npm ci` when npm's record of the installed packages differs from the lock file. */
 export async function ensureInstalled({ log = console.error, folder = root } = {}) {
 	if (isInstalled(folder)) return;
 	log('Installing packages (once; about a minute on a slow line) ...');
@@ -75,10 +72,7 @@ export function isInstalled(folder) {
 	});
 }
 
-/**
- * Returns if this process runs on a Node that is new enough. Otherwise runs the same command with the Node of the
- * npm package `node`, and exits with its exit code.
- */
+/** Returns on a new enough Node. Otherwise reruns the command with the npm package `node` and exits. */
 export async function ensureNode() {
 	const needed = neededNode();
 	if (isAtLeast(process.versions.node, needed)) return;
@@ -103,7 +97,6 @@ export async function ensureNode() {
 	process.exit(code);
 }
 
-/** Builds the application if an input has changed since the last build. */
 export async function ensureBuilt({ log = console.error } = {}) {
 	const stampFile = path.join(root, 'build/.airtill-build');
 	const stamp = stampOf(root, buildInputs);
@@ -114,12 +107,12 @@ export async function ensureBuilt({ log = console.error } = {}) {
 		cwd: root
 	});
 	if (code !== 0) throw new SetupError(`${output}\nThe build failed (code ${code}).`);
-	// The stamp is from before the build, so that a change during the build causes another build.
+	// The stamp predates the build, so that a change during the build causes another one.
 	writeFileSync(stampFile, stamp);
 }
 
 /**
- * A fingerprint (SHA-256, hex) of the names and contents of all files under `inputs`.
+ * Returns a fingerprint (SHA-256, hex) of the names and contents of all files under `inputs`.
  * @param {string} folder
  * @param {string[]} inputs paths relative to `folder`
  */
@@ -134,7 +127,7 @@ export function stampOf(folder, inputs) {
 	return hash.digest('hex');
 }
 
-/** Files that a build writes among its sources (see .gitignore). */
+/** Builds write these files among the sources (see .gitignore). */
 const MADE_BY_BUILDS = /[\\/](i18n[\\/]generated|project\.inlang[\\/](?!settings\.json))/;
 
 /**
@@ -149,7 +142,7 @@ function filesUnder(place) {
 		.flatMap((name) => filesUnder(path.join(place, name)));
 }
 
-/** The lowest version that `engines` in package.json allows, for example `22.19`. */
+/** Returns the lowest version that `engines` in package.json allows, such as `22.19`. */
 function neededNode() {
 	return (readJson(path.join(root, 'package.json'))?.engines?.node ?? '').replace(/[^\d.]/g, '');
 }
@@ -168,7 +161,7 @@ export function isAtLeast(version, needed) {
 }
 
 /**
- * Runs a program to its end. Forwards SIGINT and SIGTERM to it and then exits, unless `endsThisProcess` is false.
+ * Runs a program to its end. Forwards SIGINT and SIGTERM and then exits, unless `endsThisProcess` is false.
  * Collects the output unless `stdio` is given.
  * @param {string} command
  * @param {string[]} args
@@ -206,8 +199,8 @@ export function run(command, args, { endsThisProcess = true, ...options } = {}) 
 }
 
 /**
- * Sends SIGTERM to this process when npm's shell ends. npm forwards a SIGTERM to that shell only, so the server
- * would go on without a parent.
+ * Sends SIGTERM to this process when npm's shell ends.
+ * npm forwards SIGTERM only to that shell, so the server would keep running without a parent.
  */
 export function endWithNpm() {
 	if (!process.env['npm_lifecycle_event']) return;
@@ -219,7 +212,7 @@ export function endWithNpm() {
 }
 
 /**
- * Prints the error (a sentence for a SetupError, the stack for a bug) and exits with code 1.
+ * Prints the error (only the message of a SetupError) and exits with code 1.
  * @param {unknown} error
  * @returns {never}
  */
@@ -230,7 +223,7 @@ export function giveUp(error) {
 
 /**
  * @param {string} file package.json, or a lock file of npm
- * @returns {NpmFile | null} null when there is no such file or it is not JSON
+ * @returns {NpmFile | null} null if the file does not exist or is not JSON
  */
 function readJson(file) {
 	try {

@@ -45,12 +45,12 @@ const CODE_FAILED = 1;
 const CODE_USAGE = 2;
 
 /**
- * Runs one command. Results go to standard output, everything else to standard error.
+ * Results go to stdout, everything else to stderr.
  * @param argv the words after `airtill`
  * @returns the exit code: 0, 1 (failed) or 2 (wrong usage)
  */
 export async function main(argv: string[]): Promise<number> {
-	// print() handles a closed reader; without listeners its error would end the process.
+	// print() handles a closed reader. Without listeners its error would end the process.
 	process.stdout.on('error', () => {});
 	process.stderr.on('error', () => {});
 	const context = { env: process.env, folder: typedIn() };
@@ -88,7 +88,6 @@ async function choose(argv: string[], context: Context): Promise<number> {
 	}
 }
 
-/** Returns the words before the first one that matches `ends`. */
 function before(words: string[], ends: (word: string) => boolean): string[] {
 	const end = words.findIndex(ends);
 	return end === -1 ? words : words.slice(0, end);
@@ -106,7 +105,7 @@ function overview(): string {
 
 const plainLines = (text: string) => text.split('\n').map(plain).join('\n');
 
-/** Returns the folder in which the command was typed: npm runs scripts in the project's folder and sets INIT_CWD. */
+/** npm runs scripts in the project's folder and sets INIT_CWD to the folder of the command. */
 function typedIn(): string {
 	const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
 	return script === 'airtill' && folder !== undefined ? folder : process.cwd();

@@ -1,8 +1,4 @@
-/**
- * `npm start`: prepares a fresh clone and starts Airtill in this process. If nothing has changed, it only starts.
- * src/hooks.server.ts runs the migrations, loads the demo data and prints the address. Production runs
- * `node src/server.js` instead.
- */
+/** `npm start`: prepares a fresh clone and starts Airtill. Production runs `node src/server.js`. */
 import process from 'node:process';
 import { endWithNpm, ensureBuilt, ensureInstalled, ensureNode, giveUp, root } from './bootstrap.js';
 
@@ -18,9 +14,9 @@ try {
 // Relative paths in the configuration (DATABASE_URL=file:./data/airtill.db) start at the project's folder.
 process.chdir(root);
 process.env['PORT'] ||= '3000';
-// All interfaces, so that a phone in the same network can open the portal.
+// All interfaces, so that a phone on the same network can open the portal.
 process.env['HOST'] ||= '0.0.0.0';
-// Ctrl-C: a page that waits for its payment must not delay the end by half a minute.
+// A page that waits for its payment must not delay Ctrl-C by half a minute.
 process.env['SHUTDOWN_TIMEOUT'] ||= '2';
 
 // A computed address: the server imports the build, which does not exist when this file is type-checked.

@@ -3,7 +3,7 @@ import type { Config } from '#lib/server/config/config.ts';
 import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** Checks the addresses for buyers, operators and e-mails. Sends nothing. */
+/** Calls none of the addresses. */
 export function* checkAddresses({ mode, origin, callbackUrl, smtp }: Config): Generator<Finding> {
 	const isSandbox = mode === 'sandbox';
 	if (origin?.startsWith('https:')) yield ok('address', origin);
@@ -31,7 +31,6 @@ export function* checkAddresses({ mode, origin, callbackUrl, smtp }: Config): Ge
 	} else yield ok('mail', `mails are sent through ${new URL(smtp.url).host}`);
 }
 
-/** Returns true for an address that is reachable only from this machine or its own network. */
 function isLocal(url: string): boolean {
 	const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
 	return isIP(host) ? !isPublicAddress(host) : !host.includes('.') || host.endsWith('.localhost');

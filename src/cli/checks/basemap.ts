@@ -5,7 +5,7 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 const MIB_BYTES = 1024 ** 2;
 
-/** Checks that a browser can draw the map's file. A tile server is not called, because it would count the request. */
+/** Does not call a tile server, which would count the request. */
 export async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Finding> {
 	if (!basemap) {
 		yield ok('map', 'coasts and borders only; BASEMAP names a map with streets');

@@ -4,7 +4,7 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 const SECOND_MS = 1000;
 
-/** An earlier clock is wrong: this file is newer. */
+/** An earlier clock is wrong, because this file is newer. */
 const EARLIEST_TIME = Date.UTC(2026, 0, 1);
 const LATEST_TIME = Date.UTC(2100, 0, 1);
 /** Between this machine and the database server. */
@@ -13,10 +13,7 @@ const DIFFERENCE_FAIL_MS = 30 * SECOND_MS;
 /** A record this far in the future means that a clock was set back. */
 const FUTURE_RECORD_MS = 60 * SECOND_MS;
 
-/**
- * Checks that the clock can be right.
- * @param inspection the database's clock and newest record; null if it cannot be read
- */
+/** @param inspection null if the database cannot be read */
 export function* checkClock(inspection: Inspection | null): Generator<Finding> {
 	const now = systemClock.now();
 	const advice = 'set the clock, preferably with NTP (timedatectl set-ntp true)';

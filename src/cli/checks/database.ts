@@ -11,8 +11,8 @@ import { checkClock } from './clock.ts';
 import { fail, ok, type Finding } from './finding.ts';
 
 /**
- * Checks database, clock and secret. Opens the database without the application, which stores a key derived from the
- * secret: with a wrong secret it would replace the running server's key.
+ * Does not build the application, which stores a key derived from the secret.
+ * A wrong secret would replace the running server's key.
  * @returns false if the application must not be built on this database
  */
 export async function* checkDatabase(config: Config): AsyncGenerator<Finding, boolean> {

@@ -9,7 +9,6 @@ const GIB_BYTES = 1024 ** 3;
 const WARN_BYTES = GIB_BYTES;
 const FAIL_BYTES = GIB_BYTES / 10;
 
-/** Checks space and permissions of the folders for files and the SQLite database. */
 export async function* checkDisk({ dataDir, databaseUrl }: Config): AsyncGenerator<Finding> {
 	const folders = new Map([[resolve(dataDir), 'files']]);
 	if (databaseUrl.startsWith('file:')) {
@@ -35,7 +34,7 @@ async function diskFinding(folder: string, use: string): Promise<Finding> {
 	}
 }
 
-/** Returns the folder or its nearest existing parent: Airtill creates its folders when it needs them. */
+/** Airtill creates its folders when it needs them. */
 function nearestExisting(folder: string): string {
 	return existsSync(folder) ? folder : nearestExisting(dirname(folder));
 }

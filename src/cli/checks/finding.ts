@@ -1,6 +1,5 @@
 import { plain, print } from '../support/output.ts';
 
-/** One line of the report of `doctor` and `gateways test`. */
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
 	/** The subject, e.g. `database`. */
@@ -21,7 +20,7 @@ export const fail = finding('FAIL');
 export const REPORT_HELP =
 	'Prints one line for each check: ok, warn or FAIL, the result and the next step. The exit code is 1 after a FAIL.';
 
-/** Prints findings as they come. @returns the exit code */
+/** @returns the exit code */
 export async function report(findings: AsyncIterable<Finding>): Promise<number> {
 	let code = 0;
 	for await (const { level, name, what, advice } of findings) {

@@ -7,7 +7,6 @@ import { adapterOf, gatewayStatus } from '#lib/server/gateways/registry.ts';
 import { findRouter } from '../support/services.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** Checks everything about one gateway that can be checked from here. */
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
 	yield* router(app, gateway);
@@ -16,7 +15,6 @@ export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): A
 	yield* waiting(app, gateway);
 }
 
-/** Checks what is stored about a gateway: credentials, its last messages and its clock. */
 export function* storedFindings(app: App, gateway: RegisteredGateway): Generator<Finding> {
 	yield* credentials(gateway);
 	yield* lately(app, gateway);
@@ -32,10 +30,10 @@ const MODE_TEXT = {
 } as const;
 
 const MINUTE_MS = 60_000;
-/** With a larger offset a gateway refuses Disconnect-Requests (RFC 5176), and its reports have wrong dates. */
+/** With a larger offset, a gateway refuses Disconnect-Requests (RFC 5176) and misdates its reports. */
 const MAX_OFFSET_MS = MINUTE_MS / 2;
 
-/** Returns true if DHCP option 114 is useful: its API identifies a device by its IP address, which other kinds hide. */
+/** DHCP option 114 is useful only here: its API needs the device's IP address, which other kinds hide. */
 const announces = ({ kind }: RegisteredGateway) => kind === 'mikrotik' || kind === 'coova';
 
 const optionWords = (gateway: RegisteredGateway) =>
@@ -125,7 +123,6 @@ async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<
 	}
 }
 
-/** Checks that our RADIUS endpoint accepts the token of this gateway. */
 async function* radiusEndpoint({ config }: App, { key, credentials: { token = '' } }: RegisteredGateway) {
 	const url = `http://127.0.0.1:${config.port}/radius/${key}/authorize`;
 	const ask = async (bearer: string) => {
@@ -140,7 +137,7 @@ async function* radiusEndpoint({ config }: App, { key, credentials: { token = ''
 	};
 	try {
 		const status = await ask(token);
-		// The username does not exist, so a refusal is the right response.
+		// The username does not exist, so a refusal is right.
 		if (status < 500 && status !== 403 && status !== 400)
 			yield ok('RADIUS', 'this installation accepts the token');
 		else yield fail('RADIUS', `this installation answers with status ${status}`, 'see its log');

@@ -4,7 +4,7 @@ import { storedFindings } from './gateway.ts';
 
 const MAX_NAMED = 5;
 
-/** Checks that the gateways respond and have their credentials. Calls none of them. */
+/** Reads stored data and calls no gateway. */
 export async function* checkGateways(app: App): AsyncGenerator<Finding> {
 	const gateways = await app.gateways.list();
 	let problems = 0;
@@ -12,7 +12,7 @@ export async function* checkGateways(app: App): AsyncGenerator<Finding> {
 		for (const { level, name, what, advice } of storedFindings(app, gateway)) {
 			if (level === 'ok') continue;
 			problems += 1;
-			// A silent gateway does not stop the others.
+			// Only a warning, because the other gateways keep working.
 			const ofAll = { name: 'gateways', what: `${gateway.name}, ${name}: ${what}`, advice };
 			yield { ...ofAll, level: name === 'secrets' ? level : 'warn' };
 		}
@@ -24,7 +24,7 @@ export async function* checkGateways(app: App): AsyncGenerator<Finding> {
 	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${name}`);
 	const more = open.length > MAX_NAMED ? ' and more' : '';
 	const what = `routers that sell have no gateway: ${names.join(', ')}${more}`;
-	// Only a warning, because another program may connect buyers there. A sandbox has made-up routers.
+	// Only a warning, because another program may connect the buyers. A sandbox has made-up routers.
 	if (app.config.mode === 'sandbox') yield ok('access', what);
 	else yield warn('access', what, 'register their gateways, unless another system connects their buyers');
 }

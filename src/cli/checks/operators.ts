@@ -7,7 +7,6 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 const LIMIT_MS = 10 * 1000;
 
-/** Checks that each configured mobile-money operator answers, and the money that waits for a person. */
 export async function* checkOperators(app: App): AsyncGenerator<Finding> {
 	const operators = app.operators.all();
 	yield* await Promise.all(operators.map(operatorFinding));

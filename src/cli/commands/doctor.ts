@@ -42,7 +42,7 @@ async function* checkServices(config: Config): AsyncGenerator<Finding> {
 	const app = await openApp(config);
 	try {
 		yield* checkOperators(app);
-		// The routers and gateways of a remote API belong to another installation.
+		// A remote API has its own routers and gateways.
 		if (!config.remoteApi) yield* checkGateways(app);
 	} finally {
 		await app.stop();

@@ -55,7 +55,7 @@ export const configureGateway = defineCommand({
 	}
 });
 
-/** Reads an IP address; hostapd accepts no host names. */
+/** hostapd accepts no host names. */
 function addressOf(text: string | undefined): string | null {
 	if (text === undefined) return null;
 	if (isIP(text) === 0) throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
@@ -79,7 +79,7 @@ function partOf(parts: readonly ConfigPart[], number: string): ConfigPart {
 const written = ({ title, file, text }: ConfigPart, index: number) =>
 	[`=== ${index + 1}. ${title}${file === null ? '' : ` (${file})`}`, '', text.replace(/\n$/, '')].join('\n');
 
-/** Writes the files under their own names; a repeated name gets the number of its part. */
+/** A repeated name gets the number of its part. */
 async function write(parts: readonly ConfigPart[], folder: string): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 	const taken = new Set<string>();

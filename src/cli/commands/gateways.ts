@@ -57,7 +57,6 @@ export const testGateway = defineCommand({
 	}
 });
 
-/** Ctrl-C, a request to end, and a closed terminal. */
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export const removeGateway = defineCommand({
@@ -121,7 +120,6 @@ function sayRemoved(
 	}
 }
 
-/** Describes the state of a gateway in a few words; `gateways test` has the details. */
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
 	const state = gatewayState(gateway);

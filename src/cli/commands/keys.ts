@@ -75,7 +75,7 @@ export const revokeKey = defineCommand({
 	help: 'A running server may accept a revoked key for five more seconds.',
 	options: {},
 	async run({ argument, open }) {
-		// The text is not repeated: it may be a key with a typing error.
+		// Does not repeat the text, which may be a mistyped key.
 		if (!keyMode(argument) && !/^\d+$/.test(argument)) {
 			throw new CommandError('This is neither a complete API key nor the id of one.');
 		}

@@ -42,7 +42,7 @@ export const routerAccess = defineCommand({
 		if (file !== undefined && values['no-network-password']) {
 			throw new UsageError('Give --network-password-file or --no-network-password, not both.');
 		}
-		// 0 is refused, as is any text that is not a number.
+		// 0 is refused later, like any text that is not a number.
 		const maxDevices = devices === undefined ? undefined : /^\d{1,3}$/.test(devices) ? Number(devices) : 0;
 		const networkPassword = values['no-network-password'] ? null : await readSecret(folder, file);
 		const app = await open();

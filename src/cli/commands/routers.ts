@@ -117,7 +117,7 @@ export const listRouters = defineCommand({
 	}
 });
 
-/** Parses `field=Column,...`. A column's name may contain commas: only a comma before `field=` separates. */
+/** Parses `field=Column,...`. Names may contain commas: only a comma before `field=` separates. */
 function parseMap(options: readonly string[]): ColumnMap {
 	const map = new Map<ImportField, string>();
 	for (const pair of options.flatMap((text) => text.split(/,(?=\s*\w+\s*=)/))) {
@@ -147,7 +147,7 @@ async function ownerOf(app: App, email: string | undefined): Promise<Account> {
 async function onlyOwner(app: App): Promise<Account> {
 	const owners = () => app.accounts.withRole('owner', MAX_OWNERS_NAMED);
 	const found = await owners();
-	// A new sandbox gets its demo accounts now instead of at its first start.
+	// A new sandbox gets its demo accounts here, not at its first start.
 	if (found.length === 0 && app.config.demo) await demoAccounts(app);
 	const [owner, ...others] = found.length === 0 ? await owners() : found;
 	if (!owner) {

@@ -3,13 +3,11 @@ import type { App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import { openApp } from './services.ts';
 
-/** One command of the command line, as main.ts lists and runs it. */
 export interface Command {
-	/** The words that choose it: `routers import`. */
+	/** The words that select it: `routers import`. */
 	name: string;
 	/** Arguments and options in its usage line. */
 	parameters: string;
-	/** One line for the list of commands. */
 	summary: string;
 	/** Printed by `--help` below usage and summary. */
 	help: string;
@@ -19,7 +17,7 @@ export interface Command {
 
 export interface Context {
 	env: Record<string, string | undefined>;
-	/** The folder in which the command was typed; base of relative file names. */
+	/** Folder in which the user typed the command; base of relative file names. */
 	folder: string;
 }
 
@@ -30,14 +28,14 @@ interface Call<O extends Options> extends Context {
 	values: Parsed<O>['values'];
 	/** The first positional argument; '' if the command has none. */
 	argument: string;
-	/** Opens the services on the configured database, without their jobs. They are stopped after the command. */
+	/** Opens the services without their jobs. They are stopped after the command. */
 	open(): Promise<App>;
 }
 
-/** The command line is wrong; the usage is printed with the message. */
+/** The command line is wrong. The usage is printed with the message. */
 export class UsageError extends Error {}
 
-/** Defines a command. `run` returns the exit code; anything else is 0. */
+/** `run` returns the exit code; anything else is 0. */
 export function defineCommand<const O extends Options>({
 	options,
 	run,
@@ -64,7 +62,6 @@ export function defineCommand<const O extends Options>({
 	};
 }
 
-/** Parses arguments strictly. @throws UsageError */
 function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
 	try {
 		return parseArgs({ args, options, allowPositionals: true });
@@ -75,13 +72,13 @@ function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
 	}
 }
 
-/** Returns the value of a required option. @throws UsageError if it is missing or empty */
+/** @throws UsageError if the option is missing or empty */
 export function required(value: string | undefined, option: string): string {
 	if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing.`);
 	return value.trim();
 }
 
-/** Returns the value of an option with a fixed set of words. @throws UsageError for others */
+/** @throws UsageError for a word that is not in the list */
 export function oneOf<Word extends string>(value: string, words: readonly Word[], option: string): Word {
 	const word = words.find((known) => known === value);
 	if (word === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not "${value}".`);

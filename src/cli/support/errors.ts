@@ -6,7 +6,6 @@ import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { GatewayInputError } from '#lib/server/gateways/settings/gateway-input.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 
-/** The command failed; the message explains why. */
 export class CommandError extends Error {}
 
 const EXPECTED = [
@@ -20,13 +19,10 @@ const EXPECTED = [
 	StatementError
 ];
 
-/** Node's own error codes that input can cause; the others mean a bug. */
+/** Node's own error codes that input can cause. Others mean a bug. */
 const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);
 
-/**
- * Returns true for errors that are not bugs: refusals written for people, and errors with a code from the system, the
- * network or a database.
- */
+/** Accepts refusals written for people, and coded errors of the system, the network or a database. */
 export function isExpected(error: unknown): error is Error {
 	if (!(error instanceof Error)) return false;
 	if (EXPECTED.some((kind) => error instanceof kind)) return true;
@@ -34,7 +30,7 @@ export function isExpected(error: unknown): error is Error {
 	return !error.code.startsWith('ERR_') || EXPECTED_NODE_CODES.has(error.code);
 }
 
-/** Returns the message of an expected error. A failed connection is an AggregateError without a message of its own. */
+/** A failed connection is an AggregateError without a message. */
 export function messageOf(error: unknown): string {
 	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
 	return error instanceof Error ? error.message : String(error);

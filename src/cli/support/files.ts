@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { CommandError } from './errors.ts';
 
-/** Reads a file that the command line names, relative to the folder in which it was typed. @throws CommandError */
+/** @throws CommandError */
 export async function readInput(folder: string, name: string): Promise<Buffer> {
 	try {
 		return await readFile(resolve(folder, name));
@@ -15,8 +15,8 @@ export async function readInput(folder: string, name: string): Promise<Buffer> {
 }
 
 /**
- * Reads a secret from a file: every user of a machine can see command lines. Spaces are part of it; the line break at
- * its end is not.
+ * Every user of a machine can see command lines, so secrets come from files.
+ * Keeps spaces, but not the final line break.
  * @returns undefined without a file
  */
 export async function readSecret(folder: string, name: string | undefined): Promise<string | undefined> {

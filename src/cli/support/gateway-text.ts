@@ -3,7 +3,7 @@ import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
-/** Returns the address at which devices reach this installation; `known` is false if it is a placeholder. */
+/** `known` is false if the address is a placeholder. */
 export const publicAddress = ({ origin, port }: Config): { origin: string; known: boolean } =>
 	origin === null
 		? { origin: `http://THIS-MACHINE${port === 80 ? '' : `:${port}`}`, known: false }
@@ -32,7 +32,7 @@ export function gatewayAddresses(
 	];
 }
 
-/** Prints DHCP option 114, the address of the API for devices (RFC 8910). */
+/** DHCP option 114 (RFC 8910). */
 function dhcpLines(api: string, kind: GatewayKind): string[] {
 	if (kind !== 'mikrotik' && kind !== 'coova') {
 		return [
@@ -57,7 +57,6 @@ function dhcpLines(api: string, kind: GatewayKind): string[] {
 	];
 }
 
-/** Prints new secrets. */
 export function secretLines(
 	{ kind, secret, credentials }: RegisteredGateway,
 	which: readonly ('secret' | 'radiusSecret' | 'token')[]

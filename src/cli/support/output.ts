@@ -1,7 +1,7 @@
-/** The reader of our output has closed it (`| head`); not an error. */
+/** The reader of our output has closed it (`| head`), which is not an error. */
 export class OutputClosed extends Error {}
 
-/** Writes a line to standard output. @throws OutputClosed if the reader has closed it */
+/** @throws OutputClosed if the reader has closed the output */
 export function print(text: string): Promise<void> {
 	return new Promise((resolve, reject) => {
 		process.stdout.write(`${text}\n`, (error) => {
@@ -14,7 +14,6 @@ export function print(text: string): Promise<void> {
 /** Removes control characters, which could move the cursor or colour the terminal. */
 export const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-/** Formats rows of a table whose columns have these widths. */
 export const tableLine =
 	(...widths: number[]) =>
 	(...cells: string[]): string =>

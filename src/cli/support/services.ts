@@ -6,7 +6,7 @@ import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { CommandError, isExpected, messageOf } from './errors.ts';
 
-/** Creates the application's services on the configured database, without its jobs. The caller stops them. */
+/** Starts no jobs. The caller stops the services. */
 export async function openApp(config: Config): Promise<App> {
 	try {
 		return await createApp(config, { log: createLog('silent') });
@@ -18,7 +18,7 @@ export async function openApp(config: Config): Promise<App> {
 	}
 }
 
-/** Returns the database's address without user and password. */
+/** Omits user and password. */
 export function databaseName({ databaseUrl }: Config): string {
 	if (databaseUrl.startsWith('file:')) return databaseUrl;
 	if (!URL.canParse(databaseUrl)) return 'PostgreSQL';
@@ -26,20 +26,19 @@ export function databaseName({ databaseUrl }: Config): string {
 	return `${protocol}//${host}${pathname}`;
 }
 
-/** Reads a router. Returns null if it does not exist. */
 export async function findRouter(app: App, id: number): Promise<RouterRow | null> {
 	const [row] = await pageOfRouters(app.database.db, id - 1, 1);
 	return row?.id === id ? row : null;
 }
 
-/** Finds a gateway by its name. @throws CommandError */
+/** @throws CommandError */
 export async function knownGateway(app: App, name: string): Promise<RegisteredGateway> {
 	const gateway = await app.gateways.byName(name);
 	if (!gateway) throw new CommandError(`There is no gateway "${name}"; see "gateways list".`);
 	return gateway;
 }
 
-/** Finds an account by its e-mail address. @throws CommandError */
+/** @throws CommandError */
 export async function accountOf(accounts: Accounts, email: string): Promise<Account> {
 	const account = await accounts.findByEmail(email);
 	if (!account) throw new CommandError(`There is no account ${email}; create it with "accounts create".`);

@@ -55,13 +55,11 @@ import { createWebhooks } from './developer/webhooks/webhooks.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
-/** Of the portal's limit, for lists and the map. */
+/** Share of the portal's limit for lists and the map. */
 const PART_FOR_LOOKING = 1 / 2;
 
-/** The account in whose name the portal buys. */
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-/** The composition root: builds every service once from the configuration. */
 export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}) {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
@@ -171,14 +169,14 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, payments, routers, sessions, operator: sandbox }),
 		signIn,
-		/** The portal's way to the API; its key exists once `openPortal` has run. */
+		/** The portal's API client. Its key exists once `openPortal` has run. */
 		api,
-		/** Creates the portal's own key: for the process that serves pages, not for the command line. */
+		/** Creates the portal's key. Only for the process that serves pages. */
 		async openPortal() {
 			if (config.remoteApi) await refuseGateways(gateways);
 			else api.key = await portalKey(accounts, apiKeys);
 		},
-		/** Starts the durable jobs; the command line does not. */
+		/** The command line does not start the jobs. */
 		startJobs() {
 			const handlers: Record<string, JobHandler> = {
 				...payments.jobs,
@@ -191,7 +189,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 			};
 			jobs.start(handlers, failingEndpoints);
 		},
-		/** Answers held requests now, so that the server can close its connections. */
+		/** Answers held requests, so that the server can close its connections. */
 		releaseWaiters: () => changes.stop(),
 		/** Finishes running work, then closes the database. */
 		async stop() {
@@ -208,10 +206,7 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	};
 }
 
-/**
- * Refuses to start a portal of a remote API that has gateways: captive sessions and the sign-in of API buyers need
- * the passes of this process.
- */
+/** Captive sessions and the sign-in of API buyers need the passes of this process. */
 async function refuseGateways(gateways: Gateways): Promise<void> {
 	const { length } = await gateways.list();
 	if (length === 0) return;
@@ -221,7 +216,7 @@ async function refuseGateways(gateways: Gateways): Promise<void> {
 	]);
 }
 
-/** The portal's own key: derived from the secret, so that every process has the same one and none stores it. */
+/** Derives the portal's key from the secret: all processes share it and none stores it. */
 async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
 	const account =
 		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));

@@ -9,11 +9,9 @@ import { errorResponse, notFoundResponse, validationProblem } from './middleware
 import { ENDPOINTS } from './routes/index.ts';
 
 export interface Api {
-	/** Answers any request under /v1. */
 	fetch(request: Request, bindings: ApiBindings): Response | Promise<Response>;
 }
 
-/** Creates the API, a Hono application. The order of its checks is described in middleware/index.ts. */
 export function createApi(app: App, proxy: ProxySettings, endpoints: readonly Endpoint[] = ENDPOINTS): Api {
 	const hono = new OpenAPIHono<ApiEnv>({ getPath: pathBelow, defaultHook: validationProblem });
 	hono.use(prepare(app, proxy), authenticate, rateLimit);
@@ -23,7 +21,6 @@ export function createApi(app: App, proxy: ProxySettings, endpoints: readonly En
 	return { fetch: (request, bindings) => hono.fetch(request, bindings) };
 }
 
-/** Methods of a path, with HEAD for GET. */
 function methodsOf({ routes }: OpenAPIHono<ApiEnv>, path: string): string[] {
 	const methods = routes.filter(
 		({ method, path: pattern }) =>
@@ -32,10 +29,7 @@ function methodsOf({ routes }: OpenAPIHono<ApiEnv>, path: string): string[] {
 	return [...new Set(methods.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
 }
 
-/**
- * The path below /v1. `{base_url}` ends in a slash and paths begin with one, so simple joins give `/v1//routers`: such
- * paths are served without a redirect, and so is a slash at the end.
- */
+/** Returns the path below /v1. Simple joins of `{base_url}` give `/v1//routers`, which is served too. */
 const pathBelow = (request: Request): string =>
 	getPath(request)
 		.replace(/\/{2,}/g, '/')

@@ -18,7 +18,6 @@ type SchemaOf<C> = C extends { content: { 'application/json': { schema: infer S 
 type Body<R extends Route> = Parsed<SchemaOf<R['request']['body']>>;
 type ResponseBody<R extends Route> = z.input<SchemaOf<R['responses'][keyof R['responses']]>>;
 
-/** The validated parts of a request. */
 export interface Call<R extends Route> {
 	app: App;
 	caller: Caller;
@@ -26,24 +25,23 @@ export interface Call<R extends Route> {
 	query: Part<R, 'query'>;
 	body: Body<R>;
 	context: ApiContext;
-	/** Stores the response in the transaction of its effect, for a request with an Idempotency-Key. */
+	/** Stores the response in the transaction of its effect. Set for requests with an Idempotency-Key. */
 	remember?: RememberBody<ResponseBody<R>>;
 }
 
 export interface Result<R extends Route> {
 	body: ResponseBody<R>;
-	/** 200 if the object existed already. */
+	/** 200 if the object already existed. */
 	status?: 200 | 201;
 	headers?: Record<string, string>;
 }
 
-/** A route with its handler. */
 export interface Endpoint {
 	route: Route;
 	mount(hono: OpenAPIHono<ApiEnv>): void;
 }
 
-/** Binds a handler to a route; access, body and parameters are checked before it runs. */
+/** Access, body and parameters are checked before the handler runs. */
 export const endpoint = <R extends Route>(
 	route: R,
 	handle: (call: Call<R>) => Promise<Result<R>>
@@ -72,7 +70,6 @@ export const endpoint = <R extends Route>(
 		});
 	}
 });
-/** Runs the handler for the first request with an Idempotency-Key; later ones get its response. */
 async function once<R extends Route>(
 	route: R,
 	handle: (call: Call<R>) => Promise<Result<R>>,
@@ -97,7 +94,6 @@ async function once<R extends Route>(
 	return respond(c, answer, replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 
-/** A response as it is sent and as it is stored for its Idempotency-Key. */
 function answerOf(route: Route, body: unknown, status: 200 | 201 = route.responses[201] ? 201 : 200): Answer {
 	const hasId = typeof body === 'object' && body !== null && 'id' in body;
 	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;

@@ -5,7 +5,7 @@ import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { originOf } from '#lib/server/web/security-headers.ts';
 import { addressOf, type ProxySettings } from './http/client-address.ts';
 
-/** How a request reached the API: src/server.js gives the connection, SvelteKit the address of the client. */
+/** How a request arrived: src/server.js sets the connection, SvelteKit the client address. */
 export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string };
 
 export interface ApiEnv {
@@ -13,7 +13,7 @@ export interface ApiEnv {
 	Variables: {
 		app: App;
 		proxy: ProxySettings;
-		/** Headers of every response. A plain object, because building a `Headers` costs a fifth of a short call. */
+		/** For every response. A plain object, because building a `Headers` costs a fifth of a short call. */
 		headers: Record<string, string>;
 		/** `req_<ULID>` */
 		requestId: string;
@@ -24,16 +24,16 @@ export interface ApiEnv {
 
 export type ApiContext = Context<ApiEnv>;
 
-/** Public address of this installation, without a slash at the end. */
+/** Returns the public address of this installation, without a trailing slash. */
 export const originFor = ({ req, var: { app } }: ApiContext): string =>
 	app.config.origin ?? originOf(req.header('x-forwarded-proto') ?? null, new URL(req.url).host);
 
-/** @throws Error if the proxy that names addresses did not name this one */
+/** @throws Error if the proxy did not send the client's address */
 export function clientAddressOf({ env, var: { proxy } }: ApiContext): string {
 	if (env.clientAddress) return env.clientAddress();
 	if (env.incoming) return addressOf(env.incoming, proxy);
 	throw new Error('The address of the client is not known');
 }
 
-/** The path as it was requested, with its percent-encoding. */
+/** Keeps the percent-encoding. */
 export const requestedPath = ({ req }: ApiContext): string => new URL(req.url).pathname;

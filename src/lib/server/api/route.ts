@@ -5,7 +5,7 @@ import type { Role, Scope } from './contract/scopes.ts';
 import { headersOf } from './document/headers.ts';
 import { problemResponses } from './document/problems.ts';
 
-/** ISO dates, the first one earlier; from the sunset on the endpoint is gone. */
+/** ISO dates; `since` is earlier. From the sunset on, the endpoint is unknown. */
 export interface Deprecation {
 	since: string;
 	sunset: string;
@@ -13,7 +13,6 @@ export interface Deprecation {
 	successor: string | null;
 }
 
-/** A route of Hono's `createRoute` with its success responses, and the rules that every route has. */
 export interface RouteDefinition extends Omit<RouteConfig, 'responses' | 'request'> {
 	method: 'get' | 'post' | 'put' | 'delete';
 	operationId: string;
@@ -21,7 +20,7 @@ export interface RouteDefinition extends Omit<RouteConfig, 'responses' | 'reques
 	scope: Scope;
 	/** Errors beyond COMMON_ERRORS. */
 	errors: readonly ProblemCode[];
-	/** A repeated request with the same Idempotency-Key has one effect. */
+	/** Repeated requests with the same Idempotency-Key have one effect. */
 	idempotent?: true;
 	/** `Location` of the created object, with its id in braces. */
 	location?: string;
@@ -31,7 +30,7 @@ export interface RouteDefinition extends Omit<RouteConfig, 'responses' | 'reques
 		query?: z.ZodObject;
 		body?: ReturnType<typeof jsonBodyOf>;
 	};
-	/** 201 and 200 if the object may exist already; both have the same schema. */
+	/** Both if the object may already exist; they share a schema. */
 	responses: { 200?: Success; 201?: Success };
 }
 
@@ -42,20 +41,17 @@ interface Example {
 	value: unknown;
 }
 
-/** A success response; each example becomes one in the document. */
 export const json = <S extends z.ZodType>(
 	schema: S,
 	description: string,
 	examples: Record<string, Example>
 ) => ({ description, content: { 'application/json': { schema, examples } } });
 
-/** A request body. */
 export const jsonBodyOf = <S extends z.ZodType>(schema: S, example: Example) => ({
 	required: true,
 	content: { 'application/json': { schema, examples: { request: example } } }
 });
 
-/** Every route may respond with these. */
 export const COMMON_ERRORS: readonly ProblemCode[] = [
 	'validation_failed',
 	'missing_api_key',
@@ -70,7 +66,6 @@ export const COMMON_ERRORS: readonly ProblemCode[] = [
 const BODY_ERRORS: readonly ProblemCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large'];
 const IDEMPOTENCY_ERRORS: readonly ProblemCode[] = ['idempotency_key_reused', 'idempotency_key_in_use'];
 
-/** Every code that a route can respond with, in the order of the catalogue. */
 export function codesOf({ request, idempotent, errors }: RouteDefinition): ProblemCode[] {
 	const codes = new Set([
 		...COMMON_ERRORS,
@@ -81,7 +76,6 @@ export function codesOf({ request, idempotent, errors }: RouteDefinition): Probl
 	return PROBLEM_CODES.filter((code) => codes.has(code));
 }
 
-/** A typical invalid value of a route, for the example of `validation_failed`. */
 function invalidItem({ params, query, body }: RouteDefinition['request']): ProblemItem {
 	const required = { code: 'required', detail: 'This field is required.' } as const;
 	const [field] = Object.keys(
@@ -102,7 +96,7 @@ export const IDEMPOTENCY_KEY = {
 	example: 'order-7f3a91c2'
 };
 
-/** Defines a route: `openapi` is the whole of it for Hono and the document, with errors, headers and security. */
+/** `openapi` describes the route for Hono and the document, with errors, headers and security. */
 export function defineRoute<R extends RouteDefinition>(definition: R): R & { openapi: RouteConfig } {
 	const { role, scope, errors, idempotent, location, deprecation, ...operation }: RouteDefinition =
 		definition;

@@ -7,12 +7,9 @@ import { sandboxSecret } from '../platform/sandbox-secret.ts';
 import { readSetting, settingsTable, type Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
-/**
- * The configuration, read from the environment variables of SETTINGS and those of the operators; nothing else in the
- * application reads process.env.
- */
+/** Nothing else in the application reads process.env. */
 
-/** PMTiles extracts are made of OpenStreetMap's data, whose licence (ODbL) asks for this. */
+/** Required by the licence (ODbL) of OpenStreetMap, whose data PMTiles extracts contain. */
 const OPENSTREETMAP = '© OpenStreetMap contributors';
 
 type Settings = typeof SETTINGS;
@@ -20,10 +17,9 @@ type Values = { [K in keyof Settings]: z.output<Settings[K]['schema']> };
 
 export type Config = ReturnType<typeof loadConfig>;
 
-/** A file of our own, or somebody's tile server. */
 export type BasemapConfig = NonNullable<Config['basemap']>;
 
-/** A setting is wrong; the message has one line per problem and says what to do. */
+/** A setting is wrong. The message has one line per problem, with the fix. */
 export class ConfigError extends Error {
 	readonly problems: readonly string[];
 
@@ -34,10 +30,7 @@ export class ConfigError extends Error {
 	}
 }
 
-/**
- * Reads the configuration.
- * @throws ConfigError that names every wrong variable
- */
+/** @throws ConfigError that names every wrong variable */
 export function loadConfig(env: Record<string, string | undefined>) {
 	const problems: string[] = [];
 	const values: Record<string, unknown> = {};
@@ -88,9 +81,9 @@ export function loadConfig(env: Record<string, string | undefined>) {
 		host: settings.HOST,
 		origin: settings.ORIGIN ?? null,
 		callbackUrl,
-		/** Mobile-money operators with their settings, besides the sandbox operator. */
+		/** Excludes the sandbox operator. */
 		operators: configured.operators,
-		/** By operator; one without a list may call from anywhere. */
+		/** By operator. One without a list may call from anywhere. */
 		callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map<string, IsListed>(),
 		operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
 		databaseUrl: settings.DATABASE_URL,
@@ -99,17 +92,17 @@ export function loadConfig(env: Record<string, string | undefined>) {
 		secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
 		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
 		logLevel: settings.AIRTILL_LOG_LEVEL,
-		/** null: mails are printed (sandbox) or not sent (live). */
+		/** null: e-mails are printed (sandbox) or not sent (live). */
 		smtp:
 			settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
 				? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
 				: null,
 		currency: settings.CURRENCY,
-		/** Of routers that say nothing else. */
+		/** For routers without their own methods. */
 		paymentMethods: settings.PAYMENT_METHODS,
 		defaultRegion: settings.DEFAULT_REGION,
 		centre: settings.MAP_CENTRE,
-		/** null: coasts and borders. */
+		/** null: the map shows coasts and borders. */
 		basemap: place
 			? {
 					...place,
@@ -147,7 +140,7 @@ export function loadConfig(env: Record<string, string | undefined>) {
 	};
 }
 
-/** Highest whole price per hour at which the longest order is still an amount that the wire can carry. */
+/** Returns the highest whole price per hour at which the longest order still fits the wire format. */
 function highestPrice(currency: string): number {
 	const hours = durationSeconds(MAX_DURATION) / 3600;
 	return Math.floor(toMajor(Math.floor(MAX_AMOUNT_MINOR / hours), currency));
@@ -159,5 +152,4 @@ function ownSecret(dataDir: string): string {
 	throw new ConfigError([read.problem]);
 }
 
-/** Writes all settings, those of operators included, as Markdown tables. */
 export const configTable = (): string => [settingsTable(SETTINGS), operatorTables()].join('\n\n').trim();

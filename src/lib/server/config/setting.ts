@@ -1,19 +1,18 @@
 import type { z } from 'zod';
 
-/** An environment variable, as the configuration reference shows it. */
 export interface Setting {
 	schema: z.ZodType;
 	default?: string;
 	description: string;
 }
 
-/** Reads and validates a setting. @returns its value, or a sentence that describes the problem */
+/** Returns the value, or a sentence that describes the problem. */
 export function readSetting(
 	env: Record<string, string | undefined>,
 	name: string,
 	setting: Setting
 ): { value: unknown } | { problem: string } {
-	// Compose files and service units leave a variable out by setting it to nothing.
+	// Compose files and service units omit a variable by setting it to nothing.
 	const text = env[name] === '' ? undefined : env[name];
 	if (text === undefined && setting.default === undefined && !setting.schema.safeParse(undefined).success) {
 		return { problem: `${name}: is required.` };
@@ -23,7 +22,6 @@ export function readSetting(
 	return { problem: `${name}: ${result.error.issues[0]?.message ?? 'is not valid.'}` };
 }
 
-/** Writes settings as a Markdown table. */
 export function settingsTable(settings: Readonly<Record<string, Setting>>): string {
 	const rows = Object.entries(settings).map(
 		([name, setting]) =>

@@ -6,7 +6,6 @@ import { readAddressLists } from '../billing/operators/addresses.ts';
 import { NETWORK_METHODS } from '../billing/operators/registry.ts';
 import type { Setting } from './setting.ts';
 
-/** Characters of AIRTILL_SECRET. */
 export const MIN_SECRET_LENGTH = 32;
 
 const integer = (min: number, max: number) =>
@@ -33,7 +32,7 @@ const timeZone = z.string().refine((name) => {
 
 const flag = { schema: z.enum(['0', '1'], 'Use "1" or "0".'), default: '0' };
 
-/** All settings but those of operators. The configuration reference shows their descriptions. */
+/** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
 	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
 	HOST: { schema: z.string().min(1), default: '0.0.0.0', description: 'Address the web server listens on.' },

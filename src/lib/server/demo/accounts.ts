@@ -11,7 +11,7 @@ const DEMO_ACCOUNTS = [
 
 export const DEMO_EMAILS: readonly string[] = DEMO_ACCOUNTS.map(({ email }) => email);
 
-/** Creates the missing demo accounts. Returns their sign-ins, which derive from the sandbox's secret. */
+/** Returns the sign-ins, which are derived from the sandbox's secret. */
 export async function demoAccounts(app: App) {
 	const signIns = [];
 	for (const { email, role } of DEMO_ACCOUNTS) {

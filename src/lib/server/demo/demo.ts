@@ -8,13 +8,13 @@ import demoRouters from './routers.csv?raw';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 
-/** The networks' own passwords, by external id. */
+/** Passwords by external id. */
 const NETWORK_PASSWORDS = new Map([
 	['demo-16', 'Tailors & Friends'],
 	['demo-17', 'rubaga-guests']
 ]);
 
-/** Adds demo accounts and routers to a sandbox without routers. Returns the demo sign-ins; empty without demo data. */
+/** Only for a sandbox without routers. Returns an empty list without demo data. */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
 	const hasRouters = (await countRouters(app.database.db)) > 0;
@@ -25,12 +25,12 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	return signIns;
 }
 
-/** Imports the demo routers. Two processes may do it at once. */
+/** Two processes may run this at once. */
 async function addDemoRouters({ config, database, clock, accessKinds }: App, ownerAccountId: number) {
 	const { currency, paymentMethods } = config;
 	const { routers } = readRouters(Buffer.from(demoRouters), {
 		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
-		// Prices are in minor units of every currency.
+		// UGX has no decimals: every currency takes these prices as its minor units.
 		currency: 'UGX',
 		maxPrice: Infinity,
 		priceMinor: null
@@ -46,7 +46,6 @@ async function addDemoRouters({ config, database, clock, accessKinds }: App, own
 	}
 }
 
-/** Prints the addresses and demo sign-ins to standard output. */
 export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {
 	const address = config.origin ?? `http://localhost:${config.port}`;
 	const lines = [`Airtill is ready: ${address}`];

@@ -9,7 +9,7 @@ export type BasemapFacts =
 	| { kind: 'tiles'; attribution: string; maxZoom: number }
 	| { kind: 'none' };
 
-/** The map's background: a PMTiles file, a tile server, or none (pages then draw coastlines and borders). */
+/** Without a PMTiles file or a tile server, pages draw coasts and borders. */
 export type Basemap = ReturnType<typeof createBasemap>;
 
 export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Log) {
@@ -24,7 +24,7 @@ export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Lo
 				})
 			: null;
 
-	/** A missing or damaged file must not take down the whole map. */
+	/** A missing or damaged file must not break the whole map. */
 	async function orNone<T>(work: Promise<T>): Promise<T | null> {
 		try {
 			return await work;
@@ -45,9 +45,7 @@ export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Lo
 			const { version, bounds, maxZoom } = archive;
 			return { kind: 'pmtiles', attribution: basemap.attribution, version, bounds, maxZoom };
 		},
-		/** Opens the PMTiles file; null if none is configured or it cannot be read. */
 		openArchive: async () => (basemap?.kind === 'pmtiles' ? orNone(openFile(basemap.path)) : null),
-		/** null without a tile server. */
 		tiles,
 		maxZoom: basemap?.maxZoom ?? 0,
 		stop: async () => tiles?.stop()

@@ -1,20 +1,19 @@
 import { isIP } from 'node:net';
 
-/** Source of the map's background, parsed from the setting BASEMAP. */
 export type BasemapPlace =
 	| { kind: 'pmtiles'; path: string }
 	| {
 			kind: 'tiles';
-			/** Address with `{z}`, `{x}` and `{y}` once each, in its path or query. */
+			/** Address with `{z}`, `{x}` and `{y}` once each, in the path or query. */
 			template: string;
-			/** Plain http, or an IP address as host: needs BASEMAP_ALLOW_PRIVATE. */
+			/** True for plain http or an IP address as host, which need BASEMAP_ALLOW_PRIVATE. */
 			isPrivate: boolean;
 	  };
 
 const PLACEHOLDER = /\{[^{}]*\}/g;
 const NEEDED = '{x} {y} {z}';
 
-/** Parses BASEMAP. Returns the source, or how to correct the setting. */
+/** Returns the source, or how to correct the setting. */
 export function readBasemap(text: string): BasemapPlace | { problem: string } {
 	if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
 		return text.endsWith('.pmtiles')

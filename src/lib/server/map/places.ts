@@ -16,12 +16,12 @@ const PAGE_SIZE = 100;
 const KEPT_MS = 60 * 1000;
 /** Pages of at most 100 routers: a few megabytes. */
 const MAX_KEPT = 300;
-/** The map's part of the portal's rate limit. */
+/** The map's share of the portal's rate limit. */
 const PART = 1 / 4;
 
 /**
- * Routers for the map, read through the public API. The map may use only a part of the portal's rate limit, so that
- * purchases always get through, and caches pages for all visitors.
+ * Reads routers for the map through the public API and caches pages for all visitors.
+ * The map may use only a share of the portal's rate limit, so that purchases always get through.
  */
 export type Places = ReturnType<typeof createPlaces>;
 
@@ -40,10 +40,7 @@ export function createPlaces(config: Config, clock: Clock) {
 	}
 
 	return {
-		/**
-		 * Reads one page of an area, nearest to its centre first.
-		 * @throws ApiLimited if the map's part of the limit is used up
-		 */
+		/** Nearest to the centre first. @throws ApiLimited if the map's share is used up */
 		page(api: Api, area: Area, cursor: string | null): Promise<PlacesPage> {
 			const key = JSON.stringify([area.lat, area.lon, area.radius, cursor]);
 			const now = clock.now();

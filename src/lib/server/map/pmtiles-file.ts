@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { bytesToHeader, TileType } from 'pmtiles';
 
-/** Header of a PMTiles archive (specification, version 3). Browsers read the tiles themselves by ranges. */
+/** Header of a PMTiles archive (specification, version 3). Browsers read the tiles themselves, by range. */
 export interface Archive {
-	/** Derived from the file's size and modification time. */
 	version: string;
 	/** South, west, north, east, in degrees. */
 	bounds: [number, number, number, number];
@@ -13,14 +12,14 @@ export interface Archive {
 	bytes: number;
 }
 
-/** A file that browsers cannot draw as a map. */
+/** Browsers cannot draw the file as a map. */
 export class NotAnArchive extends Error {}
 
 const HEADER_BYTES = 127;
 const MAGIC = 'PMTiles';
 const VERSION = 3;
 
-/** An open file and its version. The caller closes it. */
+/** The caller must close the file. */
 export interface OpenFile {
 	handle: FileHandle;
 	bytes: number;
@@ -28,7 +27,6 @@ export interface OpenFile {
 	version: string;
 }
 
-/** Opens the file. @throws the system's error if it cannot be read */
 export async function openFile(path: string): Promise<OpenFile> {
 	const handle = await open(path, 'r');
 	try {
@@ -41,7 +39,7 @@ export async function openFile(path: string): Promise<OpenFile> {
 	}
 }
 
-/** Reads the header. @throws NotAnArchive, or the system's error if the file cannot be read */
+/** @throws NotAnArchive, or the system's error if the file cannot be read */
 export async function readArchive(path: string): Promise<Archive> {
 	const { handle, bytes, version } = await openFile(path);
 	try {

@@ -23,7 +23,7 @@ export interface TileOptions {
 	cacheBytes: number;
 	clock: Clock;
 	log: Log;
-	/** Replaces the name server in tests. */
+	/** Replaces DNS in tests. */
 	resolve?: Resolve;
 }
 
@@ -33,10 +33,10 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** Public tile servers allow few connections per client. */
 const MAX_CONNECTIONS = 4;
 const DAY_SECONDS = 24 * 60 * 60;
-/** For answers without Cache-Control: OpenStreetMap's tile usage policy asks for a week. */
+/** Without Cache-Control: OpenStreetMap's tile usage policy asks for a week. */
 const DEFAULT_FRESH_MS = 7 * DAY_SECONDS * 1000;
 const STALE_SECONDS = 30 * DAY_SECONDS;
-/** Failures in a row after which the server is left alone for a while. */
+/** Failures in a row that pause requests to the server. */
 const FAILURES_TO_PAUSE = 3;
 const PAUSE_SECONDS = 30;
 const MAX_PAUSE_SECONDS = 10 * 60;
@@ -55,27 +55,24 @@ interface TileContext extends TileOptions {
 }
 
 /**
- * Tiles of the administrator's tile server through an HTTP cache (RFC 9111) in memory.
- *
- * Only the template's host is asked: redirects are not followed, each connection checks the addresses of the name,
- * and time, size and type of an answer are limited. While the server fails, stale tiles are shown (RFC 5861).
+ * Uses an HTTP cache (RFC 9111) in memory. While the server fails, stale tiles are served (RFC 5861).
+ * Contacts only the template's host: redirects are not followed, and each connection checks the addresses of
+ * the name. Time, size and type of a response are limited.
  */
 export type Tiles = ReturnType<typeof createTiles>;
 
-/** @param template address of a tile with `{z}`, `{x}` and `{y}` */
 export function createTiles(template: string, options: TileOptions) {
 	const context: TileContext = { ...options, template, connection: null, failures: 0, pausedUntil: 0 };
 	return {
-		/** Reads one tile. Never throws. */
+		/** Never throws. */
 		read: (tile: TileName) => readTile(context, tile),
-		/** Closes the connections. */
 		async stop(): Promise<void> {
 			if (context.connection) await (await context.connection).dispatcher.destroy();
 		}
 	};
 }
 
-/** Loads undici with the first tile: most installations have no tile server. */
+/** Loads undici with the first tile, because most installations have no tile server. */
 async function connect({ allowPrivate, cacheBytes, resolve }: TileContext): Promise<Connection> {
 	const { Agent, cacheStores, interceptors, request } = await import('undici');
 	const store = new cacheStores.MemoryCacheStore({
@@ -154,7 +151,7 @@ async function ask(context: TileContext, address: URL, onlyCached: boolean): Pro
 const addressOf = ({ template }: TileContext, { z, x, y }: TileName) =>
 	new URL(template.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y)));
 
-/** Removes a page that came instead of a picture, so that the next request asks again. */
+/** Removes a page that came instead of an image, so that the next request fetches the tile. */
 async function forget(context: TileContext, tile: TileName): Promise<void> {
 	const { origin, pathname, search } = addressOf(context, tile);
 	const connection = await context.connection;

@@ -5,7 +5,6 @@ import type { Branding } from '../owner/branding/branding.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Secrets } from '../platform/secrets.ts';
 
-/** The services that the functions of this folder use. */
 export interface RoutersContext {
 	database: Database;
 	operators: Operators;
@@ -13,6 +12,6 @@ export interface RoutersContext {
 	clock: Clock;
 	config: Config;
 	secrets: Secrets;
-	/** Payment methods by the stored text: all rows have the same few. */
+	/** Payment methods by stored text. Cached, because all rows have the same few. */
 	methodLists: Map<string, string[]>;
 }

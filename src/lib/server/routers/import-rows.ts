@@ -4,7 +4,6 @@ import { sha256 } from '../platform/secrets.ts';
 import { CsvFileError, readCsv } from '../platform/csv.ts';
 import type { RouterRow } from './store.ts';
 
-/** The fields that a column of an import can hold. */
 export const IMPORT_FIELDS = [
 	'id',
 	'name',
@@ -20,39 +19,34 @@ export const IMPORT_FIELDS = [
 
 export type ImportField = (typeof IMPORT_FIELDS)[number];
 
-/** The name of the column that holds a field. */
 export type ColumnMap = ReadonlyMap<ImportField, string>;
 
 type Stated = Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'> &
 	Partial<Pick<RouterRow, 'name' | 'address' | 'security' | 'access_kind' | 'status'>>;
 
-/** A valid row of the file. */
 export interface ImportedRouter {
-	/** The owner's id, or one made from the row's content. */
+	/** The owner's id, or one derived from the row's content. */
 	externalId: string;
-	/** The values in the file. Other columns keep their value, or get a default. */
+	/** Values in the file. Missing columns keep their value or get a default. */
 	stated: Stated;
-	/** Name of a new router when no column holds names. */
+	/** For a new router, if no column holds names. */
 	fallbackName: string;
 }
 
 export interface RowRemark {
-	/** The line of the file on which the row starts; the header is line 1. */
+	/** The first line of the row; the header is line 1. */
 	line: number;
 	text: string;
 }
 
 export interface ImportedFile {
 	routers: ImportedRouter[];
-	/** Reasons why rows cannot be imported. */
 	problems: RowRemark[];
-	/** Rows with problems. */
 	badRows: number;
-	/** Changes to valid rows that make them fit. */
+	/** Corrections to valid rows. */
 	notes: RowRemark[];
 }
 
-/** Limits of a price. */
 export interface PriceRules {
 	/** Of all prices in the file. */
 	currency: string;
@@ -62,13 +56,13 @@ export interface PriceRules {
 
 export interface RowSettings extends PriceRules {
 	columns: ColumnMap;
-	/** Price per hour of rows that have none, in minor units. */
+	/** Price per hour in minor units, for rows without one. */
 	priceMinor: number | null;
 }
 
 const MAX_ROWS = 250_000;
 const MAX_ID_CHARACTERS = 100;
-/** Longer names and addresses are cut, because they are for reading only. */
+/** Longer texts are cut, because they are for display only. */
 const MAX_NAME_CHARACTERS = 120;
 const MAX_ADDRESS_CHARACTERS = 200;
 /** IEEE 802.11: an SSID is 0 to 32 octets. */
@@ -80,13 +74,11 @@ const AMOUNT = /^\d+(\.\d+)?$/;
 const SECURITIES = ['wpa', 'nopass'] as const;
 const STATUSES = ['online', 'offline'] as const;
 
-/** A rule that one row breaks. */
 class RowError extends Error {}
 
 /**
- * Reads routers from a CSV file. Pure: nothing is stored.
  * @param bytes UTF-8, with or without byte order mark
- * @throws CsvFileError when the file as a whole cannot be used, for example when a column is not in it
+ * @throws CsvFileError if the whole file is unusable, for example if a column is missing
  */
 export function readRouters(bytes: Buffer, settings: RowSettings): ImportedFile {
 	const file: ImportedFile = { routers: [], problems: [], badRows: 0, notes: [] };
@@ -122,18 +114,16 @@ export function readRouters(bytes: Buffer, settings: RowSettings): ImportedFile 
 	return file;
 }
 
-/** Converts a written price to minor units; null when it is invalid in the currency, or too high. */
+/** Returns null if the price is invalid in the currency or too high. */
 export function parsePrice(text: string, { currency, maxPrice }: PriceRules): number | null {
 	return AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
 }
 
-/** Describes what `parsePrice` accepts, for an error message. */
 export function priceRule({ currency, maxPrice }: PriceRules): string {
 	const decimals = currencyExponent(currency);
 	return `a price in ${currency} is a number above 0, at most ${maxPrice} (MAX_PRICE), with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
 }
 
-/** The column index of each field. */
 function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, number> {
 	const columns = header.map((name) => name.trim());
 	const columnOf = new Map<ImportField, number>();
@@ -161,21 +151,20 @@ interface RowInput {
 	line: number;
 	columnOf: ReadonlyMap<ImportField, number>;
 	settings: RowSettings;
-	/** Ids of the rows before, with their lines; the row's own is added. */
+	/** Ids of earlier rows with their lines. Reading a row adds its own. */
 	lineOfId: Map<string, number>;
-	/** Receives every reason against the row. */
 	reasons: string[];
 	notes: string[];
 }
 
-/** Reads a row; returns null and adds to `reasons` when it is invalid. */
+/** Reads a row. Returns null and fills `reasons` if it is invalid. */
 function readRow(input: RowInput): { id: string | null; stated: Stated; fallbackName: string } | null {
 	const { cells, columnOf, settings, reasons, notes } = input;
 	const { currency } = settings;
-	/** A cell on one line and without blanks around it; '' when it is empty or no column holds the field. */
+	/** Returns '' if the cell is empty or no column holds the field. */
 	const cell = (field: ImportField) =>
 		(cells[columnOf.get(field) ?? -1] ?? '').replace(INVISIBLE_RUN, ' ').trim();
-	/** Continues with the next field after a reason, so that one pass reports all of them. */
+	/** Collects the reason and continues, so that one pass reports all of them. */
 	const attempt = <T>(read: () => T): T | null => {
 		try {
 			return read();
@@ -262,13 +251,12 @@ function readPrice(text: string, settings: RowSettings): number {
 	return minor;
 }
 
-/** Open networks support only the sign-in of the hotspot. */
+/** Open networks support only sign-in at the hotspot. */
 function accessOf(security: 'wpa' | 'nopass' | null, kind: AccessKind | null): Pick<Stated, 'access_kind'> {
 	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : null);
 	return access_kind === null ? {} : { access_kind };
 }
 
-/** One of the known words, in any case; null for an empty cell. */
 function readWord<Word extends string>(text: string, what: string, words: readonly Word[]): Word | null {
 	if (text === '') return null;
 	const word = words.find((known) => known === text.toLowerCase());
@@ -276,7 +264,7 @@ function readWord<Word extends string>(text: string, what: string, words: readon
 	return word;
 }
 
-/** Identifies a row without an id by its content, and equal rows by their order: a second import finds the same routers. */
+/** Equal rows differ by their order, so that a second import finds the same routers. */
 function contentId(router: { stated: Stated; fallbackName: string }, counts: Map<string, number>): string {
 	const { ssid, lat, lon, name } = router.stated;
 	const content = sha256(JSON.stringify([ssid, lat, lon, name ?? router.fallbackName]));

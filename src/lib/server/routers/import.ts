@@ -4,13 +4,12 @@ import type { Database } from '../db/database.ts';
 import type { ImportedRouter } from './import-rows.ts';
 import * as store from './store.ts';
 
-/** Rows per statement: few round trips, and far below the limit of parameters. */
+/** Few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
 
 /**
- * Stores the routers of a file for one owner, all or none. Adds new external ids and updates known ones. Can be repeated,
- * and run beside another import of the same routers.
- * @param request.onProgress receives the number of routers done; restarts when a conflict makes the transaction run again
+ * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
+ * @param request.onProgress receives the number of routers done; restarts if the transaction is repeated
  */
 export async function importRouters(
 	database: Database,
@@ -18,7 +17,6 @@ export async function importRouters(
 	request: {
 		ownerAccountId: number;
 		routers: readonly ImportedRouter[];
-		/** Payment methods of new routers. */
 		paymentMethods: readonly string[];
 		onProgress?: (done: number) => void;
 	}
@@ -52,7 +50,6 @@ export async function importRouters(
 	});
 }
 
-/** Columns that an import can set. */
 const STATED_COLUMNS = [
 	'name',
 	'address',
@@ -69,7 +66,7 @@ const STATED_COLUMNS = [
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
-/** The row to store. A known router keeps the columns that an import cannot set. */
+/** A known router keeps the columns that an import cannot set. */
 function rowOf(router: ImportedRouter, known: store.RouterRow | undefined, now: number) {
 	return {
 		external_id: router.externalId,
@@ -87,7 +84,7 @@ function rowOf(router: ImportedRouter, known: store.RouterRow | undefined, now: 
 	};
 }
 
-/** Open networks support only the sign-in of the hotspot, whatever the router had before. */
+/** An open network supports only sign-in at the hotspot, whatever the router had before. */
 function accessOf({ stated }: ImportedRouter, known: store.RouterRow | undefined) {
 	const isOpen = (stated.security ?? known?.security) === 'nopass';
 	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';

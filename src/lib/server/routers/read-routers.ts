@@ -13,7 +13,7 @@ export interface RouterQuery {
 	/** metres */
 	radius: number;
 	limit: number;
-	/** Distance in metres and id of the last router of the page before. */
+	/** Distance in metres and id of the previous page's last router. */
 	after: readonly [number, number] | null;
 }
 
@@ -26,7 +26,7 @@ export async function existingRouter(queries: Queries, id: number): Promise<Rout
 	return row;
 }
 
-/** A router that the caller may see: disabled ones only their owner. @throws AppError `router_not_found` */
+/** Only owners see disabled routers. @throws AppError `router_not_found` */
 export async function visibleRouter(
 	queries: Queries,
 	{ accountId }: Pick<Caller, 'accountId'>,
@@ -37,7 +37,7 @@ export async function visibleRouter(
 	return row;
 }
 
-/** @returns `next`: distance and id of the last router when more follow, otherwise null */
+/** @returns `next`: distance and id of the last router if more follow, otherwise null */
 export async function listRouters(context: RoutersContext, { lat, lon, radius, limit, after }: RouterQuery) {
 	const { database, branding } = context;
 	const rows = await database.nearestRouters({
@@ -56,7 +56,7 @@ export async function listRouters(context: RoutersContext, { lat, lon, radius, l
 	};
 }
 
-/** @returns `next`: the last id when more follow, otherwise null */
+/** @returns `next`: the last id if more follow, otherwise null */
 export async function ownedRouters(
 	context: RoutersContext,
 	accountId: number,

@@ -5,25 +5,20 @@ import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
 import type { RouterRow } from './store.ts';
 
-/** Whether the router sells time now. */
 export const sells = (row: RouterRow): boolean => row.disabled_at === null && isOpen(row);
 
-/** Whether none of its gateways responds (gateways/health): nobody could be let in. */
+/** True if none of its gateways responds (gateways/health), so nobody could connect. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
 
-/** Closed without a gateway that responds, or without the shared password that a buyer would be shown. */
 const isOpen = (row: RouterRow): boolean =>
 	row.status === 'online' &&
 	!isUnresponsive(row) &&
 	(row.access_kind !== 'shared_password' || row.network_password_sealed !== null);
 
-/** A router as its owner sees it. */
 export interface OwnedRouter extends RouterBody {
 	ownerAccountId: number;
 	disabled: boolean;
-	/** Whether the network's own password is stored. */
 	networkPasswordKnown: boolean;
-	/** Devices that one pass lets online at a time. */
 	maxDevices: number;
 }
 
@@ -31,7 +26,6 @@ const methodList = z.array(z.string());
 
 const MAX_METHOD_LISTS = 100;
 
-/** Payment methods that a router accepts now. */
 export function paymentMethodsOf(
 	{ operators, methodLists }: RoutersContext,
 	{ payment_methods: text }: RouterRow
@@ -44,7 +38,7 @@ export function paymentMethodsOf(
 	return methods;
 }
 
-/** The API's router object. @param distance metres from the searched position; null without one */
+/** @param distance metres from the searched position; null without one */
 export const routerBody = (
 	context: RoutersContext,
 	row: RouterRow,
@@ -71,13 +65,11 @@ export const routerBody = (
 	updated_at: isoTime(row.updated_at)
 });
 
-/** The body of a single router. */
 export async function singleBody(context: RoutersContext, row: RouterRow): Promise<RouterBody> {
 	const brands = await context.branding.ofRouters(context.database.db, [row]);
 	return routerBody(context, row, null, brands.get(row.id) ?? null);
 }
 
-/** Adds the members that only the owner sees. */
 export const forOwner = (body: RouterBody, row: RouterRow): OwnedRouter => ({
 	...body,
 	ownerAccountId: row.owner_account_id,

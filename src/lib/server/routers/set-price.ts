@@ -7,7 +7,7 @@ import { existingRouter, visibleRouter } from './read-routers.ts';
 import { singleBody } from './router-body.ts';
 import * as store from './store.ts';
 
-/** The account that sets a price, with its key or signed in on a page. */
+/** `keyId` is null for a price that is set on a page. */
 export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null };
 
 /** The price has changed since the caller saw it. */
@@ -23,8 +23,8 @@ export class PriceMoved extends Error {
 }
 
 /**
- * Sets the hourly price of new sessions; running ones keep theirs.
- * @param seen the price that the caller has seen: nothing is set if it has changed since
+ * Running sessions keep their price.
+ * @param seen price that the caller has seen; nothing is set if it has changed
  * @throws AppError `router_not_found | not_router_owner | validation_failed`
  * @throws PriceMoved
  */
@@ -36,7 +36,7 @@ export async function setPrice(
 	seen?: number
 ): Promise<RouterBody> {
 	const { database, clock } = context;
-	// Before the router is read: invalid input is reported first, also for unknown routers.
+	// Before reading the router, so that invalid input is reported first.
 	checkPrice(context, price);
 	const row = await database.transact(async (trx) => {
 		const isAdmin = caller.role === 'admin';

@@ -40,7 +40,6 @@ export async function update(queries: Queries, id: number, change: Updateable<Ro
 	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
 }
 
-/** An owner's routers with one of these external ids, by that id. */
 export async function byExternalIds(
 	queries: Queries,
 	ownerAccountId: number,
@@ -55,7 +54,6 @@ export async function byExternalIds(
 	return new Map(rows.map((row) => [row.external_id ?? '', row]));
 }
 
-/** Adds routers; one with a known external id of the owner is updated instead. */
 export async function upsertImported(queries: Queries, routers: readonly NewRouter[]): Promise<void> {
 	await queries
 		.insertInto('routers')
@@ -78,11 +76,9 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 		.execute();
 }
 
-/** Rows with ids above `afterId`. */
 export const page = (queries: Queries, afterId: number, limit: number) =>
 	pageQuery(queries, afterId, limit).execute();
 
-/** An owner's routers with ids above `afterId`. */
 export const ofOwner = (queries: Queries, ownerAccountId: number, afterId: number, limit: number) =>
 	pageQuery(queries, afterId, limit).where('owner_account_id', '=', ownerAccountId).execute();
 

@@ -5,8 +5,8 @@ import signRules from '#lib/styles/brand.css?inline';
 import type { BrandBody } from '../api/contract/schemas.ts';
 
 /**
- * Puts an owner's brand on the page of this request. The colour goes into the style element of app.html: a sheet of its
- * own would delay the first paint, and the policy forbids style attributes.
+ * The colour goes into the style element of app.html: a separate sheet would delay the first paint, and the
+ * policy forbids style attributes.
  * @returns the name and logo for the layout, or null
  */
 export function showBrand(
@@ -23,7 +23,6 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-/** Writes the rules of this page into the style element of app.html. */
 export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
 	return html.replace('/*airtill.rules*/', () => (signRules ?? '') + (accentRules ?? '') + (pageRules ?? ''));
 }

@@ -4,9 +4,7 @@ import { stringify } from 'csv-stringify';
 export type CsvCell = string | number;
 
 /**
- * Streams rows as a CSV download that spreadsheets open as UTF-8. Text cells that a spreadsheet would run as a
- * formula get an apostrophe, because buyers choose some of the names.
- *
+ * Text that a spreadsheet would run as a formula gets an apostrophe, because buyers choose some of the names.
  * @param filename ASCII letters, digits, `-` and `.`
  */
 export function csvResponse(

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 interface ServedFile {
 	handle: FileHandle;
 	bytes: number;
-	/** milliseconds since the epoch */
+	/** ms since the epoch */
 	modifiedAt: number;
 	/** Changes with the content; becomes the strong ETag. */
 	version: string;
@@ -13,10 +13,9 @@ interface ServedFile {
 type Range = { start: number; end: number };
 
 /**
- * Answers GET or HEAD with a file, with validators and single ranges (RFC 9110, sections 13 and 14), and closes it.
- *
- * sirv needs Node's request and a folder that is known at start. A SvelteKit route has neither, and the administrator
- * may replace the file while the server runs.
+ * Supports validators and single ranges (RFC 9110, 13 and 14). Closes the file.
+ * sirv needs Node's request and a fixed folder. A SvelteKit route has neither, and the administrator may
+ * replace the file while the server runs.
  */
 export async function fileResponse(
 	request: Request,
@@ -44,12 +43,12 @@ export async function fileResponse(
 		...(range ? { 'content-range': `bytes ${start}-${end}/${file.bytes}` } : {})
 	};
 	if (request.method === 'HEAD') return empty(status, all);
-	// The stream closes the file, also when the browser disconnects.
+	// The stream closes the file, even if the browser disconnects.
 	const stream = file.handle.createReadStream({ start, end });
 	return new Response(Readable.toWeb(stream) as ReadableStream, { status, headers: all });
 }
 
-/** Evaluates the conditional headers: a status without a body, or null to send the body. */
+/** Returns a status without a body, or null to send the body. */
 function precondition(headers: Headers, etag: string, modified: string): number | null {
 	const match = headers.get('if-match');
 	if (match !== null && !names(match, etag)) return 412;
@@ -62,7 +61,7 @@ function precondition(headers: Headers, etag: string, modified: string): number 
 const names = (list: string, etag: string) =>
 	list.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 
-/** Returns null for the whole file: without Range, for an unknown or multiple range, or a failed If-Range. */
+/** Returns null (the whole file) also for an unknown or multiple range, or after a failed If-Range. */
 function wantedRange(
 	headers: Headers,
 	{ etag, modified, bytes }: { etag: string; modified: string; bytes: number }

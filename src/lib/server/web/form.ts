@@ -1,16 +1,16 @@
 import { error } from '@sveltejs/kit';
 
-/** Reads a text field; empty if it is missing. */
+/** Returns a text field, or '' if it is missing. */
 export type Fields = (name: string) => string;
 
 /** Longer text fields are cut. */
 const MAX_FIELD_CHARACTERS = 2_000;
 
-/** Parses a submitted form. @throws a 400 page if the body is not a form */
+/** Throws a 400 page if the body is not a form. */
 export async function readFields(request: Request): Promise<{
 	field: Fields;
 	all(name: string): string[];
-	/** Reads an uploaded file; null if none was chosen. */
+	/** Returns null if no file was chosen. */
 	file(name: string): Promise<Buffer | null>;
 }> {
 	let form: FormData;
@@ -26,7 +26,7 @@ export async function readFields(request: Request): Promise<{
 		all: (name) => form.getAll(name).map(text),
 		async file(name) {
 			const value = form.get(name);
-			// Without a choice, browsers send an empty file without a name.
+			// Without a chosen file, browsers send an empty one without a name.
 			if (!(value instanceof File) || (value.size === 0 && value.name === '')) return null;
 			return Buffer.from(await value.arrayBuffer());
 		}

@@ -4,8 +4,8 @@ import { setLocaleSource } from '#lib/i18n/current.ts';
 import { isEnglishOnly, splitLanguage } from '#lib/i18n/path.ts';
 
 /**
- * Connects Paraglide with the addresses of this site: the prefix of an address (`/sw/r/3`) names the language. Paraglide's
- * own `url` strategy would redirect addresses without a prefix; here `Accept-Language` decides for them. Called once.
+ * Reads the language from the prefix of an address (`/sw/r/3`), or else from `Accept-Language`. Call once.
+ * Paraglide's own `url` strategy would redirect addresses without a prefix.
  */
 export function configureLocale(): void {
 	defineCustomServerStrategy('custom-address', {

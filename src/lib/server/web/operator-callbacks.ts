@@ -5,8 +5,8 @@ import { readBody } from '#lib/server/api/http/read-body.ts';
 const MAX_CALLBACK_BYTES = 64 * 1024;
 
 /**
- * Receives a callback of an operator (POST or PUT). The callback is stored and only wakes the status check, which
- * decides. Responds 200 to any body, because operators stop calling after an error; 404 for an address that is not ours.
+ * Stores the callback, which only triggers the status check. The check decides.
+ * Any body gets 200, because operators stop calling after an error.
  */
 export async function receiveCallback(
 	event: RequestEvent,
@@ -32,7 +32,7 @@ export async function receiveCallback(
 	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
 }
 
-/** 'unknown' for a request that bypassed the proxy behind ADDRESS_HEADER. */
+/** Returns 'unknown' if the request bypassed the ADDRESS_HEADER proxy. */
 function addressOf(event: RequestEvent): string {
 	try {
 		return event.getClientAddress();

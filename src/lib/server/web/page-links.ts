@@ -1,10 +1,9 @@
-/** Reads an id from an address; 0 if it is none. */
+/** Reads an id from an address. Returns 0 if it is invalid. */
 export const idOf = (text: string | null | undefined): number =>
 	/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0;
 
 /**
- * Addresses of the first and the next page of a list; null on the first and on the last page.
- *
+ * Returns null on the first and on the last page.
  * @param parameter the query parameter that holds a position
  * @param at position of this page; null for the first
  * @param next position of the next page; null after the last

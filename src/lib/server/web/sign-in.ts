@@ -6,7 +6,7 @@ import type { Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
 import { readFields } from './form.ts';
 
-// better-auth's own rate limiter does not see calls from the server, so attempts are counted here.
+// better-auth's rate limiter does not see calls from the server, so attempts are counted here.
 
 export interface Visitor {
 	userId: string;
@@ -18,24 +18,24 @@ export interface Visitor {
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
 
-/** Per minute, from one IP address (IPv6: /64) and for one e-mail address. */
+/** Per minute, by IP address (IPv6: /64) and by e-mail address. */
 const LIMITS = {
 	'sign-in': { address: 20, email: 6 },
-	/** The recipient may not have asked for the e-mail. */
+	/** The recipient may not have requested the e-mail. */
 	'sign-in-mail': { address: 6, email: 2 }
 };
 const MAX_PASSKEY_CALLS = 60;
 
 const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
 
-/** Returns the signed-in person or null; reads the session once per request. */
+/** Reads the session once per request. */
 export function visitor(event: RequestEvent): Promise<Visitor | null> {
 	event.locals.visitor ??= findVisitor(event);
 	return event.locals.visitor;
 }
 
 async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
-	// Without the cookie there is no need to load better-auth.
+	// Without the cookie, better-auth is not loaded.
 	if (!/airtill\.session_token=/.test(event.request.headers.get('cookie') ?? '')) return null;
 	const auth = await authOf(event);
 	const { response, headers } = await auth.api.getSession({
@@ -49,7 +49,6 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
 }
 
-/** Data that all pages behind a sign-in show. */
 export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: Visitor) => ({
 	email,
 	suspended: account.status === 'suspended',
@@ -57,7 +56,7 @@ export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: 
 	now: app.clock.now()
 });
 
-/** Returns the signed-in person, or redirects to the sign-in page, which leads back here. */
+/** The sign-in page leads back here. */
 export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 	const found = await visitor(event);
 	if (found) return found;
@@ -65,11 +64,9 @@ export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
 	redirect(303, `${SIGN_IN_PATH}${back}`);
 }
 
-/** Accepts a path of the developer area as the page after the sign-in; otherwise the first page. */
 export const nextPath = (wanted: string | null): string =>
 	wanted !== null && /^\/developer(\/[\w-]+)+$/.test(wanted) ? wanted : FIRST_PATH;
 
-/** Handles a sign-in form: redirects to `pageOf(next)`, or shows the form again. */
 export async function answerSignIn(event: RequestEvent, pageOf: (next: string) => string) {
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
@@ -82,7 +79,6 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 	redirect(303, pageOf(field('next')));
 }
 
-/** Signs in by e-mail and password. Returns false if one of them is wrong. */
 export async function signInByPassword(
 	event: RequestEvent,
 	typed: { email: string; password: string }
@@ -92,7 +88,7 @@ export async function signInByPassword(
 	return accepted(event, ({ signInEmail }, headers) => signInEmail({ body, headers, returnHeaders: true }));
 }
 
-/** Sets the password through a link, ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
+/** Ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
 export async function setPasswordByLink(
 	event: RequestEvent,
 	link: { token: string; email: string; password: string }
@@ -102,7 +98,7 @@ export async function setPasswordByLink(
 	return isSet && signInByPassword(event, link);
 }
 
-/** Changes the password and ends the other sign-in sessions. Returns false if the current password is wrong. */
+/** Ends the other sign-in sessions. Returns false if the current password is wrong. */
 export async function changePassword(
 	event: RequestEvent,
 	passwords: { current: string; wanted: string }
@@ -120,7 +116,7 @@ export async function changePassword(
 export const signOut = (event: RequestEvent): Promise<boolean> =>
 	accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
 
-/** Lists the sign-in sessions without their tokens, most recently used first. */
+/** Omits the tokens. Most recently used first. */
 export async function listSessions(event: RequestEvent, { userId, sessionId }: Visitor) {
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
@@ -158,19 +154,17 @@ export async function listPasskeys(event: RequestEvent) {
 	}));
 }
 
-/** Removes a passkey. Returns false if the visitor does not have it. */
 export const removePasskey = (event: RequestEvent, id: string): Promise<boolean> =>
 	accepted(event, ({ deletePasskey }, headers) =>
 		deletePasskey({ body: { id }, headers, returnHeaders: true })
 	);
 
-/** The only calls of better-auth that are reachable from outside. */
+/** The only calls of better-auth that clients can reach. */
 const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
 	GET: ['generate-register-options', 'generate-authenticate-options'],
 	POST: ['verify-registration', 'verify-authentication']
 };
 
-/** Answers the passkey script of our pages. */
 export async function answerPasskeyCall(event: RequestEvent, call: string): Promise<Response> {
 	const { request, locals } = event;
 	if (!PASSKEY_CALLS[request.method]?.includes(call)) return Response.json({}, { status: 404 });
@@ -184,7 +178,7 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	return (await authOf(event)).handler(request);
 }
 
-/** Counts an attempt. Returns the answer to a form that was sent too often, or null if it is allowed. */
+/** Returns the answer to a form that was sent too often, or null. */
 export async function tooOften<Entry extends object>(
 	event: RequestEvent,
 	action: keyof typeof LIMITS,
@@ -204,7 +198,7 @@ export async function tooOften<Entry extends object>(
 	return null;
 }
 
-/** Calls better-auth and copies its cookies to the response. Returns false if it refuses. */
+/** Copies better-auth's cookies to the response. Returns false if it refuses. */
 async function accepted(
 	event: RequestEvent,
 	call: (api: Auth['api'], headers: Headers) => Promise<{ headers: Headers }>
@@ -219,7 +213,6 @@ async function accepted(
 	}
 }
 
-/** Copies better-auth's cookies to SvelteKit's response. */
 async function setCookies(event: RequestEvent, headers: Headers): Promise<void> {
 	const lines = headers.getSetCookie();
 	if (lines.length === 0) return;

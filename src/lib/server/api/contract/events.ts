@@ -5,12 +5,12 @@ import { session } from './schemas/session.ts';
 import type { EVENT_NAMES } from './schemas/webhook.ts';
 
 /**
- * The bodies of webhooks (wire format 5.2). `data` is the API object at the time of the event; the account that owns
- * the router gets `phone_masked`, the creating account `phone`.
+ * Webhook bodies (wire format 5.2). `data` is the API object at the time of the event.
+ * The router's owner gets `phone_masked`, the creating account gets `phone`.
  */
 
 export type EventName = (typeof EVENT_NAMES)[number];
-/** Events of sessions and payments; the other one is sent on demand. */
+/** Excludes `webhook.test`, which is sent on demand. */
 export type EventType = Exclude<EventName, 'webhook.test'>;
 
 export const API_VERSION = '1.0';
@@ -30,7 +30,7 @@ export const EVENT_TEXTS: Readonly<Record<EventName, string>> = {
 		'Sent on demand from the developer settings to one endpoint, regardless of its registered events.'
 };
 
-/** An event has one of them. */
+/** An event has exactly one of the two. */
 const phoneOrMask = (buyer: string) => ({
 	phone: phone(`${buyer} Only for the account that bought.`).optional(),
 	phone_masked: z
@@ -62,7 +62,6 @@ const testEventData = z
 
 export const TEST_MESSAGE = 'This is a test event. Nothing has happened.';
 
-/** "payment.success" becomes "PaymentSuccess". */
 export const pascalCase = (name: string) =>
 	name.replace(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 

@@ -1,10 +1,7 @@
 import { EXAMPLE_CURSOR } from './schemas/fields.ts';
 import type * as schemas from './schemas.ts';
 
-/**
- * One story for all examples of the OpenAPI document: somebody buys two hours in a café in Kampala. Times,
- * ids and amounts fit together from one example to the next.
- */
+/** One story: a buyer gets two hours in a Kampala café. Times, ids and amounts are consistent. */
 
 export const router: schemas.RouterBody = {
 	id: 42,
@@ -172,7 +169,6 @@ export const refunded: schemas.PaymentBody = {
 	updated_at: '2026-11-21T10:33:40.000Z'
 };
 
-/** Sessions in the states that events tell of. */
 export const sessionExamples = { ordered, active, expired: expiredSession, ended, cancelled };
 
 export const earnings: schemas.EarningsBody = {

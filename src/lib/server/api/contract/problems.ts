@@ -1,18 +1,12 @@
-/**
- * The API's errors by code (RFC 9457). A code is stable; `detail` is for people and may change. The codes here are all
- * that exist, in the order in which the documentation lists them.
- */
+/** The API's errors by code (RFC 9457). A code is stable; `detail` is for people and may change. */
 
 interface Problem {
 	status: number;
-	/** Always the same for a code. */
 	title: string;
-	/** If it is not the page /problems/{code}. */
+	/** Default: the page /problems/{code}. */
 	type?: string;
 	meaning: string;
-	/** What a client does about it. */
 	advice: string;
-	/** An example of `detail`. */
 	detail: string;
 }
 

@@ -1,4 +1,3 @@
-/** The schemas of requests and responses with the descriptions of their fields, by noun. */
 export * from './schemas/owner.ts';
 export * from './schemas/payment.ts';
 export * from './schemas/problem.ts';

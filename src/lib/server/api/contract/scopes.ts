@@ -1,6 +1,6 @@
 export type Role = 'app' | 'owner' | 'admin';
 
-/** What an API key may do. A key without scopes may do everything that its role allows. */
+/** A key without scopes may do everything that its role allows. */
 export const SCOPES = [
 	'routers:read',
 	'sessions:read',

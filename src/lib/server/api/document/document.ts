@@ -26,7 +26,6 @@ const INFO = {
 **Changes.** Within \`/v1\` there are only additions: fields, optional parameters, events, enum values, error codes. Ignore what you do not know. A breaking change becomes \`/v2\`, and \`/v1\` then lives for at least 12 months.`
 };
 
-/** In the order of the documentation. */
 const TAGS = [
 	{ name: 'Routers', description: 'Find routers near a location and read one.' },
 	{ name: 'Sessions', description: 'Order access time, read its state and password, end it.' },
@@ -35,10 +34,7 @@ const TAGS = [
 	{ name: 'Webhooks', description: 'Receive events.' }
 ];
 
-/**
- * The OpenAPI 3.1 document, made from the route definitions and their schemas.
- * @param baseUrl address of the API; without it the specification's template
- */
+/** @param baseUrl address of the API; default: the specification's template */
 export function openApiDocument(baseUrl: string | null = null, routes: readonly Route[] = ROUTES) {
 	const hono = new OpenAPIHono();
 	const registry = hono.openAPIRegistry;
@@ -85,10 +81,7 @@ export function openApiDocument(baseUrl: string | null = null, routes: readonly 
 
 let text: string | null = null;
 
-/**
- * Returns the document of an installation as JSON.
- * @param origin its public address, without a slash at the end
- */
+/** @param origin public address without a trailing slash */
 export function documentText(origin: string): string {
 	text ??= JSON.stringify(openApiDocument(`${EXAMPLE_ORIGIN}/v1`));
 	return text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
@@ -96,7 +89,7 @@ export function documentText(origin: string): string {
 
 let last: { origin: string; document: ApiDocument } | null = null;
 
-/** Returns the same as an object, for the reference. Remembers the document of the last origin. */
+/** Caches the document of the last origin. */
 export function documentFor(origin: string): ApiDocument {
 	if (last?.origin !== origin) last = { origin, document: JSON.parse(documentText(origin)) as ApiDocument };
 	return last.document;

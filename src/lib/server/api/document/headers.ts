@@ -1,8 +1,6 @@
 import type { Deprecation } from '../route.ts';
 
-/** Headers of the responses of /v1, for the OpenAPI document. */
-
-/** Replaced by the address of the installation when the document is served. */
+/** Replaced by the installation's address when the document is served. */
 export const EXAMPLE_ORIGIN = 'https://airtill.example';
 export const EXAMPLE_REQUEST_ID = 'req_01KAJ5Z8Q4T1V9X2M6N7P8R3SD';
 
@@ -20,7 +18,6 @@ const integer = (description: string, example: number, minimum = 0) => ({
 	example
 });
 
-/** The components that responses refer to. */
 export const HEADERS = {
 	'X-Request-Id': text(
 		'Id of this request, as in `request_id` of a problem. Name it when you ask for help.',
@@ -65,9 +62,7 @@ export const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
-/** The rules of a route that decide its headers. */
 export interface RouteHeaders {
-	/** `Location` of the created object, with its id in braces. */
 	location?: string;
 	idempotent?: true;
 	isList: boolean;
@@ -88,11 +83,10 @@ const LIMITS = [
 	'X-RateLimit-Reset'
 ] as const;
 
-/** The headers of a response of a route, or of any route. */
 export function headersOf(status: number, route?: RouteHeaders) {
 	const { location, idempotent, isList, deprecation } = route ?? {};
 	const isSuccess = status < 300;
-	// 429 may count for an address, 500 may come before the key is known.
+	// 429 may count for an address, and 500 may come before the key is known.
 	const limits = status === 429 || status === 500 ? sometimes(...LIMITS) : always(...LIMITS);
 	return {
 		...always('X-Request-Id', 'Cache-Control'),

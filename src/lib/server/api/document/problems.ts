@@ -4,8 +4,6 @@ import { SCOPES, type Scope } from '../contract/scopes.ts';
 import type { ProblemItem } from '../contract/schemas.ts';
 import { EXAMPLE_ORIGIN, EXAMPLE_REQUEST_ID, headersOf, type RouteHeaders } from './headers.ts';
 
-/** One schema, one example and one set of responses per error code, for the OpenAPI document. */
-
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Member = readonly [JsonSchema, example: unknown];
@@ -22,7 +20,7 @@ const list = (description: string, example: readonly string[], more: JsonSchema 
 const DURATION = '^[1-9][0-9]{0,4}[mhdw]$';
 const SESSION_STATUS: Member = [{ $ref: '#/components/schemas/SessionStatus' }, 'expired'];
 
-/** Members beyond those of every problem: schema and example. */
+/** Members beyond the common ones: schema and example. */
 const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	validation_failed: {
 		errors: list('Every invalid value of the request.', [], {
@@ -72,7 +70,6 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	}
 };
 
-/** "amount_mismatch" becomes "AmountMismatchProblem". */
 export const problemName = (code: ProblemCode) => `${pascalCase(code)}Problem`;
 
 const reference = (code: ProblemCode) => `#/components/schemas/${problemName(code)}`;
@@ -82,7 +79,6 @@ const constant = <T extends 'string' | 'integer'>(type: T, value: string | numbe
 	const: value
 });
 
-/** The schema of one code: the common members with the constants of the code, and its own members. */
 export function problemSchema(code: ProblemCode) {
 	const { status, title, type, meaning, advice } = PROBLEMS[code];
 	const properties = {
@@ -104,10 +100,8 @@ export function problemSchema(code: ProblemCode) {
 	};
 }
 
-/** Values of a route's examples. */
 interface RouteExample extends RouteHeaders {
 	scope: Scope;
-	/** A typical invalid value. */
 	invalid: ProblemItem;
 }
 
@@ -138,7 +132,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 	500: 'The server failed to process the request; try again later.'
 };
 
-/** A response with one of these codes, all of one status. */
+/** All codes must have the same status. */
 function problemResponse(status: number, codes: readonly ProblemCode[], route?: RouteExample) {
 	const mapping = Object.fromEntries(codes.map((code) => [code, reference(code)]));
 	const oneOf = Object.values(mapping).map(($ref) => ({ $ref }));
@@ -160,7 +154,6 @@ function problemResponse(status: number, codes: readonly ProblemCode[], route?: 
 
 const byStatus = (codes: readonly ProblemCode[]) => [...Map.groupBy(codes, (code) => PROBLEMS[code].status)];
 
-/** Components for responses that are the same for every route. */
 export const sharedResponses = {
 	Unauthorized: problemResponse(401, ['missing_api_key', 'invalid_api_key']),
 	RateLimitExceeded: problemResponse(429, ['rate_limit_exceeded']),
@@ -173,7 +166,6 @@ const SHARED: Readonly<Record<number, keyof typeof sharedResponses>> = {
 	500: 'InternalError'
 };
 
-/** The responses of a route for these codes, by status. */
 export const problemResponses = (codes: readonly ProblemCode[], route: RouteExample) =>
 	Object.fromEntries(
 		byStatus(codes).map(([status, those]) => {

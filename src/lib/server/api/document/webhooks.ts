@@ -9,8 +9,6 @@ import {
 } from '../contract/events.ts';
 import { failed, paid, refunded, sessionExamples } from '../contract/examples.ts';
 
-/** The events that are delivered to registered addresses, for the `webhooks` of the OpenAPI document. */
-
 interface EventExample {
 	id: string;
 	type: EventName;
@@ -33,7 +31,7 @@ function sessionEvent(type: EventName, from: keyof typeof sessionExamples): Even
 	const session = sessionExamples[from];
 	const data: Partial<typeof session> = {
 		...session,
-		// As billing/sessions/body.ts: no event has credentials, and at its time none of the duration is used.
+		// As in billing/sessions/body.ts: events have no credentials, and none of the duration is used yet.
 		access: { ...session.access, qr: null, qr_joins: null },
 		...(session.status === 'active' ? { remaining_seconds: session.duration_seconds } : {})
 	};
@@ -44,7 +42,6 @@ function sessionEvent(type: EventName, from: keyof typeof sessionExamples): Even
 const paymentEvent = (type: EventName, payment: typeof paid) =>
 	event('evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF', type, payment.updated_at, { router_id: 42, ...payment });
 
-/** A complete body of each event. */
 export const EVENT_EXAMPLES: Readonly<Record<EventName, EventExample>> = {
 	'payment.success': paymentEvent('payment.success', paid),
 	'payment.failed': paymentEvent('payment.failed', failed),
@@ -82,7 +79,6 @@ const PARAMETERS = [
 	)
 ];
 
-/** The request that delivers an event. `path` is its name. */
 export const webhookOperation = (name: EventName): RouteConfig => ({
 	method: 'post',
 	path: name,

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Settings of adapter-node for proxies that name the client (ADDRESS_HEADER, XFF_DEPTH), by its rules:
- * https://svelte.dev/docs/kit/adapter-node#Environment-variables. Calls to the API do not pass through adapter-node.
+ * ADDRESS_HEADER and XFF_DEPTH by the rules of adapter-node, which API calls bypass:
+ * https://svelte.dev/docs/kit/adapter-node#Environment-variables
  */
 export interface ProxySettings {
-	/** In lower case; "" if none is set. */
+	/** Lower case; "" if unset. */
 	addressHeader: string;
-	/** Position of the client's address in X-Forwarded-For, counted from its end. */
+	/** Position of the client in X-Forwarded-For, counted from the end. */
 	xffDepth: number;
 }
 
@@ -16,7 +16,7 @@ export const readProxySettings = (env: Readonly<Record<string, string | undefine
 	xffDepth: Number.parseInt(env['XFF_DEPTH'] ?? '1', 10)
 });
 
-/** @throws Error if the header that names addresses is missing or names too few */
+/** @throws Error if the address header is missing or has too few addresses */
 export function addressOf(
 	{ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
 	{ addressHeader, xffDepth }: ProxySettings

@@ -13,8 +13,8 @@ const MAX_LENGTH = 512;
 const KEY_BYTES = 32;
 
 /**
- * Opaque positions in lists: base64url of the last row's sort values (the value that orders the list, and the id) with a
- * signature over them and the filters. A changed cursor, or one used with other filters, is refused.
+ * Creates opaque list positions: base64url of the last row's sort values, its id and a signature.
+ * The signature covers the filters, so a changed cursor or one used with other filters is refused.
  */
 export function createCursors(secrets: Secrets) {
 	const key = createSecretKey(secrets.derive('cursor', KEY_BYTES));

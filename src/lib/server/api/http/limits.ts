@@ -6,15 +6,11 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
 import type { Decision } from '../rate-limits/window.ts';
 
-/** The rate limit's headers: draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
+/** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 
 const WINDOW_SECONDS = WINDOW_MS / 1000;
 
-/**
- * Counts a request of a key.
- * @returns headers for the response, whatever its status
- * @throws RateLimited
- */
+/** Returns headers for the response, whatever its status. @throws RateLimited */
 export async function limitCaller(app: App, caller: Caller): Promise<Record<string, string>> {
 	const { config, rateLimits, clock } = app;
 	const limit = config.rateLimits[caller.plan];
@@ -27,10 +23,7 @@ export async function limitCaller(app: App, caller: Caller): Promise<Record<stri
 	return headers;
 }
 
-/**
- * Counts a request without a valid key against its address, so that keys cannot be guessed.
- * @throws RateLimited
- */
+/** Counts a request without a valid key against its address, to stop key guessing. @throws RateLimited */
 export async function limitAddress(request: { app: App; getClientAddress(): string }): Promise<void> {
 	const { config, rateLimits } = request.app;
 	const decision = await rateLimits.take(`address:${networkOf(request)}`, config.maxFailedKeys);
@@ -38,7 +31,6 @@ export async function limitAddress(request: { app: App; getClientAddress(): stri
 	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
 }
 
-/** `rate_limit_exceeded` with its headers. */
 export class RateLimited extends AppError {
 	readonly headers: Readonly<Record<string, string>>;
 
@@ -51,7 +43,7 @@ export class RateLimited extends AppError {
 	}
 }
 
-/** Whole seconds until a request leaves the window; 0 when none is counted. */
+/** Whole seconds until a request leaves the window; 0 if none is counted. */
 const waitSeconds = ({ resetMs }: Decision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
 
 function limitHeaders(
@@ -69,7 +61,7 @@ function limitHeaders(
 	};
 }
 
-/** The network that a request is counted for. Requests that bypass the proxy of ADDRESS_HEADER share one count. */
+/** Requests that bypass the ADDRESS_HEADER proxy share one count. */
 export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string {
 	try {
 		return network(event.getClientAddress());
@@ -78,10 +70,7 @@ export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string
 	}
 }
 
-/**
- * Returns an IPv4 address without the port that some proxies add, or the /64 of an IPv6 address, which one customer
- * usually holds.
- */
+/** Removes the port that some proxies add, and cuts IPv6 to its /64, which one customer usually holds. */
 export function network(address: string): string {
 	const plain = address.replace(/%.*$/, '').replace(/((?:\d{1,3}\.){3}\d{1,3}):\d+$/, '$1');
 	if (!ipaddr.isValid(plain)) return plain;
@@ -91,22 +80,20 @@ export function network(address: string): string {
 	return `${groups.join(':')}::/64`;
 }
 
-/** Arrivals per network and minute; a whole venue can share one address. */
+/** Arrivals per network. A whole venue can share one address. */
 const VISITS_PER_MINUTE = 600;
 
-/** Counts an arrival at the splash page. @returns null, or the seconds to wait if there are too many */
+/** @returns null if it is admitted, otherwise the seconds to wait */
 export async function takeVisit(event: RequestEvent): Promise<number | null> {
 	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
 	return decision.admitted ? null : waitSeconds(decision);
 }
 
-/** Sign-in attempts per captive session and minute. */
 const SIGN_INS_PER_VISIT = 10;
 
 /**
- * Counts a sign-in attempt against its captive session and against its network. The limit of a network is high, so that
- * one person cannot lock out a venue.
- * @returns null, or the seconds to wait if there are too many
+ * The network limit is high, so that one person cannot lock out a venue.
+ * @returns null if it is admitted, otherwise the seconds to wait
  */
 export async function takeSignIn(event: RequestEvent, visitId: string): Promise<number | null> {
 	const { rateLimits } = event.locals.app;

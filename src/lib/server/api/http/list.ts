@@ -1,6 +1,5 @@
 import type { Cursors, SortValues } from './cursor.ts';
 
-/** Builds the envelope of a list. The cursor is bound to `filters`. */
 export function listBody<T>(
 	cursors: Cursors,
 	page: { data: T[]; next: SortValues | null },
@@ -13,7 +12,7 @@ export function listBody<T>(
 	};
 }
 
-/** `Link` header to the next page (RFC 8288), relative to the request. */
+/** RFC 8288; relative to the request. */
 export function nextLink(url: string, cursor: string | null): Record<string, string> {
 	if (cursor === null) return {};
 	const next = new URL(url).searchParams;

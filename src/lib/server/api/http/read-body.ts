@@ -2,10 +2,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/**
- * Reads a body of at most `maxBytes`, and nothing beyond.
- * @throws AppError `body_too_large | invalid_json`
- */
+/** Reads a body of at most `maxBytes`. @throws AppError `body_too_large | invalid_json` */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
 	if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
 	if (!request.body) return new Uint8Array();
@@ -25,10 +22,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 export const tooLarge = (maxBytes: number) =>
 	new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
 
-/** The sender went away or broke its own framing. */
+/** The sender disconnected or sent invalid framing. */
 export const brokeOff = () => new AppError('invalid_json', 'The body is incomplete.');
 
-/** adapter-node's own limit (BODY_SIZE_LIMIT) appears as an error while the body is read. */
+/** adapter-node enforces its BODY_SIZE_LIMIT while the body is read. */
 function unread(error: unknown): never {
 	const isTooLarge = typeof error === 'object' && error !== null && 'status' in error && error.status === 413;
 	throw isTooLarge ? new AppError('body_too_large', 'The body is too large.') : brokeOff();

@@ -1,17 +1,14 @@
 import type { z } from 'zod';
 import { ITEM_CODES, type ProblemItem } from '../contract/schemas.ts';
 
-/** RFC 6901: `~` and `/` inside a name are escaped. */
+/** Escapes `~` and `/` in names (RFC 6901). */
 const pointer = (path: readonly PropertyKey[]) =>
 	path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 	path.reduce<unknown>((part, name) => (Object(part) as Record<PropertyKey, unknown>)[name], value);
 
-/**
- * Translates an issue of a zod schema for the `errors` of a problem.
- * @param sent the value that the schema parsed
- */
+/** @param sent the value that the schema parsed */
 export function itemsOf(place: ProblemItem['in'], issue: z.core.$ZodIssue, sent: unknown): ProblemItem[] {
 	const value = valueAt(sent, issue.path);
 	const at = (code: ProblemItem['code'], detail: string): ProblemItem[] => [
@@ -35,7 +32,7 @@ export function itemsOf(place: ProblemItem['in'], issue: z.core.$ZodIssue, sent:
 		case 'too_big':
 			return at('out_of_range', `Use at most ${issue.maximum}.`);
 		case 'invalid_value':
-			// Every list of values in the schemas is one of strings.
+			// All enumerations in the schemas contain strings.
 			if (value === undefined) return at('required', 'This field is required.');
 			if (typeof value !== 'string') return at('invalid_type', 'Use a string.');
 			return at('unknown_value', `Use one of ${issue.values.map(String).join(', ')}.`);

@@ -9,32 +9,28 @@ export interface IdempotentRequest {
 	method: string;
 	path: string;
 	key: string;
-	/** The raw body. */
 	body: string;
 }
 
 export interface Answer {
 	status: number;
 	location: string | null;
-	/** JSON, as it is sent. */
 	body: string;
 }
 
 export type Remember = (trx: Tx, answer: Answer) => Promise<void>;
 
-/** How long a key is kept. */
 const KEEP_MS = 24 * 60 * 60 * 1000;
-/** How often expired keys are deleted. */
 const CLEAN_EVERY_MS = 10 * 60 * 1000;
 
 /**
- * Repeated requests with one effect (draft-ietf-httpapi-idempotency-key-header).
+ * Gives repeated requests one effect (draft-ietf-httpapi-idempotency-key-header).
  *
- * The response to a request with a key is stored in the transaction of its effect, so neither exists without the other.
- * Only successes are stored: a refused request had no effect and is evaluated again.
+ * A response is stored in the transaction of its effect, so neither exists without the other. Only successes
+ * are stored, because a refused request had no effect and is evaluated again.
  */
 export function createIdempotency(database: Database, clock: Clock, secrets: Secrets) {
-	/** Requests that this process is working on. */
+	/** Requests in progress in this process. */
 	const running = new Set<string>();
 	let cleanedAt = -Infinity;
 
@@ -59,7 +55,6 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 
 	return {
 		/**
-		 * Runs `work` for the first request with a key and returns the stored response for later ones.
 		 * @param work calls `remember` inside the transaction of its effect
 		 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
 		 */
@@ -101,7 +96,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 				});
 				return { ...answer, replayed: false };
 			} catch (error) {
-				// Another request with the same key was faster: return its response.
+				// Another request with the same key finished first: return its response.
 				if (!database.isUniqueViolation(error) && !(error instanceof AppError)) throw error;
 				const stored = await find(scope, fingerprint);
 				if (!stored) throw error;

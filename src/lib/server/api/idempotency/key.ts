@@ -2,10 +2,7 @@ import { validationFailed } from '#lib/server/platform/errors.ts';
 
 const KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
 
-/**
- * Reads the `Idempotency-Key` header, bare or as a quoted string; null if there is none.
- * @throws AppError `validation_failed`
- */
+/** Accepts a bare or a quoted key. @throws AppError `validation_failed` */
 export function idempotencyKeyOf(sent: string | undefined): string | null {
 	if (sent === undefined) return null;
 	const key = /^"(.*)"$/.exec(sent)?.[1] ?? sent;

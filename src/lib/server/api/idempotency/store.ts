@@ -17,12 +17,11 @@ export async function find(queries: Queries, scope: Scope): Promise<AnswerRow | 
 	return row ?? null;
 }
 
-/** Inserts a response; fails on the primary key if the key has one. */
+/** Fails on the primary key if the key already has a response. */
 export async function insert(queries: Queries, answer: AnswerRow): Promise<void> {
 	await queries.insertInto('idempotent_answers').values(answer).execute();
 }
 
-/** Deletes one response if it is not newer than `before`. */
 export async function removeStale(queries: Queries, scope: Scope, before: number): Promise<void> {
 	await queries
 		.deleteFrom('idempotent_answers')
@@ -34,7 +33,6 @@ export async function removeStale(queries: Queries, scope: Scope, before: number
 		.execute();
 }
 
-/** Deletes the responses older than `before`. */
 export async function removeBefore(queries: Queries, before: number): Promise<void> {
 	await queries.deleteFrom('idempotent_answers').where('created_at', '<', before).execute();
 }

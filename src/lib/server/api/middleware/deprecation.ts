@@ -3,8 +3,8 @@ import type { Deprecation } from '../route.ts';
 import { originFor, type ApiEnv } from '../env.ts';
 
 /**
- * Announces the end of a route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links to the reason and the
- * successor (RFC 8288). From the sunset on the route is unknown.
+ * Sends `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links to the reason and the successor (RFC 8288).
+ * From the sunset on, the route is unknown.
  */
 export const deprecated = ({ since, sunset, successor }: Deprecation) =>
 	createMiddleware<ApiEnv>(async (c, next) => {

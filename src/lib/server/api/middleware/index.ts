@@ -10,19 +10,17 @@ import { limitAddress, limitCaller } from '../http/limits.ts';
 import type { RouteDefinition } from '../route.ts';
 
 /**
- * The checks of every request, in the order that decides which error wins:
- *
+ * The order of these checks decides which error wins:
  * 1. API key (`authenticate`): 401, also for unknown paths and methods
  * 2. rate limit (`rateLimit`): 429
  * 3. path and method (the router): 404
  * 4. account, role and scope (`access`): 403
- * 5. content type, size and syntax of the body (`jsonBody`), then query, path and fields (the validators): 400
+ * 5. content type, size and syntax of the body (`jsonBody`), then query, path and fields: 400
  * 6. the object: 404 or 403, then the rules of the service: 400 (the handler)
  */
 
 const COMMON_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'no-store' };
 
-/** Prepares the context and the headers of every response, and notes the call in its account's request log. */
 export const prepare = (app: App, proxy: ProxySettings) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const startedAt = performance.now();
@@ -45,7 +43,7 @@ export const prepare = (app: App, proxy: ProxySettings) =>
 		});
 	});
 
-/** Requires a valid API key; requests without one are limited by address. */
+/** Requires a valid API key. Requests without one are limited by address. */
 export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 	const { app } = c.var;
 	try {
@@ -57,13 +55,11 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 	await next();
 });
 
-/** Counts the request for its key. */
 export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 	Object.assign(c.var.headers, await limitCaller(c.var.app, c.var.caller));
 	await next();
 });
 
-/** Requires an active account with the role and scope of a route. */
 export const access = ({ role, scope }: Pick<RouteDefinition, 'role' | 'scope'>) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const { caller } = c.var;

@@ -4,7 +4,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { ApiContext, ApiEnv } from '../env.ts';
 import { brokeOff, MAX_BODY_BYTES, tooLarge } from '../http/read-body.ts';
 
-/** As in the validator of @hono/zod-openapi, which would refuse others with an error of its own. */
+/** Matches the validator of @hono/zod-openapi, which would refuse other types with its own error. */
 const JSON_TYPE = /^application\/([a-z.-]+\+)?json(;\s*[a-z0-9-]+=[^;]+)*$/i;
 
 const limited = bodyLimit({
@@ -15,7 +15,7 @@ const limited = bodyLimit({
 });
 
 /**
- * Checks the content type, the size and the syntax of a JSON body, in this order and before path and query.
+ * Runs before the path and query checks.
  * @throws AppError `unsupported_media_type | body_too_large | invalid_json`
  */
 export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
@@ -50,7 +50,7 @@ async function readBytes(c: ApiContext): Promise<ArrayBuffer> {
 		await limited(c, async () => undefined);
 		return await c.req.arrayBuffer();
 	} catch (error) {
-		// Any other error is a sender that went away.
+		// Any other error means that the sender disconnected.
 		throw error instanceof AppError ? error : brokeOff();
 	}
 }

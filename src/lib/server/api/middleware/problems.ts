@@ -5,15 +5,12 @@ import { originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.t
 import { RateLimited } from '../http/limits.ts';
 import { itemsOf } from '../http/validation.ts';
 
-/** Every error becomes a problem document here (RFC 9457). */
-
 const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {
 	json: 'body',
 	query: 'query',
 	param: 'path'
 };
 
-/** Turns the issues of a zod schema into `validation_failed`. */
 export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) => {
 	if (result.success) return;
 	const sent: unknown = (result as { data?: unknown }).data;
@@ -21,7 +18,6 @@ export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) =
 	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(place, issue, sent)));
 };
 
-/** Responds to an error; unexpected ones are logged and become `internal_error`. */
 export function errorResponse(error: Error, c: ApiContext): Response {
 	if (error instanceof AppError) return problemResponse(error, c);
 	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
@@ -31,7 +27,7 @@ export function errorResponse(error: Error, c: ApiContext): Response {
 	);
 }
 
-/** Responds to a path or method that the contract does not have; `Allow` lists the methods of the path. */
+/** Responds to an unknown path or method. `Allow` lists the methods of the path. */
 export function notFoundResponse(c: ApiContext, allow: readonly string[]): Response {
 	const path = requestedPath(c);
 	if (isMalformed(path)) {
@@ -72,7 +68,7 @@ function headersOf(error: AppError): Record<string, string> {
 
 function isMalformed(path: string): boolean {
 	try {
-		// The result is used because a bundler drops a call that seems to have no effect.
+		// Uses the result, because a bundler drops a call that seems to have no effect.
 		return decodeURI(path) === '';
 	} catch {
 		return true;

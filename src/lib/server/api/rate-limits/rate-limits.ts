@@ -4,18 +4,17 @@ import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 import { SlidingWindow, type Decision } from './window.ts';
 
-/** Admits at most `limit` requests of a subject in any trailing minute. */
+/** Admits at most `limit` requests per subject in any trailing minute. */
 export interface RateLimits {
-	/** Counts one request if it is admitted; a refused one does not count. */
+	/** Counts the request only if it is admitted. */
 	take(subject: string, limit: number): Promise<Decision>;
 }
 
 export const WINDOW_MS = 60_000;
 
-/** How often idle subjects are deleted from the database. */
 const FORGET_EVERY_MS = 10 * 60_000;
 
-/** Number of windows in memory above which idle ones are dropped, at most once per SWEEP_EVERY_MS. */
+/** Above this count, idle windows are dropped at most once per SWEEP_EVERY_MS. */
 const MAX_WINDOWS = 10_000;
 const SWEEP_EVERY_MS = 1_000;
 
@@ -23,7 +22,7 @@ export function createRateLimits(database: Database, clock: Clock, log: Log): Ra
 	return database.shared ? shared(database, clock, log) : local(clock);
 }
 
-/** One process: the count is in its memory and is lost at a restart. */
+/** Counts in memory, for one process. A restart loses the counts. */
 function local(clock: Clock): RateLimits {
 	const windows = new Map<string, SlidingWindow>();
 	let sweptAt = -Infinity;
@@ -47,7 +46,7 @@ function local(clock: Clock): RateLimits {
 	return { take: async (subject, limit) => windowOf(subject, limit).take(clock.now()) };
 }
 
-/** Several processes: the database counts. If it fails, requests pass, because a limit must not stop a purchase. */
+/** Counts in the database. If it fails, requests pass, because a limit must not stop a purchase. */
 function shared(database: Database, clock: Clock, log: Log): RateLimits {
 	let forgotAt = -Infinity;
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
 
-/** Counts a request in the window that all processes share (PostgreSQL only). */
+/** PostgreSQL only: all processes share the window. */
 export async function takeShared(database: Database, subject: string, limit: number, windowMs: number) {
 	const { rows } = await sql<{ admitted: boolean; remaining: number; reset_ms: number }>`
 		select admitted, remaining, reset_ms
@@ -11,7 +11,7 @@ export async function takeShared(database: Database, subject: string, limit: num
 	return { admitted: row.admitted, remaining: row.remaining, resetMs: row.reset_ms };
 }
 
-/** Deletes subjects without a request for `idleMs` (PostgreSQL only). */
+/** PostgreSQL only. */
 export async function forgetIdle(database: Database, idleMs: number): Promise<void> {
 	await sql`delete from rate_heads
 		where asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`.execute(database.db);

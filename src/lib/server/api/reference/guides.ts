@@ -3,11 +3,9 @@ import { documentFor } from '../document/document.ts';
 import { PARTS } from './parts.ts';
 
 /**
- * The guides of src/docs. Those in src/docs/api explain the API and are served as /docs/NAME, the others as
- * /docs/guides/NAME.
- *
- * A guide shows values of this installation in two ways: `http://localhost:3000` becomes its address, and a comment
- * such as `<!-- settings -->` becomes a part of parts.ts.
+ * Guides in src/docs/api are served as /docs/NAME, the others as /docs/guides/NAME.
+ * `http://localhost:3000` becomes this installation's address.
+ * A comment such as `<!-- settings -->` becomes a part of parts.ts.
  */
 
 const FILES: Record<string, string> = import.meta.glob('/src/docs/**/*.md', {
@@ -44,7 +42,6 @@ export interface Guide {
 	text: string;
 }
 
-/** @param path "operators" or "api/webhooks" */
 function read(path: string): Guide | null {
 	const text = FILES[`/src/docs/${path}.md`];
 	if (text === undefined) return null;
@@ -58,22 +55,18 @@ function linkTo(href: string, path: string): GuideLink {
 	return { href, title: guide.title, description: guide.description };
 }
 
-/** Lists the guides in reading order. */
 export const guideLinks = (): { guides: GuideLink[]; topics: GuideLink[] } => ({
 	guides: GUIDES.map((name) => linkTo(`/docs/guides/${name}`, name)),
 	topics: TOPICS.map((name) => linkTo(`/docs/${name}`, `api/${name}`))
 });
 
-/** "operators.md#callbacks" becomes "/docs/guides/operators#callbacks". */
+/** Rewrites "operators.md#callbacks" as "/docs/guides/operators#callbacks". */
 const withServedLinks = (text: string) =>
 	text.replace(/\]\((?:[\w-]+\/|\.\.\/)*([\w-]+)\.md(#[\w-]+)?\)/g, (_link, name: string, anchor = '') =>
 		TOPICS.includes(name) ? `](/docs/${name}${anchor})` : `](/docs/guides/${name}${anchor})`
 	);
 
-/**
- * @param path "operators" or "api/webhooks"
- * @returns the guide with the values of this installation, or null if there is none of this name
- */
+/** Returns the guide with the values of this installation. @param path "operators" or "api/webhooks" */
 export function readGuide(path: string, origin: string, config: Config): Guide | null {
 	const guide = read(path);
 	if (!guide) return null;

@@ -8,7 +8,7 @@ interface Installation {
 	document: ApiDocument;
 }
 
-/** Parts of guides that come from the running code, as Markdown. */
+/** Generated parts of guides, as Markdown. */
 export const PARTS: Readonly<Record<string, (installation: Installation) => string>> = {
 	settings: configTable,
 	errors: ({ document }) => errorSections(document),

@@ -15,7 +15,7 @@ export interface Problem {
 	code: string;
 	status: number;
 	title: string;
-	/** Markdown: the meaning and the advice. */
+	/** Meaning and advice as Markdown. */
 	description: string;
 	/** Members that not every error has. */
 	members: Property[];
@@ -23,7 +23,6 @@ export interface Problem {
 
 const COMMON = ['type', 'title', 'status', 'detail', 'code', 'request_id'];
 
-/** Lists the errors by status. */
 export const problemsOf = (document: ApiDocument): Problem[] =>
 	PROBLEM_CODES.map((code) => {
 		const schema = document.components.schemas[problemName(code)] ?? {};
@@ -32,7 +31,6 @@ export const problemsOf = (document: ApiDocument): Problem[] =>
 		return { code, status, title, description: schema.description ?? '', members };
 	});
 
-/** Lists the endpoints that respond with an error, each with its example as JSON. */
 export const occurrencesOf = (
 	document: ApiDocument,
 	code: string

@@ -8,22 +8,20 @@ import * as store from './store.ts';
 
 export { MAX_UPLOAD_BYTES } from './logo.ts';
 
-/** One router's brand or, with `routerId: null`, the brand of all routers of the account. */
+/** One router's brand; with `routerId: null`, the brand of all routers of the account. */
 export interface BrandSubject {
 	accountId: number;
 	routerId: number | null;
 }
 
 export interface BrandChange {
-	/** Empty removes the name. */
 	name: string;
-	/** null removes the colour. */
 	accent: string | null;
-	/** An uploaded file, or the fate of the current logo. */
+	/** An uploaded file, or the action for the current logo. */
 	logo: Buffer | 'keep' | 'remove';
 }
 
-/** A brand change with an invalid field. The message is for the owner, if the reason is `logo`. */
+/** A brand has an invalid field. For `logo`, the message is for the owner. */
 export class BrandRefused extends Error {
 	readonly reason: 'name_unseen' | 'name_long' | 'colour_format' | 'colour_grey' | 'logo';
 
@@ -43,13 +41,10 @@ const subjectOf = ({ accountId, routerId }: BrandSubject) =>
 
 export type Branding = ReturnType<typeof createBranding>;
 
-/**
- * The name, logo and colour that buyers see at an owner's routers. They are set for the account or for one router; a
- * field that is set for the router replaces the account's. The caller checks who may change a brand.
- */
+/** A field of the router replaces the account's. The caller checks who may change a brand. */
 export function createBranding(database: Database, clock: Clock) {
 	return {
-		/** Reads the brands that buyers see, by router id. Routers without a brand are not in the map. */
+		/** Routers without a brand are missing. */
 		async ofRouters(
 			queries: Queries,
 			routers: readonly { id: number; owner_account_id: number }[]
@@ -66,12 +61,12 @@ export function createBranding(database: Database, clock: Clock) {
 			}
 			return brands;
 		},
-		/** Reads the subject's own settings, without those that a router inherits from its account. */
+		/** Omits settings inherited from the account. */
 		async read(subject: BrandSubject) {
 			const [row] = await store.find(database.db, [subjectOf(subject)]);
 			return { name: row?.name ?? null, accent: row?.accent ?? null, logo: logoOf(row) };
 		},
-		/** Replaces the subject's settings. @throws BrandRefused */
+		/** @throws BrandRefused */
 		async change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void> {
 			const name = checkedName(change.name);
 			const accent = change.accent === null ? null : checkedAccent(change.accent);
@@ -87,7 +82,7 @@ export function createBranding(database: Database, clock: Clock) {
 				updated_by: byAccountId
 			});
 		},
-		/** Reads a logo by its file name; null if there is none. SVG logos are from releases that rewrote and stored them. */
+		/** Stored SVG logos were rewritten when they were uploaded. */
 		async logo(file: string) {
 			const extension = LOGO_FILE.exec(file)?.[1];
 			const data = extension === undefined ? null : await store.logo(database.db, file);
@@ -127,7 +122,7 @@ function logoColumns(logo: LogoPicture | 'keep' | 'remove') {
 }
 
 function checkedName(text: string): string | null {
-	// Text that is copied from other programs often carries invisible direction marks.
+	// Text copied from other programs often has invisible direction marks.
 	const name = text
 		.normalize('NFC')
 		.replace(/[\u200e\u200f\u061c]/g, '')

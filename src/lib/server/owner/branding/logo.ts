@@ -1,26 +1,26 @@
-/** A logo as it is stored and served: a PNG that we drew from the upload. */
+/** A PNG that we drew from the upload. */
 export interface LogoPicture {
 	bytes: Buffer;
-	/** Pixels */
+	/** Pixels. */
 	width: number;
 	height: number;
 }
 
 /** Below adapter-node's default for a whole form, 512 KB. */
 export const MAX_UPLOAD_BYTES = 400 * 1024;
-/** A small compressed file can hold a huge picture; 16 megapixels take 64 MB while it is shrunk. */
+/** A small compressed file can hold a huge picture; 16 megapixels take 64 MB to shrink. */
 const MAX_UPLOAD_PIXELS = 4096 * 4096;
 /** A buyer's phone loads the logo over a slow link. */
 const MAX_LOGO_BYTES = 48 * 1024;
-/** Tried from the largest: the first one that fits into MAX_LOGO_BYTES is stored. */
+/** Tried from the largest. The first one that fits into MAX_LOGO_BYTES is stored. */
 const SIDES_PIXELS = [480, 320, 160, 96] as const;
-/** Longest side by shortest side: a logo is shown beside a name. */
+/** Longest side by shortest side, because a logo is shown beside a name. */
 const MAX_RATIO = 8;
 const TIMEOUT_SECONDS = 5;
-/** 1 to 10. The default 7 takes ten times as long for a noisy photo, and the file is no smaller. */
+/** From 1 to 10. The default 7 takes ten times as long for a noisy photo, and the file is no smaller. */
 const PALETTE_EFFORT = 3;
 
-/** An upload that cannot become a logo. The message is shown to the owner. */
+/** The upload cannot become a logo. The message is shown to the owner. */
 export class LogoRefused extends Error {
 	constructor(message: string) {
 		super(message);
@@ -29,11 +29,9 @@ export class LogoRefused extends Error {
 }
 
 /**
- * Draws an uploaded PNG, JPEG or WebP picture as one small PNG without metadata.
- *
- * SVG is refused: librsvg ignores sharp's timeout, and a file of 2 KB (nested `use` of a blurred shape) kept a core
- * busy for minutes.
- *
+ * Draws the upload as one small PNG without metadata.
+ * SVG is refused: librsvg ignores sharp's timeout, and a file of 2 KB (nested `use` of a blurred shape) kept
+ * a core busy for minutes.
  * @throws LogoRefused
  */
 export async function drawLogo(upload: Buffer): Promise<LogoPicture> {
@@ -70,7 +68,7 @@ export async function drawLogo(upload: Buffer): Promise<LogoPicture> {
 	throw new LogoRefused('This picture has too many details. Use a simpler one.');
 }
 
-/** Loads sharp with the three readers that a logo needs; the other formats of libvips stay switched off. */
+/** Loads sharp with the three readers that a logo needs. Other formats of libvips stay disabled. */
 async function loadSharp() {
 	const { default: sharp } = await import('sharp');
 	sharp.block({ operation: ['VipsForeignLoad'] });

@@ -2,7 +2,6 @@ import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { BrandsTable } from '#lib/server/db/schema.ts';
 
-/** A row of `brands` without the bytes of the logo. */
 export type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
 
 const COLUMNS = [
@@ -23,7 +22,6 @@ export async function find(queries: Queries, subjects: readonly string[]): Promi
 	return queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects).execute();
 }
 
-/** Inserts or updates a brand; columns that are not given keep their value. */
 export async function save(
 	queries: Queries,
 	brand: Pick<BrandRow, 'subject' | 'account_id' | 'router_id' | 'updated_at' | 'updated_by'> &
@@ -37,7 +35,7 @@ export async function save(
 		.execute();
 }
 
-/** Reads the bytes of a logo in base64. */
+/** Returns the bytes in base64. */
 export async function logo(queries: Queries, file: string): Promise<string | null> {
 	const row = await queries
 		.selectFrom('brands')

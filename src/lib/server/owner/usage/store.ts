@@ -2,7 +2,6 @@ import { sql, type Insertable, type RawBuilder } from 'kysely';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { NetworkUsageTable } from '#lib/server/db/schema.ts';
 
-/** Reads connections whose counters have grown since they were last booked. */
 export const unbooked = (queries: Queries, limit: number) =>
 	queries
 		.selectFrom('connections as connection')
@@ -25,7 +24,7 @@ export const unbooked = (queries: Queries, limit: number) =>
 		.limit(limit)
 		.execute();
 
-/** Marks the counters as booked. Returns false if they have grown meanwhile. */
+/** Returns false if the counters have grown meanwhile. */
 export async function noteBooked(
 	trx: Tx,
 	row: Awaited<ReturnType<typeof unbooked>>[number]
@@ -52,7 +51,7 @@ export const book = (trx: Tx, usage: Insertable<NetworkUsageTable>) =>
 		)
 		.execute();
 
-/** Sums bytes in both directions from the first day of a month to today, by router. */
+/** From the first day of a month to today, in both directions. */
 export async function dataOfRouters(
 	queries: Queries,
 	routerIds: readonly number[],
@@ -67,7 +66,6 @@ export async function dataOfRouters(
 	return rows;
 }
 
-/** Counts connected devices by gateway, from recent reports. */
 export const connectedDevices = (queries: Queries, gatewayIds: readonly number[], freshAfter: number) =>
 	devicesByGateway(
 		queries,
@@ -76,7 +74,6 @@ export const connectedDevices = (queries: Queries, gatewayIds: readonly number[]
 			group by gateway_id`
 	);
 
-/** Counts granted devices by gateway. */
 export const grantedDevices = (queries: Queries, gatewayIds: readonly number[], now: number) =>
 	devicesByGateway(
 		queries,
@@ -93,13 +90,12 @@ async function devicesByGateway(queries: Queries, query: RawBuilder<unknown>) {
 
 export interface SessionUse {
 	session_id: number;
-	/** In both directions. */
 	bytes: number;
 	/** Connections with a recent report. */
 	connected: number;
 }
 
-/** Sums the connections that started during each session; each is counted once per pass. */
+/** Sums the connections that started during each session, counted once per pass. */
 export async function useOfSessions(
 	queries: Queries,
 	sessionIds: readonly number[],
@@ -132,7 +128,6 @@ export const routersWithoutGateway = (queries: Queries, limit: number) =>
 		.limit(limit)
 		.execute();
 
-/** Deletes a batch of old rows. */
 export async function deleteOld(
 	queries: Queries,
 	before: { at: number; day: string; releasedAt: number },

@@ -19,40 +19,33 @@ export interface UsageContext {
 /** Scheduled by migration 0015. */
 const BOOK_JOB = 'usage.book';
 const BOOK_MS = 60_000;
-/** Connections per transaction, and transactions per run; the job repeats at once while some remain. */
+/** Connections per transaction and transactions per run. The job repeats at once while some remain. */
 const MAX_BOOKED = 200;
 const MAX_ROUNDS = 50;
 const BOOK_AGAIN_MS = 1_000;
 
-/** Gateways report each minute; after three missed reports a device counts as offline. */
+/** Gateways report each minute. After three missed reports a device counts as offline. */
 const FRESH_MS = 180_000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Connections, data by day and grants are deleted after this: no page looks further back than a year. */
+/** For connections, data by day and grants: no page looks back more than a year. */
 const KEEP_MS = 400 * DAY_MS;
-/** Released device slots are deleted after this: a pass lasts at most 30 days. */
+/** For released device slots: a pass lasts at most 30 days. */
 const KEEP_RELEASED_MS = 32 * DAY_MS;
-/** Rows of each kind per run, to keep the transaction short. */
+/** Rows of each kind per run, which keeps the transaction short. */
 const MAX_DELETED = 1_000;
 
 export type Usage = ReturnType<typeof createUsage>;
 export type RouterUse = ReturnType<typeof routerUse>;
 
-/**
- * Usage of routers: devices online, data, and gateway health.
- *
- * Once a minute a job adds each connection's new bytes to its router's day, so that a page sums days instead of
- * connections.
- */
+/** A job adds each connection's new bytes to its router's day, so that pages sum days, not connections. */
 export const createUsage = (context: UsageContext) => ({
 	ofRouters: (routerIds: readonly number[]) => ofRouters(context, routerIds),
-	/** Reads the usage of sessions; sessions without a known connection are missing. */
 	async ofSessions(sessionIds: readonly number[]): Promise<Map<number, store.SessionUse>> {
 		if (sessionIds.length === 0) return new Map();
 		const rows = await store.useOfSessions(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
 		return new Map(rows.map((row) => [row.session_id, row]));
 	},
-	/** Lists routers on sale that have neither a gateway nor the owner's own password, by id. */
 	routersWithoutGateway: (limit: number) => store.routersWithoutGateway(context.database.db, limit),
 	jobs: { [BOOK_JOB]: () => bookAll(context) }
 });
@@ -60,10 +53,7 @@ export const createUsage = (context: UsageContext) => ({
 const modeOf = (gateway: RegisteredGateway): ControlMode => adapterOf(gateway.kind).controlMode(gateway);
 const isSilentMode = (mode: ControlMode) => mode === 'browser' || mode === 'external';
 
-/**
- * `heard`: it responds. `new`: it has never responded. `silent`: it has stopped responding. `unwatched`: it sends nothing
- * itself, so its state is unknown.
- */
+/** `new` has never responded. `unwatched` sends nothing itself, so its state is unknown. */
 export function gatewayState(gateway: RegisteredGateway): 'heard' | 'new' | 'silent' | 'unwatched' {
 	if (gateway.seenAt === null) return isSilentMode(modeOf(gateway)) ? 'unwatched' : 'new';
 	return gateway.unresponsiveSince === null ? 'heard' : 'silent';
@@ -85,7 +75,7 @@ async function bookAll(context: UsageContext): Promise<number> {
 
 const dayOf = ({ config }: UsageContext, at: number) => dateAt(at, config.reportTimezone);
 
-/** Books one batch. Returns the number of connections read. */
+/** Returns the number of connections read. */
 const bookSome = (context: UsageContext): Promise<number> =>
 	context.database.transact(async (trx) => {
 		const rows = await store.unbooked(trx, MAX_BOOKED);
@@ -129,11 +119,11 @@ function routerUse(
 	const outages = gateways.flatMap(({ unresponsiveSince }) => unresponsiveSince ?? []);
 	const isCounted = gateways.some((gateway) => modeOf(gateway) === 'radius');
 	return {
-		/** Devices online now; null if its gateways do not report them. */
+		/** null if the gateways do not report devices. */
 		online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
 		/** Bytes in both directions; null if no gateway counts them. */
 		data: sums ?? (isCounted ? { today: 0, month: 0 } : null),
-		/** Start of the outage of all gateways, during which the router does not sell; null otherwise. */
+		/** Start of the outage of all gateways, which stops sales; otherwise null. */
 		unresponsiveSince:
 			gateways.length > 0 && outages.length === gateways.length ? Math.max(...outages) : null,
 		gateways: gateways.map((gateway) => ({
@@ -148,7 +138,6 @@ function routerUse(
 	};
 }
 
-/** Counts devices online at each gateway that reports them. */
 async function onlineAt({ database: { db }, clock }: UsageContext, registered: readonly RegisteredGateway[]) {
 	const ids = registered.map(({ id }) => id);
 	const now = clock.now();

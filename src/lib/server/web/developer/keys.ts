@@ -1,7 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { Visitor } from '../sign-in.ts';
 
-/** Lists the keys of the visitor's account as pages show them, newest first. */
 export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
 	const { apiKeys, clock } = locals.app;
 	const now = clock.now();
@@ -18,7 +17,7 @@ export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
 			expiresAt: key.expires_at,
 			lastUsedAt: key.last_used_at,
 			revokedAt: key.revoked_at,
-			/** Airtill's own key (for example of the demo), which people cannot revoke. */
+			/** True for Airtill's own keys (such as the demo's), which people cannot revoke. */
 			isOwn: apiKeys.isOwn(key)
 		}))
 		.toReversed();

@@ -3,7 +3,7 @@ import { isEmail } from '#lib/domain/email.ts';
 import { readFields } from '../form.ts';
 import { tooOften } from '../sign-in.ts';
 
-/** Sends a password link. The answer does not reveal whether the address is known. */
+/** The response does not reveal whether the address is known. */
 export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean }) {
 	const { signIn } = event.locals.app;
 	const { field } = await readFields(event.request);

@@ -4,17 +4,16 @@ import { EVENT_NAMES } from '#lib/server/api/contract/schemas.ts';
 import type { Visitor } from '../sign-in.ts';
 import { idOf } from '../page-links.ts';
 
-/** Events to choose from. The test event is sent to every endpoint. */
+/** Excludes the test event, which every endpoint receives. */
 export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => ({
 	name,
 	text: EVENT_TEXTS[name].replaceAll('`', '')
 }));
 
-/** Returns the known event names of a form, without duplicates. */
 export const knownEvents = (names: readonly string[]) =>
 	EVENT_CHOICES.map(({ name }) => name).filter((name) => names.includes(name));
 
-/** Returns the visitor's endpoint of this page. Throws 404 for any other. */
+/** Returns the visitor's endpoint of this page, or throws 404. */
 export async function endpointOf({ locals, params }: RequestEvent<{ id: string }>, { account }: Visitor) {
 	const endpoint = await locals.app.webhooks.find(account.id, idOf(params.id));
 	if (!endpoint) error(404, 'You have no such webhook.');
@@ -32,7 +31,6 @@ const FAILURES: Readonly<Record<string, string>> = {
 	endpoint_disabled: 'the webhook was disabled'
 };
 
-/** Describes an attempt: "HTTP 500" or the failure; null before the first attempt. */
 export function outcomeText(attempt: { statusCode: number | null; failure: string | null }): string | null {
 	if (attempt.statusCode !== null) return `HTTP ${attempt.statusCode}`;
 	return attempt.failure === null ? null : (FAILURES[attempt.failure] ?? attempt.failure);

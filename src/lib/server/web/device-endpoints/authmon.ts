@@ -13,18 +13,15 @@ import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { createRequestBatcher } from './request-batcher.ts';
 
 /**
- * openNDS' `authmon`, which fetches the devices to authorize at `/splash/{key}`: version 10 in the query, version 9 in a
- * form.
- *
- * Requests are not authenticated (see gateways/opennds/authmon.ts), so they are not limited by rate: that would let a
- * customer block the router. They are answered in batches instead.
+ * openNDS' `authmon` fetches the devices to authorize: version 10 with a query, version 9 with a form.
+ * Requests are not authenticated (see gateways/opennds/authmon.ts). A rate limit would let a customer block
+ * the router, so requests are answered in batches.
  */
 
 const USER_AGENT = /^openNDS\(authmon/i;
 const MAX_BODY_BYTES = 16 * 1024;
-/** Unconfirmed grants of one gateway that a batch looks at. */
 const MAX_UNCONFIRMED = 200;
-/** A batch per gateway in this time; openNDS sends two requests every few seconds. */
+/** Between batches of one gateway. openNDS sends two requests every few seconds. */
 const BATCH_MS = 200;
 
 interface NamedRequest {
@@ -33,7 +30,7 @@ interface NamedRequest {
 	hash: string;
 }
 
-/** @returns null if there is no such gateway */
+/** Returns null for an unknown gateway. */
 type Answer = (key: string, request: NamedRequest) => Promise<string | null>;
 
 const batchers = new WeakMap<App, Answer>();
@@ -48,7 +45,6 @@ function batcherOf(app: App): Answer {
 	return batcher;
 }
 
-/** Whether a request to a portal address comes from authmon. */
 export const isAuthmon = ({ request, url }: RequestEvent): boolean =>
 	request.method === 'GET'
 		? url.searchParams.has('auth_get')
@@ -72,19 +68,19 @@ async function answerBatch(
 	if (!gateway || adapterOf(gateway.kind).controlMode(gateway) !== 'poll') return () => null;
 	const logins = await app.captiveSessions.newestLogins(gateway);
 	const names = new Set(requests.map(({ hash }) => hash));
-	// Before the first redirect the name of the gateway is unknown.
+	// Before the first redirect, the gateway's name is unknown.
 	const isKnownName = logins.length === 0 || logins.some((login) => matchesName(login, names));
 	const hasConfirmed = await confirmAcknowledged(app, gateway, requests);
 	if (isKnownName || hasConfirmed) await app.gateways.recordStatus(gateway.id, { seen: true });
 	const items = await itemsFor(app, gateway, requests);
 	return ({ request: { kind } }) => {
-		// Sent by a starting router. Nothing is cleared, because the waiting devices have paid.
+		// A starting router sends this. Nothing is cleared, because the waiting devices have paid.
 		if (kind === 'clear') return '';
 		return kind === 'ack' || kind === 'notice' ? 'ack' : items;
 	};
 }
 
-/** Confirms the grants that requests acknowledge. @returns whether there was one */
+/** Returns false if the requests acknowledge no grant. */
 async function confirmAcknowledged(
 	app: App,
 	gateway: RegisteredGateway,
@@ -108,7 +104,7 @@ async function confirmAcknowledged(
 	return hasConfirmed;
 }
 
-/** The list for all requests of a batch. A grant counts as fetched if one of them has the gateway's name. */
+/** A grant counts as fetched if one of the requests has its gateway's name. */
 async function itemsFor(
 	app: App,
 	gateway: RegisteredGateway,
@@ -136,7 +132,7 @@ async function itemsFor(
 	return formatItems(items, clock.now());
 }
 
-/** @returns null if the body is too large */
+/** Returns null if the body is too large. */
 async function readFields({ request, url }: RequestEvent): Promise<URLSearchParams | null> {
 	if (request.method === 'GET') return url.searchParams;
 	if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null;

@@ -4,8 +4,7 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 
 /**
- * Authenticates a gateway by the key in the path and its bearer token. Failed attempts are limited by address.
- *
+ * Limits failed attempts by address.
  * @returns the gateway, or the status to respond with
  * @throws RateLimited
  */

@@ -9,9 +9,8 @@ const TOKEN = /^[0-9a-f]{1,64}$/;
 const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
 
 /**
- * POST /opennds/{key}/binauth, called by the script of `gateways config`.
- *
- * `auth_client`: 200 with the seconds for which the device may be online, 403 if it may not. `*_deauth`: 204.
+ * Answers POST /opennds/{key}/binauth, called by the script of `gateways config`.
+ * `auth_client`: 200 with the seconds that the device may be online, or 403. `*_deauth`: 204.
  */
 export async function answerBinauth(event: RequestEvent<{ gateway: string }>): Promise<Response> {
 	try {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { AccountingReport } from '#lib/server/access/access.ts';
 
-/** The body of an accounting request, as our FreeRADIUS configuration builds it. */
-
 const MAX_TEXT = 253;
-/** Databases reject NUL and lone surrogates. An error would make the gateway repeat its report for ever. */
+/** Databases reject NUL and lone surrogates. After an error the gateway repeats its report forever. */
 export const radiusText = z
 	.string()
 	.max(MAX_TEXT)
@@ -13,7 +11,7 @@ export const radiusText = z
 /** RADIUS integers have 32 bits. */
 const MAX_INTEGER = 2 ** 32 - 1;
 const GIGAWORD = 2 ** 32;
-/** 10 Gbit/s for 15 hours. More means that the counter of the gateway fell below zero. */
+/** 10 Gbit/s for 15 hours. A larger value means that the gateway's counter fell below zero. */
 const MAX_BYTES = 2 ** 46;
 const MAX_LASTED_SECONDS = 366 * 24 * 60 * 60;
 
@@ -24,7 +22,7 @@ const count = radiusText.transform((value) => {
 });
 const optional = radiusText.transform((value) => (value === '' ? null : value));
 
-/** Printed as `0x` and two digits per octet. */
+/** `0x` and two digits per octet. */
 const octets = z.string().max(2 + 2 * MAX_TEXT);
 
 /** Acct-Status-Type, RFC 2866, 5.1. */
@@ -35,7 +33,7 @@ const STATUSES = new Map<string, AccountingReport['status']>([
 	['7', 'on'],
 	['8', 'off']
 ]);
-/** null for other types, such as tunnels: accepted and ignored, or the gateway would repeat them for ever. */
+/** null for other types, such as tunnels: after an error the gateway would repeat them forever. */
 const status = z
 	.string()
 	.regex(/^\d{1,10}$/)
@@ -60,7 +58,7 @@ export const reportShape = z.object({
 	cause: optional
 });
 
-/** Converts a body to a report; null if its type is ignored. */
+/** Returns null if the report's type is ignored. */
 export function accountingReport(body: z.output<typeof reportShape>): AccountingReport | null {
 	if (body.status === null) return null;
 	return {

@@ -9,10 +9,9 @@ import { authenticateGateway } from './bearer.ts';
 import { accountingReport, radiusText, reportShape } from './radius-report.ts';
 
 /**
- * Responses for FreeRADIUS' rlm_rest (its mods-available/rest).
- *
- * 200 (attributes as JSON) and 204 accept; 401 rejects with a Reply-Message; 404 is an unknown user; 403 rejects; after
- * 5xx the gateway repeats its request. `do_xlat: false` keeps FreeRADIUS from expanding our strings.
+ * FreeRADIUS' rlm_rest (its mods-available/rest): 200 (attributes as JSON) and 204 accept, 401 rejects with a
+ * Reply-Message, 403 rejects, 404 is an unknown user. After 5xx the gateway repeats its request.
+ * `do_xlat: false` keeps FreeRADIUS from expanding our strings.
  */
 type Event = RequestEvent<{ gateway: string }>;
 
@@ -25,13 +24,12 @@ const login =
 			loginResponse(await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
 		);
 
-/** POST /radius/{key}/authorize: before the password is checked. */
+/** Runs before the password check. */
 export const authorize = login('authorize');
 
-/** POST /radius/{key}/post-auth: after the password was right. */
+/** Runs after the password was accepted. */
 export const postAuth = login('accepted');
 
-/** POST /radius/{key}/accounting */
 export const accounting = (event: Event): Promise<Response> =>
 	respond(event, reportShape, async (gateway, body) => {
 		const report = accountingReport(body);
@@ -39,7 +37,7 @@ export const accounting = (event: Event): Promise<Response> =>
 		return empty(204);
 	});
 
-/** Authenticates the gateway before its body is read. Requests with the right token are not limited. */
+/** Authenticates the gateway before reading its body. Requests with the right token are not limited. */
 async function respond<S extends z.ZodType>(
 	event: Event,
 	shape: S,

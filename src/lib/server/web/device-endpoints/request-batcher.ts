@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Answers requests about one subject in batches: at most one batch per subject in `intervalMs`. Requests that arrive
- * while a batch runs share the next one, so no answer is older than its request.
- *
+ * Runs at most one batch per subject in `intervalMs`.
+ * Requests that arrive during a batch share the next one, so no answer is older than its request.
  * @param answerAll answers a batch; returns the answer to each of its requests
  */
 export function createRequestBatcher<Q, A>(
@@ -11,9 +10,9 @@ export function createRequestBatcher<Q, A>(
 	answerAll: (subject: string, requests: readonly Q[]) => Promise<(request: Q) => A>,
 	pause: (ms: number) => Promise<unknown> = (ms) => sleep(ms, null, { ref: false })
 ): (subject: string, request: Q) => Promise<A> {
-	/** Batches that have not begun, by subject. */
+	/** Batches that have not started, by subject. */
 	const waiting = new Map<string, { requests: Q[]; answer: Promise<(request: Q) => A> }>();
-	/** By subject: settles when its next batch may begin. */
+	/** Resolves when the subject's next batch may start. */
 	const running = new Map<string, Promise<void>>();
 
 	function addBatch(subject: string) {

@@ -9,14 +9,13 @@ interface Shown {
 	networkPasswordKnown: boolean;
 }
 
-/** Describes a router's access kind to its owner. */
 export function accessWords(router: Shown) {
 	const { access_kind: kind, security } = router;
 	return {
 		...kindWords(kind, apart(router.ssid)),
-		/** True if Airtill cannot enforce the end; the text is highlighted. */
+		/** True if Airtill cannot enforce the end. The text is highlighted. */
 		open: kind === 'shared_password',
-		/** State of the shared Wi-Fi password; null if the access kind has none. */
+		/** null if the access kind has no shared Wi-Fi password. */
 		network: hasNetworkPassword(kind, security) ? networkText(router) : null
 	};
 }

@@ -12,7 +12,6 @@ import { readFields } from '#lib/server/web/form.ts';
 
 const LOGO_NOW = { tall: 96, widest: 256 };
 
-/** Reads what the form of an account's or a router's brand shows. */
 export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	const { name, accent, logo } = await event.locals.app.branding.read(subject);
 	return {
@@ -26,7 +25,6 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	};
 }
 
-/** Saves the form and redirects to the page. */
 export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAccountId: number) {
 	const { field, file } = await readFields(event.request);
 	const [name, colour] = [field('name'), field('which') === 'own' ? field('colour') : null];

@@ -20,7 +20,6 @@ export const paymentsHref = (period: Period, day: string) =>
 
 export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 
-/** Describes the sum of one day, week or month, with its parts and the address of its payments. */
 export const figuresOf = (
 	{ period, currency }: EarningsBody,
 	bucket: EarningsBody['data'][number],
@@ -29,7 +28,7 @@ export const figuresOf = (
 	name,
 	net: money(bucket.net, currency),
 	lines: figureLines(bucket, currency),
-	/** False if there are no payments. */
+	/** False without payments. */
 	any: !isEmpty(bucket),
 	href: paymentsHref(period, bucket.start)
 });

@@ -10,12 +10,11 @@ import { visitor, type Visitor } from '../sign-in.ts';
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 export const OWNER_FIRST_PATH = '/owner';
 
-/** A signed-in owner or admin. */
 export interface OwnerVisitor extends Visitor {
 	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null };
 }
 
-/** Returns the signed-in owner. Redirects to the sign-in page, or throws 403 for an app account. Every load and action calls it. */
+/** Redirects to the sign-in page, or throws 403 for an app account. Every load and action must call it. */
 export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const found = await visitor(event);
 	if (!found) {
@@ -28,14 +27,14 @@ export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	return { ...found, actor: { accountId: id, role, keyId: null } };
 }
 
-/** Like requireOwner, and throws 403 for a suspended account. For every action that changes something. */
+/** Also throws 403 for a suspended account. Every action that changes data must call it. */
 export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const owner = await requireOwner(event);
 	if (owner.account.status === 'suspended') error(403, m.owner_suspended_nothing());
 	return owner;
 }
 
-/** Returns the owner's router of this page. Throws 404 for an unknown router and for another owner's. */
+/** Throws 404 for an unknown router and for another owner's. */
 export async function ownRouter(
 	{ params, locals }: RequestEvent<{ router: string }>,
 	{ actor }: OwnerVisitor
@@ -48,6 +47,5 @@ export async function ownRouter(
 	error(404, m.owner_no_such_router());
 }
 
-/** Accepts a path of the owner pages as the page after the sign-in; otherwise the first page. */
 export const nextOwnerPath = (wanted: string | null): string =>
 	wanted !== null && /^\/owner((\/[\w-]+)*)(\?[\w=&-]*)?$/.test(wanted) ? wanted : OWNER_FIRST_PATH;

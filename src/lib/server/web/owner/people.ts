@@ -6,7 +6,7 @@ import type { App } from '#lib/server/app.ts';
 import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
 import { sessionUse } from './usage.ts';
 
-/** Describes customers to an owner: without the full phone number and the password. */
+/** Describes customers to an owner, without full phone numbers and passwords. */
 export async function peopleOf({ usage, config }: App, users: readonly OwnerUserBody[]) {
 	const uses = await usage.ofSessions(users.map((user) => user.session_id));
 	return users.map((user) => {
@@ -26,7 +26,6 @@ export async function peopleOf({ usage, config }: App, users: readonly OwnerUser
 					? m.owner_ended_early({ time: end })
 					: m.owner_over_since({ time: end }),
 			isOnline,
-			/** Connection state and data used; null if unknown. */
 			use: sessionUse(uses.get(user.session_id), isOnline)
 		};
 	});

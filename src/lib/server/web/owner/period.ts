@@ -7,7 +7,7 @@ const PERIODS: readonly Period[] = ['daily', 'weekly', 'monthly'];
 export const periodOf = (parameters: URLSearchParams): Period =>
 	PERIODS.find((period) => period === parameters.get('period')) ?? 'daily';
 
-/** Reads `day` from the query; default: today. Throws 404 for an invalid day. */
+/** Throws 404 for an invalid day. */
 export function dayOf(parameters: URLSearchParams, today: string): string {
 	const day = parameters.get('day') ?? today;
 	if (!isDate(day) || day < FIRST_DATE || day > LAST_DATE) error(404, m.owner_no_such_period());

@@ -17,7 +17,6 @@ export function dataText(bytes: number): string {
 	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
 }
 
-/** Describes routers with their prices and their use. */
 export async function routersOf({ usage, config }: App, routers: readonly OwnedRouter[]) {
 	const uses = await usage.ofRouters(routers.map(({ id }) => id));
 	return routers.map(({ id, name, price, currency, status, disabled }) => {
@@ -34,7 +33,6 @@ export async function routersOf({ usage, config }: App, routers: readonly OwnedR
 	});
 }
 
-/** Describes a router's usage in one line; null if unknown. */
 function useLine(use: RouterUse | undefined): string | null {
 	if (!use || use.online === null) return null;
 	const online = numberText(use.online);
@@ -45,7 +43,6 @@ function useLine(use: RouterUse | undefined): string | null {
 
 const silentText = (since: number, timeZone: string) => m.usage_silent({ time: moment(since, timeZone) });
 
-/** Describes a gateway; its notes are the last contact and the clock difference. */
 function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 	const { name, title, state, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
 	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
@@ -69,7 +66,6 @@ function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 	};
 }
 
-/** Describes a router's usage and gateways; null without a gateway. */
 export function routerUse(use: RouterUse | undefined, timeZone: string) {
 	if (!use || use.gateways.length === 0) return null;
 	const { online, data, gateways, unresponsiveSince } = use;
@@ -81,13 +77,12 @@ export function routerUse(use: RouterUse | undefined, timeZone: string) {
 			[m.usage_month(), known(data && dataText(data.month))]
 		] as const,
 		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone)),
-		/** Reason why it does not sell; null while it does. */
+		/** The reason why it does not sell; null if it sells. */
 		notSold:
 			unresponsiveSince === null ? null : m.usage_not_sold({ time: moment(unresponsiveSince, timeZone) })
 	};
 }
 
-/** Describes a session's usage: "connected · 120 MB used"; null if unknown. */
 export function sessionUse(use: SessionUse | undefined, isRunning: boolean): string | null {
 	if (!use) return null;
 	const connected = use.connected > 0 ? m.usage_connected() : m.usage_not_connected();

@@ -1,26 +1,22 @@
 import { z } from '@hono/zod-openapi';
 
 /**
- * Fields that several schemas share.
- *
- * Request schemas are strict, because a field that is silently ignored can cost money; nothing is coerced. Response
- * schemas are open: additions are not breaking. A path or query parameter is text that becomes a number, so its
- * documented type and limits are given beside it.
+ * Request schemas are strict, because an ignored field can cost money.
+ * Response schemas are open, because additions are not breaking.
+ * Path and query parameters arrive as text, so their type and limits are documented by hand.
  */
 
 const ID = { format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-/** An id in a response. */
 export const id = (description: string) => z.int().meta({ description, ...ID });
 
-/** An id in a request body. One that names nothing (0, negative, too large) is 404 later. */
+/** Describes an id in a request body. An id that matches nothing (0, negative, too large) gives 404 later. */
 export const bodyId = (description: string) =>
 	z
 		.number()
 		.refine(Number.isInteger, { params: { item: 'invalid_type' }, error: 'Use an integer.' })
 		.meta({ type: 'integer', description, ...ID });
 
-/** The id in a path: digits, or 400. One that names nothing is 404 later. */
 export const idParams = (description: string, example: number) =>
 	z.strictObject({
 		id: z
@@ -30,7 +26,7 @@ export const idParams = (description: string, example: number) =>
 			.openapi({ type: 'integer', ...ID, param: { description, example } })
 	});
 
-/** A number in a query: no exponent, no blank, at most 12 decimals. */
+/** Parses a query number: no exponent, no spaces, at most 12 decimals. */
 export const queryNumber = (min: number, max: number, hint: string) =>
 	z
 		.string()
@@ -38,7 +34,6 @@ export const queryNumber = (min: number, max: number, hint: string) =>
 		.transform(Number)
 		.pipe(z.number().min(min).max(max));
 
-/** A whole number in a query, with its default. */
 export const queryInteger = (
 	[minimum, maximum]: [number, number],
 	byDefault: number,
@@ -54,7 +49,6 @@ export const queryInteger = (
 
 export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
 
-/** The query parameters of every list. */
 export const paging = {
 	limit: queryInteger([1, 100], 20, { description: 'Maximum number of entries on a page.', example: 20 }),
 	cursor: z
@@ -68,7 +62,6 @@ export const paging = {
 		})
 };
 
-/** The fields of every list beside `data`. */
 export const page = {
 	has_more: z.boolean().describe('Whether there is a next page.'),
 	next_cursor: z
@@ -92,10 +85,9 @@ export const currency = z
 	.regex(/^[A-Z]{3}$/)
 	.describe('ISO 4217 code of the currency of every amount in this object.');
 
-/** Money in major units. */
+/** Major units. */
 export const amount = (description: string) => z.number().meta({ description, exclusiveMinimum: 0 });
 
-/** The same in a request body. */
 export const bodyAmount = (description: string, error: string) =>
 	z
 		.number()
@@ -126,6 +118,5 @@ export const bodyPhone = (description: string) =>
 		.regex(/^.{1,64}$/s, 'Use a mobile number, e.g. "+256772123456".')
 		.meta({ description, pattern: '^.{1,64}$', minLength: 1, maxLength: 64 });
 
-/** A constant, as JSON Schema's `const`. */
 export const constant = <const T extends string>(value: T, description: string) =>
 	z.literal(value).meta({ type: 'string', const: value, description });

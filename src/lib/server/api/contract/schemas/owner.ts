@@ -68,7 +68,7 @@ export const earnings = z
 	})
 	.openapi('Earnings', { description: "Earnings of the caller's routers by bucket." });
 
-/** The specification's two classes of sessions: the ended ones count as expired. */
+/** The specification has two groups. Sessions that were ended early count as expired. */
 const sessionGroup = z.enum(['active', 'expired']).openapi('SessionGroup', {
 	description: '`active`, or `expired` for sessions that ran out or were ended early.'
 });

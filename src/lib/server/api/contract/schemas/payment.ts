@@ -80,7 +80,6 @@ export const paymentStart = z
 	})
 	.openapi('PaymentStart', { description: 'The start of a payment.' });
 
-/** Longest time in seconds that a payment status may be held back until it changes. */
 const MAX_STATUS_WAIT_SECONDS = 20;
 
 export const paymentStatusQuery = z.object({

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 
-/** Reasons for an invalid value, with the fix. */
 export const ITEM_CODES = {
 	required: 'The value is missing.',
 	invalid_type: 'The value has the wrong JSON type. Nothing is converted: send `1`, not `"1"`.',
@@ -22,7 +21,7 @@ export const problemItem = z
 			.describe(
 				'The value in the body (RFC 6901), or `/` and the name of the parameter; empty for the whole body or path.'
 			),
-		// A Markdown list, because an enumeration has one description.
+		// A Markdown list, because an enumeration has only one description.
 		code: z
 			.enum(itemCodes)
 			.describe(`Reason:\n\n${itemCodes.map((code) => `- \`${code}\`: ${ITEM_CODES[code]}`).join('\n')}`),
@@ -30,7 +29,6 @@ export const problemItem = z
 	})
 	.openapi('ProblemItem', { description: 'One invalid value.' });
 
-/** Any error; document/problems.ts has the exact schema of each code. */
 export const problem = z.object({
 	type: z.string().meta({ description: 'Address of a page that explains the code.', format: 'uri' }),
 	title: z.string().describe('Short text; always the same for a code.'),

@@ -18,7 +18,7 @@ const MAX_WEBHOOK_EVENTS = 20;
 
 export const webhookRegistration = z
 	.strictObject({
-		// Which URLs are allowed is a rule of its own (webhook_url_not_allowed); this is only the form.
+		// Checks the form only. `webhook_url_not_allowed` covers which URLs are allowed.
 		url: z
 			.string()
 			.refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), {
