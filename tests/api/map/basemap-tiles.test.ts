@@ -1,4 +1,4 @@
-/** Tiles of a tile server through GET /basemap/{z}/{x}/{y}.png. Caching over time: tests/unit/tiles.test.ts. */
+/** Tiles of a tile server through GET /basemap/{z}/{x}/{y}.png. Caching over time: tests/unit/map/tiles.test.ts. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
 	startTileSimulator,
