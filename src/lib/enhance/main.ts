@@ -1,6 +1,6 @@
 /**
  * The script of every page that is not hydrated. It adds comfort to pages that work without it, looks for data attributes
- * and takes all texts from them. No framework and no message catalogue: tests/e2e/budgets.spec.ts limits its size.
+ * and takes all texts from them. No framework and no message catalogue: tests/e2e/browsers/budgets.spec.ts limits its size.
  */
 import { copy, print, share } from './buttons.ts';
 import { countDown } from './countdown.ts';

@@ -1,11 +1,11 @@
 /** What a page may cost on a slow link: the first answer, what comes after it, and from where. */
 import type { Page } from '@playwright/test';
-import { firstAnswer } from '../support/first-answer.ts';
-import { buyAt, numberEnding } from '../support/purchase.ts';
-import { LOCALES } from '../../src/lib/i18n/locales.ts';
-import type { PurchaseFixtures } from './purchase-fixtures.ts';
-import { expect, test } from './support/reach.ts';
-import { ROUTER } from './support/test.ts';
+import { firstAnswer } from '../../support/first-answer.ts';
+import { buyAt, numberEnding } from '../../support/purchase.ts';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
+import { expect, test } from '../support/reach.ts';
+import { ROUTER } from '../support/test.ts';
 
 /** What a server may send before it waits for the first acknowledgement: ten segments of 1,460 bytes, less a little. */
 const FIRST_ANSWER_BYTES = 14_336;

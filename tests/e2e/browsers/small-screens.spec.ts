@@ -1,8 +1,8 @@
 /** Small screens and large letters, less motion, and colours that the person has chosen. */
 import type { Page } from '@playwright/test';
-import { LOCALES } from '../../src/lib/i18n/locales.ts';
-import { BUYING, inLanguage, MAIN, PAGES, visit } from './pages.ts';
-import { expect, test } from './support/reach.ts';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { BUYING, inLanguage, MAIN, PAGES, visit } from '../support/pages.ts';
+import { expect, test } from '../support/reach.ts';
 
 /** The pages that a buyer needs in every language, the others in English. */
 const EVERYTHING = [

@@ -1,4 +1,4 @@
-import { expect, freshNumber, test } from './support/test.ts';
+import { expect, freshNumber, test } from '../support/test.ts';
 
 test.use({ javaScriptEnabled: false });
 

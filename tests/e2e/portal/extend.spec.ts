@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { connect } from 'node:net';
 import type { Page } from '@playwright/test';
-import { expect, freshNumber, ROUTER, test, type Buyer } from './support/test.ts';
+import { expect, freshNumber, ROUTER, test, type Buyer } from '../support/test.ts';
 
 const MINUTE = 60_000;
 const CODE = /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/;

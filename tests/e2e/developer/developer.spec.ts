@@ -9,8 +9,8 @@ import {
 	title,
 	typeSignIn,
 	type Area
-} from './support/developers.ts';
-import { expect } from './support/test.ts';
+} from '../support/developers.ts';
+import { expect } from '../support/test.ts';
 
 const signIn = async (page: Page, area: Area, email: string, password = PASSWORD) => {
 	await page.goto(`${area.url}/developer/sign-in`);

@@ -1,10 +1,10 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { startTileSimulator } from '../simulators/tiles.ts';
-import { PERTH_CENTRE, realBasemap } from '../support/basemap.ts';
-import { startServer, type TestServer } from '../support/server.ts';
-import { coloursOf, importRouters, placesOnMap, pullAbout } from './support/map.ts';
-import { expect as impatient, test as base } from './support/test.ts';
+import { startTileSimulator } from '../../simulators/tiles.ts';
+import { PERTH_CENTRE, realBasemap } from '../../support/basemap.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { coloursOf, importRouters, placesOnMap, pullAbout } from '../support/map.ts';
+import { expect as impatient, test as base } from '../support/test.ts';
 
 /** Pictures are fetched and drawn: a busy machine needs longer for it than for a page. */
 const expect = impatient.configure({ timeout: 20_000 });

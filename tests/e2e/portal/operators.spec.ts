@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { OPERATORS } from '../simulators/facts.ts';
-import { startSimulator, type Simulator } from '../simulators/frame.ts';
-import { PROTOCOLS } from '../simulators/protocols.ts';
-import type { Script } from '../simulators/script.ts';
-import { portalAddress } from '../support/portal-address.ts';
-import { startServer, type TestServer } from '../support/server.ts';
-import { expect, ROUTER, test } from './support/test.ts';
+import { OPERATORS } from '../../simulators/facts.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { PROTOCOLS } from '../../simulators/protocols.ts';
+import type { Script } from '../../simulators/script.ts';
+import { portalAddress } from '../../support/portal-address.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { expect, ROUTER, test } from '../support/test.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
 	mtn_momo: 'MTN MoMo',

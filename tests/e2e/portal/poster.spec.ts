@@ -1,9 +1,9 @@
 /** The venue's poster: what comes out of the printer, and what a camera reads off it. */
 import jsqr from 'jsqr';
 import type { Page } from '@playwright/test';
-import { readPixels } from '../support/pixels.ts';
-import { openSql } from '../support/sql.ts';
-import { expect, ROUTER, test } from './support/test.ts';
+import { readPixels } from '../../support/pixels.ts';
+import { openSql } from '../../support/sql.ts';
+import { expect, ROUTER, test } from '../support/test.ts';
 
 /** The function itself; some loaders put it one level deeper. */
 const readQr = (jsqr as unknown as { default?: typeof jsqr }).default ?? jsqr;

@@ -1,8 +1,8 @@
 /** A purchase in the buyer's language, from the list to the password. */
 import type { Page } from '@playwright/test';
-import { directionOf, type Locale } from '../../src/lib/i18n/locales.ts';
-import { isTranslated, leftInEnglish } from './support/left-in-english.ts';
-import { expect, freshNumber, ROUTER, test } from './support/test.ts';
+import { directionOf, type Locale } from '../../../src/lib/i18n/locales.ts';
+import { isTranslated, leftInEnglish } from '../support/left-in-english.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const CASES: { locale: Locale; by: 'address' | 'browser' }[] = [
 	{ locale: 'sw', by: 'address' },

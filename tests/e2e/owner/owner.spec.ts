@@ -1,11 +1,11 @@
 /** A router owner with a phone: reads what came in, sees who is online, changes the price, prints, exports. */
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { pngOf } from '../support/logos.ts';
-import { openSql } from '../support/sql.ts';
-import { demoKey } from './support/portal.ts';
-import { another, demoPassword, test, title, type Area } from './support/developers.ts';
-import { expect, freshNumber } from './support/test.ts';
+import { pngOf } from '../../support/logos.ts';
+import { openSql } from '../../support/sql.ts';
+import { demoKey } from '../support/portal.ts';
+import { another, demoPassword, test, title, type Area } from '../support/developers.ts';
+import { expect, freshNumber } from '../support/test.ts';
 
 /** Nobody else buys on this one. */
 const ROUTER = 7;

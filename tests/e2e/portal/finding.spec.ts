@@ -1,4 +1,4 @@
-import { expect, test } from './support/test.ts';
+import { expect, test } from '../support/test.ts';
 
 test('without a wish the list begins around the centre of the installation, nearest first', async ({
 	page,

@@ -3,7 +3,7 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
-import type { TestServer } from '../support/server.ts';
+import type { TestServer } from '../../support/server.ts';
 import {
 	OFFLINE_ROUTER,
 	SHARED_ROUTER,
@@ -11,7 +11,7 @@ import {
 	type PurchaseName,
 	type PurchaseFixtures
 } from './purchase-fixtures.ts';
-import { ROUTER } from './support/test.ts';
+import { ROUTER } from './test.ts';
 
 export interface Place {
 	name: string;

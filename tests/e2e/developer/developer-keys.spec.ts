@@ -11,8 +11,8 @@ import {
 	title,
 	typeSignIn,
 	type Area
-} from './support/developers.ts';
-import { expect } from './support/test.ts';
+} from '../support/developers.ts';
+import { expect } from '../support/test.ts';
 
 const KEY = /^atl_test_[0-9A-Za-z]{36}$/;
 

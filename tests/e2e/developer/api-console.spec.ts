@@ -1,5 +1,5 @@
-import { makeKey, signInAs, test } from './support/developers.ts';
-import { expect } from './support/test.ts';
+import { makeKey, signInAs, test } from '../support/developers.ts';
+import { expect } from '../support/test.ts';
 
 /** Hash of the announcer's style in SvelteKit 2. */
 const ANNOUNCER_STYLE = 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo=';

@@ -1,9 +1,19 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { LOCALES } from '../../src/lib/i18n/locales.ts';
-import { BUYING, inLanguage, KIOSK, MAIN, OWNING, REFERENCE, SIGNED_IN, visit, type Place } from './pages.ts';
-import type { PurchaseFixtures } from './purchase-fixtures.ts';
-import { expect, test } from './support/reach.ts';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import {
+	BUYING,
+	inLanguage,
+	KIOSK,
+	MAIN,
+	OWNING,
+	REFERENCE,
+	SIGNED_IN,
+	visit,
+	type Place
+} from '../support/pages.ts';
+import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
+import { expect, test } from '../support/reach.ts';
 
 const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice'];
 /** There are many pages, and the machine may be slow. */

@@ -1,4 +1,4 @@
-import { expect, freshNumber, ROUTER, test } from './support/test.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 test('with everything but the first answer blocked, a router page can be read and paid', async ({
 	page,

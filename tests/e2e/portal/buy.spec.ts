@@ -1,5 +1,5 @@
-import { expect, freshNumber, ROUTER, test } from './support/test.ts';
-import { importHotspots, realHotspots } from './support/portal.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
+import { importHotspots, realHotspots } from '../support/portal.ts';
 
 const MINUTE = 60_000;
 const PASSWORD = /^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/;

@@ -1,5 +1,5 @@
-import { expect, freshNumber, ROUTER, test } from './support/test.ts';
-import { demoKey } from './support/portal.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
+import { demoKey } from '../support/portal.ts';
 
 test('a form that is sent twice is one purchase with one payment', async ({ page, portal, buyer }) => {
 	const phone = freshNumber('003');

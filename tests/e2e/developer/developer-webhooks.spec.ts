@@ -1,7 +1,7 @@
 /** Webhooks and test payments in the developer area, as a person with a browser uses them. */
 import type { Page } from '@playwright/test';
-import { another, signInAs, signUp, test, title, type Area } from './support/developers.ts';
-import { expect } from './support/test.ts';
+import { another, signInAs, signUp, test, title, type Area } from '../support/developers.ts';
+import { expect } from '../support/test.ts';
 
 const SECRET = /^whsec_[A-Za-z0-9+/=]+$/;
 const minuteMs = 60_000;

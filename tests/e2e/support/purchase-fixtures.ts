@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { handOver, HAND_OVER_ROUTER } from '../support/hand-over.ts';
-import { buyAt, numberEnding, untilTitled } from '../support/purchase.ts';
-import { cli, startServer, type TestServer } from '../support/server.ts';
-import { openSql } from '../support/sql.ts';
-import { ROUTER } from './support/test.ts';
+import { handOver, HAND_OVER_ROUTER } from '../../support/hand-over.ts';
+import { buyAt, numberEnding, untilTitled } from '../../support/purchase.ts';
+import { cli, startServer, type TestServer } from '../../support/server.ts';
+import { openSql } from '../../support/sql.ts';
+import { ROUTER } from './test.ts';
 
 export interface PurchaseFixtures {
 	server: TestServer;

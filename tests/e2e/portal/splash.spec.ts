@@ -3,12 +3,12 @@
  * are stand-ins that check each sign-in as the real ones do.
  */
 import type { Browser, Page } from '@playwright/test';
-import { startGateway, type Kind, type StandInGateway } from '../simulators/gateway/gateway.ts';
-import { registerGateway, type Registered } from '../support/gateways.ts';
-import { openMiniBrowser, type MiniBrowser } from '../support/mini-browser.ts';
-import { cli } from '../support/server.ts';
-import type { Portal } from './support/portal.ts';
-import { expect, freshNumber, ROUTER, test } from './support/test.ts';
+import { startGateway, type Kind, type StandInGateway } from '../../simulators/gateway/gateway.ts';
+import { registerGateway, type Registered } from '../../support/gateways.ts';
+import { openMiniBrowser, type MiniBrowser } from '../../support/mini-browser.ts';
+import { cli } from '../../support/server.ts';
+import type { Portal } from '../support/portal.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
