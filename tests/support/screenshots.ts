@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
 import { BUYING, inLanguage, KIOSK, MAIN, OWNING, visit, type Place } from '../e2e/support/pages.ts';
 import { startPurchaseFixtures } from '../e2e/support/purchase-fixtures.ts';
-import { ensureBrowser } from './browser.js';
+import { ensureBrowser } from './runner/browser.js';
 
 const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const PHONE = { width: 360, height: 640 };

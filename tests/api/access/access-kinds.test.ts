@@ -3,14 +3,14 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api.ts';
-import { browse, fieldValue } from '../../support/browsing.ts';
-import { startConsole } from '../../support/console.ts';
-import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../../support/owners.ts';
-import { buyAt } from '../../support/purchase.ts';
-import { cli } from '../../support/server.ts';
-import { PASSWORD } from '../../support/wire.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse, fieldValue } from '../../support/pages/browsing.ts';
+import { startConsole } from '../../support/gateways/console.ts';
+import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../../support/pages/owners.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { cli } from '../../support/server/server.ts';
+import { PASSWORD } from '../../support/api/wire.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 /** Demo routers of each kind. */
 const OWN = 3;

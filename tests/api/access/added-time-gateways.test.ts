@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding } from '../../support/api.ts';
-import { browse, fieldValue } from '../../support/browsing.ts';
-import { buyAtUniFi, connectUniFi, newMac, visitOf } from '../../support/consoles.ts';
-import { registerGateway, type Registered } from '../../support/gateways.ts';
-import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../../support/opennds.ts';
-import { buyHourOn } from '../../support/splash.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse, fieldValue } from '../../support/pages/browsing.ts';
+import { buyAtUniFi, connectUniFi, newMac, visitOf } from '../../support/gateways/consoles.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../../support/gateways/opennds.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;

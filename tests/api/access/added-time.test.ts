@@ -1,9 +1,9 @@
 /** Added time whose gateway cannot be called: the buyer gets it, or a refund. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
-import { numberEnding, type Session } from '../../support/api.ts';
-import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/consoles.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,10 +1,10 @@
 /** API buyers at gateways whose only page is the portal: they sign in there with username and password. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { browse, type Browsing, type Page } from '../../support/browsing.ts';
-import { connectUniFi, newMac, UNIFI_ROUTER, unifiEntry } from '../../support/consoles.ts';
-import { registerGateway } from '../../support/gateways.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { browse, type Browsing, type Page } from '../../support/pages/browsing.ts';
+import { connectUniFi, newMac, UNIFI_ROUTER, unifiEntry } from '../../support/gateways/consoles.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 /** Tries per captive session and minute. */
 const TRIES = 10;

@@ -1,8 +1,8 @@
 /** Time that is added to a pass. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding, orderOf, type Session } from '../../support/api.ts';
-import { buyAt, untilTitled } from '../../support/purchase.ts';
-import { DATABASES, eventually, recorded, useFixture } from '../../support/fixture.ts';
+import { numberEnding, orderOf, type Session } from '../../support/api/api.ts';
+import { buyAt, untilTitled } from '../../support/pages/purchase.ts';
+import { DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const quarter = 15 * minute;

@@ -1,8 +1,8 @@
 /** A gateway that is registered at a router with running passes. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
-import { connectRouterOs, ROUTER_OS_ROUTER } from '../../support/consoles.ts';
-import { DATABASES, eventually, startFixture, type Fixture } from '../../support/fixture.ts';
+import { connectRouterOs, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
+import { DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
 
 /** Makes every insert of a grant fail, as if the process had died. */
 const BREAK = {

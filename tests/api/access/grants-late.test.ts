@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding, type Session } from '../../support/api.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
 
-import { browse } from '../../support/browsing.ts';
-import { hourOn } from '../../support/splash.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { hourOn } from '../../support/pages/splash.ts';
 import {
 	buyAtUniFi,
 	connectRouterOs,
@@ -14,8 +14,8 @@ import {
 	UNIFI_ROUTER,
 	unifiEntry,
 	visitOf
-} from '../../support/consoles.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+} from '../../support/gateways/consoles.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding, type Session } from '../../support/api.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
 import {
 	buyAtUniFi,
 	connectRouterOs,
@@ -12,9 +12,9 @@ import {
 	UNIFI_KEY,
 	visitOf,
 	type Bought
-} from '../../support/consoles.ts';
-import { startCli } from '../../support/server.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+} from '../../support/gateways/consoles.ts';
+import { startCli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

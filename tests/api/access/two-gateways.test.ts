@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding } from '../../support/api.ts';
-import { browse, fieldValue } from '../../support/browsing.ts';
-import { connectRouterOs, connectUniFi, newMac, visitOf } from '../../support/consoles.ts';
-import { registerRadius, type RadiusGateway } from '../../support/gateways.ts';
-import { radiusCalls, type RadiusCalls } from '../../support/radius-calls.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse, fieldValue } from '../../support/pages/browsing.ts';
+import { connectRouterOs, connectUniFi, newMac, visitOf } from '../../support/gateways/consoles.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
 const MAC = '02:00:00:00:08:01';

@@ -1,12 +1,12 @@
 /** Payments that succeed after the only gateway of a router (RADIUS) stopped responding. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api.ts';
-import { browse } from '../../support/browsing.ts';
-import { connectUniFi, newMac, visitOf } from '../../support/consoles.ts';
-import { registerGateway } from '../../support/gateways.ts';
-import { buyAt } from '../../support/purchase.ts';
-import { clockOf, connect, hear, minute, minutes } from '../../support/watch.ts';
-import { DATABASES, eventually, startFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { connectUniFi, newMac, visitOf } from '../../support/gateways/consoles.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { clockOf, connect, hear, minute, minutes } from '../../support/gateways/watch.ts';
+import { DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
 const second = 1_000;

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import { SCOPES, type Role } from '../../../src/lib/server/api/contract/scopes.ts';
-import { ROUTES } from '../../support/routes.ts';
-import { createApi, orderOf, type Payment, type Request, type Session } from '../../support/api.ts';
-import { DATABASES, demoKey, recorded, useFixture } from '../../support/fixture.ts';
+import { ROUTES } from '../../support/api/routes.ts';
+import { createApi, orderOf, type Payment, type Request, type Session } from '../../support/api/api.ts';
+import { DATABASES, demoKey, recorded, useFixture } from '../../support/server/fixture.ts';
 
 interface Call {
 	method: string;

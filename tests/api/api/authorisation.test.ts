@@ -1,9 +1,9 @@
 /** Object-level authorisation (wire format 3.5): what each kind of caller gets for another's objects. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { earnings, ownerUserList } from '../../../src/lib/server/api/contract/schemas.ts';
-import { numberEnding, type Answer, type Api, type Payment, type Session } from '../../support/api.ts';
-import { PASSWORD } from '../../support/wire.ts';
-import { DATABASES, recorded, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Answer, type Api, type Payment, type Session } from '../../support/api/api.ts';
+import { PASSWORD } from '../../support/api/wire.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
 
 const CALLERS = ['creator', 'router owner', 'other', 'admin'] as const;
 type CallerName = (typeof CALLERS)[number];

@@ -9,10 +9,10 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asJson, at } from '../../support/document.ts';
-import { page, type Html } from '../../support/pages.ts';
-import { freePort } from '../../support/ports.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { asJson, at } from '../../support/api/document.ts';
+import { page, type Html } from '../../support/pages/pages.ts';
+import { freePort } from '../../support/server/ports.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 interface Result {
 	code: number;

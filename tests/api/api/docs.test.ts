@@ -1,9 +1,9 @@
 /** The documentation contains everything that the OpenAPI document describes, and its links work. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asJson, at } from '../../support/document.ts';
-import { page, plain, type Html } from '../../support/pages.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { SECRET } from '../../support/fixture.ts';
+import { asJson, at } from '../../support/api/document.ts';
+import { page, plain, type Html } from '../../support/pages/pages.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { SECRET } from '../../support/server/fixture.ts';
 
 const START = '/docs';
 const OWN = /^\/(docs|problems)(\/|$|#)/;

@@ -1,10 +1,17 @@
 /** Idempotency-Key (section 6): a request that is repeated has one effect, and the same answer byte for byte. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi, numberEnding, orderOf, type Answer, type Api, type Session } from '../../support/api.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { openSql } from '../../support/sql.ts';
-import { REGISTER } from '../../support/webhooks.ts';
+import {
+	createApi,
+	numberEnding,
+	orderOf,
+	type Answer,
+	type Api,
+	type Session
+} from '../../support/api/api.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql } from '../../support/server/sql.ts';
+import { REGISTER } from '../../support/api/webhooks.ts';
 import {
 	BOTH_DATABASES,
 	eventually,
@@ -12,7 +19,7 @@ import {
 	SECRET,
 	useFixture,
 	type Fixture
-} from '../../support/fixture.ts';
+} from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

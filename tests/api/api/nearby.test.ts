@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sequence } from '../../support/random.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/fixture.ts';
+import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 interface Place {
 	id: number;

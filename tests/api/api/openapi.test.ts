@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/lib/server/api/document/document.ts';
 import { EXAMPLE_ORIGIN } from '../../../src/lib/server/api/document/headers.ts';
-import { useFixture } from '../../support/fixture.ts';
+import { useFixture } from '../../support/server/fixture.ts';
 
 describe('GET /openapi.json', () => {
 	const fixture = useFixture({ database: 'sqlite' });

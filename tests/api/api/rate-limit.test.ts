@@ -1,8 +1,8 @@
 /** The limits of section 4, as the installation has them by default: per key and minute, exact, on every answer. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createApi, orderOf, type Answer, type Api } from '../../support/api.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/fixture.ts';
+import { createApi, orderOf, type Answer, type Api } from '../../support/api/api.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 

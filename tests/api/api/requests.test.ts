@@ -5,9 +5,9 @@ import { json } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/lib/server/api/contract/problems.ts';
-import { ROUTES } from '../../support/routes.ts';
-import { orderOf } from '../../support/api.ts';
-import { DATABASES, recorded, useFixture } from '../../support/fixture.ts';
+import { ROUTES } from '../../support/api/routes.ts';
+import { orderOf } from '../../support/api/api.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
 
 const kib = 1024;
 

@@ -1,6 +1,6 @@
 /** GET /routers and GET /routers/{id}: one case per status, and what a router says of itself. */
 import { describe, expect, it } from 'vitest';
-import { DATABASES, useFixture, type Fixture } from '../../support/fixture.ts';
+import { DATABASES, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 /** The third of the demo routers. */
 const KISEMENTI = {

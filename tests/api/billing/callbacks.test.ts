@@ -1,7 +1,7 @@
 /** Operators call in: an address that we made wakes the reconciler, and no callback moves money by itself. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding, type Payment } from '../../support/api.ts';
-import { DATABASES, eventually, recorded, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Payment } from '../../support/api/api.ts';
+import { DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
 
 const kib = 1024;
 

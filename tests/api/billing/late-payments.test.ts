@@ -1,7 +1,7 @@
 /** Money that comes when nobody expects it any more: it buys the time that is still owed, or goes back. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding, type Payment, type Session } from '../../support/api.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Payment, type Session } from '../../support/api/api.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 /** After ten minutes the operator is asked every five, more or less. */

@@ -5,13 +5,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATORS } from '../../simulators/facts.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
-import type { Session } from '../../support/api.ts';
-import { browse } from '../../support/browsing.ts';
-import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/consoles.ts';
-import { startOperated, type OperatedFixture } from '../../support/operators.ts';
-import { buyAt } from '../../support/purchase.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, eventually } from '../../support/fixture.ts';
+import type { Session } from '../../support/api/api.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

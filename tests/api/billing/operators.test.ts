@@ -3,12 +3,12 @@
  * bought time or went back. (Each row of the failures that integrators report is a test here or in torture and model.)
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Payment, Session } from '../../support/api.ts';
+import type { Payment, Session } from '../../support/api/api.ts';
 import { OPERATORS } from '../../simulators/facts.ts';
-import { startOperated, type OperatedFixture } from '../../support/operators.ts';
-import { portalAddress } from '../../support/portal-address.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, eventually } from '../../support/fixture.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { portalAddress } from '../../support/billing/portal-address.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
 import type { Script } from '../../simulators/script.ts';
 
 const minute = 60_000;

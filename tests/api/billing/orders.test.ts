@@ -1,8 +1,8 @@
 /** POST /sessions: one case per status, with the exact body; what an order costs. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding, orderOf } from '../../support/api.ts';
-import { INSTANT } from '../../support/wire.ts';
-import { BOTH_DATABASES, recorded, useFixture } from '../../support/fixture.ts';
+import { numberEnding, orderOf } from '../../support/api/api.ts';
+import { INSTANT } from '../../support/api/wire.ts';
+import { BOTH_DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
 
 /** [field, value, code of the item] */
 const BAD_FIELDS = [

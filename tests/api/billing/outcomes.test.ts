@@ -1,7 +1,7 @@
 /** The sandbox operator's numbers: every outcome that the table promises, through the public surface. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { numberEnding, type Payment, type Session } from '../../support/api.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Payment, type Session } from '../../support/api/api.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 

@@ -1,8 +1,8 @@
 /** POST /payments/mobile-money and GET /payments/{id}/status: one case per status, with exact bodies. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { numberEnding, type Session } from '../../support/api.ts';
-import { INSTANT } from '../../support/wire.ts';
-import { BOTH_DATABASES, eventually, recorded, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+import { INSTANT } from '../../support/api/wire.ts';
+import { BOTH_DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
 
 const path = '/v1/payments/mobile-money';
 

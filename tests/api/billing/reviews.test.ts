@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { numberEnding, type Payment } from '../../support/api.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Payment } from '../../support/api/api.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const hour = 60 * 60_000;
 

@@ -1,8 +1,8 @@
 /** Expiry of paid time and cancellation of unpaid orders, correct at the moment of reading. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api.ts';
-import { PASSWORD } from '../../support/wire.ts';
-import { DATABASES, eventually, useFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { PASSWORD } from '../../support/api/wire.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

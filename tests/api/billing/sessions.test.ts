@@ -1,7 +1,7 @@
 /** GET and DELETE of a session: one case per status, with exact bodies. Permissions: authorisation.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { INSTANT, PASSWORD } from '../../support/wire.ts';
-import { DATABASES, recorded, useFixture } from '../../support/fixture.ts';
+import { INSTANT, PASSWORD } from '../../support/api/wire.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });

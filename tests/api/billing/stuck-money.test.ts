@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Payment, Session } from '../../support/api.ts';
+import type { Payment, Session } from '../../support/api/api.ts';
 import { OPERATORS } from '../../simulators/facts.ts';
 import type { Script } from '../../simulators/script.ts';
-import { startOperated, type OperatedFixture } from '../../support/operators.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, eventually } from '../../support/fixture.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,8 +1,8 @@
 /** `wait` on the status of a payment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi, numberEnding, type Api, type Payment } from '../../support/api.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { DATABASES, SECRET, useFixture } from '../../support/fixture.ts';
+import { createApi, numberEnding, type Api, type Payment } from '../../support/api/api.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { DATABASES, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 /** Limit from the operator's success to the response. */
 const promisedMs = 500;

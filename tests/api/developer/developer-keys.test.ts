@@ -1,6 +1,6 @@
 /** API keys and the request log in the developer area. */
 import { describe, expect, it } from 'vitest';
-import { createApi } from '../../support/api.ts';
+import { createApi } from '../../support/api/api.ts';
 import {
 	browse,
 	fieldValue,
@@ -11,10 +11,10 @@ import {
 	type Browsing,
 	type Fields,
 	type Page
-} from '../../support/browsing.ts';
-import { cli, startServer } from '../../support/server.ts';
-import { openSql } from '../../support/sql.ts';
-import { DATABASES, eventually, insertKey, SECRET, useFixture } from '../../support/fixture.ts';
+} from '../../support/pages/browsing.ts';
+import { cli, startServer } from '../../support/server/server.ts';
+import { openSql } from '../../support/server/sql.ts';
+import { DATABASES, eventually, insertKey, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 const dayMs = 24 * 60 * 60_000;
 

@@ -1,8 +1,8 @@
 /** Test payments, settled by hand in the developer area: the whole way of a payment, by another word of its operator. */
 import { describe, expect, it } from 'vitest';
-import { createApi, numberEnding, type Api, type Payment } from '../../support/api.ts';
-import { browse, signInAs, signUp, triesForgotten, type Browsing } from '../../support/browsing.ts';
-import { DATABASES, demoKey, eventually, useFixture } from '../../support/fixture.ts';
+import { createApi, numberEnding, type Api, type Payment } from '../../support/api/api.ts';
+import { browse, signInAs, signUp, triesForgotten, type Browsing } from '../../support/pages/browsing.ts';
+import { DATABASES, demoKey, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const minuteMs = 60_000;
 

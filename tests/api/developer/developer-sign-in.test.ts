@@ -8,8 +8,8 @@ import {
 	signInAs,
 	signUp,
 	triesForgotten
-} from '../../support/browsing.ts';
-import { DATABASES, useFixture } from '../../support/fixture.ts';
+} from '../../support/pages/browsing.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const hourMs = 60 * 60_000;
 

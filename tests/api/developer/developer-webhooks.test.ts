@@ -1,6 +1,6 @@
 /** Webhooks in the developer area: the whole life of an endpoint without script, and whose it is. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi, numberEnding } from '../../support/api.ts';
+import { createApi, numberEnding } from '../../support/api/api.ts';
 import {
 	browse,
 	fieldValue,
@@ -9,10 +9,10 @@ import {
 	triesForgotten,
 	type Browsing,
 	type Page
-} from '../../support/browsing.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
-import { arrived, INSECURE, verified } from '../../support/webhooks.ts';
-import { DATABASES, demoKey, eventually, useFixture } from '../../support/fixture.ts';
+} from '../../support/pages/browsing.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
+import { arrived, INSECURE, verified } from '../../support/api/webhooks.ts';
+import { DATABASES, demoKey, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const SECRET_TEXT = /whsec_[A-Za-z0-9+/=]+/;
 

@@ -13,8 +13,8 @@ import {
 	type NewEntry,
 	type RequestLog
 } from '../../../src/lib/server/developer/request-log/request-log.ts';
-import { numberEnding, orderOf } from '../../support/api.ts';
-import { createDatabaseOn, startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { numberEnding, orderOf } from '../../support/api/api.ts';
+import { createDatabaseOn, startPostgres, type TestPostgres } from '../../support/server/postgres.ts';
 import {
 	DATABASES,
 	eventually,
@@ -22,8 +22,8 @@ import {
 	startFixture,
 	useFixture,
 	type Fixture
-} from '../../support/fixture.ts';
-import { openSql, type Row } from '../../support/sql.ts';
+} from '../../support/server/fixture.ts';
+import { openSql, type Row } from '../../support/server/sql.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

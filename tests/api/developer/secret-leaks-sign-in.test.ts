@@ -1,9 +1,15 @@
 /** Passwords, links and cookies of the developer area are planted, and looked for in the log and in refused forms. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browse, mailedLink, PASSWORD, triesForgotten } from '../../support/browsing.ts';
-import { freePort } from '../../support/ports.ts';
-import { startMailServer, type MailServer } from '../../support/smtp.ts';
-import { DATABASES, eventually, startFixture, useFixture, type Fixture } from '../../support/fixture.ts';
+import { browse, mailedLink, PASSWORD, triesForgotten } from '../../support/pages/browsing.ts';
+import { freePort } from '../../support/server/ports.ts';
+import { startMailServer, type MailServer } from '../../support/server/smtp.ts';
+import {
+	DATABASES,
+	eventually,
+	startFixture,
+	useFixture,
+	type Fixture
+} from '../../support/server/fixture.ts';
 
 const TYPED = {
 	wrong: 'planted wrong password 1',

@@ -1,7 +1,7 @@
 /** Webhooks of several accounts whose receivers all hang: the places for attempts are not theirs alone. */
 import { describe, expect, it } from 'vitest';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
-import { arrived, INSECURE, newPath, register, useWebhooks } from '../../support/webhooks.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { arrived, INSECURE, newPath, register, useWebhooks } from '../../support/api/webhooks.ts';
 
 const times = <T>(count: number, make: (index: number) => T) =>
 	Array.from({ length: count }, (_, index) => make(index));

@@ -1,11 +1,11 @@
 /** What is delivered to webhooks (wire format 5): to whom, with what body, signature and headers, and how often. */
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding, type Session } from '../../support/api.ts';
-import type { Received, Receiver } from '../../support/receiver.ts';
-import { startReceiver } from '../../support/receiver.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { DATABASES, eventually, SECRET, useFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+import type { Received, Receiver } from '../../support/api/receiver.ts';
+import { startReceiver } from '../../support/api/receiver.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { DATABASES, eventually, SECRET, useFixture, type Fixture } from '../../support/server/fixture.ts';
 import {
 	arrived,
 	INSECURE,
@@ -14,7 +14,7 @@ import {
 	register,
 	useWebhooks,
 	verified
-} from '../../support/webhooks.ts';
+} from '../../support/api/webhooks.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

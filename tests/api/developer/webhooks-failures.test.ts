@@ -1,7 +1,7 @@
 /** Webhooks whose receivers fail (wire format 5.4): retries, what ends them, and what others notice of it: nothing. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { numberEnding, type Api } from '../../support/api.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Api } from '../../support/api/api.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 import {
 	arrived,
 	INSECURE,
@@ -11,7 +11,7 @@ import {
 	useWebhooks,
 	verified,
 	type Registered
-} from '../../support/webhooks.ts';
+} from '../../support/api/webhooks.ts';
 
 const second = 1_000;
 const minute = 60 * second;

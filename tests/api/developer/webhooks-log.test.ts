@@ -1,8 +1,8 @@
 /** What an account sees of its webhooks and may do with them beside the API: log, replay, tests, secrets. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Api } from '../../support/api.ts';
-import { WEBHOOK_SECRET } from '../../support/wire.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import type { Api } from '../../support/api/api.ts';
+import { WEBHOOK_SECRET } from '../../support/api/wire.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 import {
 	arrived,
 	INSECURE,
@@ -12,7 +12,7 @@ import {
 	useWebhooks,
 	verified,
 	type Registered
-} from '../../support/webhooks.ts';
+} from '../../support/api/webhooks.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const page = { before: null, limit: 100 };

@@ -1,9 +1,9 @@
 /** POST /v1/webhooks/register (wire format 1.11 and 5.5): what is registered, what is refused, and what is left as it was. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Api } from '../../support/api.ts';
-import { INSTANT, WEBHOOK_SECRET } from '../../support/wire.ts';
-import { DATABASES, recorded, useFixture } from '../../support/fixture.ts';
-import { REGISTER, register } from '../../support/webhooks.ts';
+import { type Api } from '../../support/api/api.ts';
+import { INSTANT, WEBHOOK_SECRET } from '../../support/api/wire.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
+import { REGISTER, register } from '../../support/api/webhooks.ts';
 
 const URL = 'https://app.example.com/hooks/wifi';
 const EVENTS = ['payment.success', 'session.expired'];

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
-import { browse } from '../../support/browsing.ts';
-import { buyHourOn } from '../../support/splash.ts';
-import { registerGateway, type Registered } from '../../support/gateways.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LOGIN_HOST = '192.168.8.1';

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
 import { startRouterOs, type RouterOs } from '../../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { addConsole, buyAtUniFi, newMac, ROUTER_OS, UNIFI_KEY } from '../../support/consoles.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { addConsole, buyAtUniFi, newMac, ROUTER_OS, UNIFI_KEY } from '../../support/gateways/consoles.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const [LOBBY, GARDEN] = ['02:aa:bb:cc:dd:01', '02:aa:bb:cc:dd:02'];
 const SECOND = 1_000;

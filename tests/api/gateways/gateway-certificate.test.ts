@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { selfSigned } from '../../support/certificates.ts';
-import { buyAtUniFi, newMac, UNIFI_KEY, UNIFI_ROUTER } from '../../support/consoles.ts';
-import { cli } from '../../support/server.ts';
-import { startTlsFront, type TlsFront } from '../../support/tls-front.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { selfSigned } from '../../support/gateways/certificates.ts';
+import { buyAtUniFi, newMac, UNIFI_KEY, UNIFI_ROUTER } from '../../support/gateways/consoles.ts';
+import { cli } from '../../support/server/server.ts';
+import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const [OWN, OTHER] = [selfSigned('unifi.local'), selfSigned('unifi.local')];
 

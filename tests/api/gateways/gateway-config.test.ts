@@ -5,10 +5,10 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { browse } from '../../support/browsing.ts';
-import { connectRouterOs, connectUniFi, ROUTER_OS, UNIFI_KEY } from '../../support/consoles.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, useFixture } from '../../support/fixture.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { connectRouterOs, connectUniFi, ROUTER_OS, UNIFI_KEY } from '../../support/gateways/consoles.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const ORIGIN = 'https://wifi.example';
 

@@ -3,11 +3,11 @@
  * machine that slept, a clock that was set, nobody online) takes a router off sale.
  */
 import { describe, expect, it } from 'vitest';
-import { numberEnding, orderOf } from '../../support/api.ts';
-import { registerGateway, registerRadius } from '../../support/gateways.ts';
-import { cli, startServer } from '../../support/server.ts';
-import { hear, later, minute, minutes } from '../../support/watch.ts';
-import { DATABASES, eventually, SECRET, useNewFixtures } from '../../support/fixture.ts';
+import { numberEnding, orderOf } from '../../support/api/api.ts';
+import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
+import { cli, startServer } from '../../support/server/server.ts';
+import { hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { DATABASES, eventually, SECRET, useNewFixtures } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
 const hour = 60 * minute;

@@ -2,16 +2,16 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding, type Session } from '../../support/api.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
 import {
 	buyAtUniFi,
 	connectRouterOs,
 	connectUniFi,
 	newMac,
 	ROUTER_OS_ROUTER
-} from '../../support/consoles.ts';
-import { cli, startCli } from '../../support/server.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+} from '../../support/gateways/consoles.ts';
+import { cli, startCli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 /** Nobody else buys there. */
 const OTHER_ROUTER = 5;

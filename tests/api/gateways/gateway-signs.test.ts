@@ -1,10 +1,15 @@
 /** By which signs a gateway is found to be silent that does not come by itself: its reports, and its answers to us. */
 import { describe, expect, it } from 'vitest';
 import { startNas } from '../../simulators/radius-nas.ts';
-import { connectRouterOs, connectUniFi, ROUTER_OS_ROUTER, UNIFI_ROUTER } from '../../support/consoles.ts';
-import { registerGateway, registerRadius } from '../../support/gateways.ts';
-import { connect, hear, later, minute, minutes } from '../../support/watch.ts';
-import { DATABASES, useNewFixtures } from '../../support/fixture.ts';
+import {
+	connectRouterOs,
+	connectUniFi,
+	ROUTER_OS_ROUTER,
+	UNIFI_ROUTER
+} from '../../support/gateways/consoles.ts';
+import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
+import { connect, hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { DATABASES, useNewFixtures } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
 const hour = 60 * minute;

@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
-import { numberEnding, type Session } from '../../support/api.ts';
-import { browse, fieldValue, type Browsing } from '../../support/browsing.ts';
-import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/consoles.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+import { browse, fieldValue, type Browsing } from '../../support/pages/browsing.ts';
+import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
 /** A user is requested again once in ten seconds. */

@@ -4,8 +4,8 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeArchive } from '../../support/basemap.ts';
-import { cli, startServer, type TestServer } from '../../support/server.ts';
+import { makeArchive } from '../../support/pages/basemap.ts';
+import { cli, startServer, type TestServer } from '../../support/server/server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-basemap-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

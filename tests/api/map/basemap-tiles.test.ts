@@ -6,7 +6,7 @@ import {
 	type TileReply,
 	type TileSimulator
 } from '../../simulators/tiles.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const MINUTE_MS = 60_000;
 

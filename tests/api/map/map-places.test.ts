@@ -1,7 +1,7 @@
 /** What the map asks for its places: a page of the portal that reads the public API, within a share of its limit. */
 import { describe, expect, it } from 'vitest';
 import { areaOf } from '../../../src/lib/map/area.ts';
-import { useFixture } from '../../support/fixture.ts';
+import { useFixture } from '../../support/server/fixture.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
 const AREA = areaOf(KAMPALA, { lat: 0.38, lon: 32.61 });

@@ -5,8 +5,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { numberEnding, orderOf, type Api } from '../../support/api.ts';
-import { eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding, orderOf, type Api } from '../../support/api/api.ts';
+import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 /** Answers come within a few milliseconds; this is for busy machines, and still less than the lock is held. */
 const promptMs = 2_500;

@@ -7,11 +7,11 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { createApi } from '../../support/api.ts';
-import { createDatabaseOn } from '../../support/postgres.ts';
-import { cli, type CliResult } from '../../support/server.ts';
-import { openSql, type Sql } from '../../support/sql.ts';
-import { DATABASES, SECRET, eventually, insertKey, useFixture } from '../../support/fixture.ts';
+import { createApi } from '../../support/api/api.ts';
+import { createDatabaseOn } from '../../support/server/postgres.ts';
+import { cli, type CliResult } from '../../support/server/server.ts';
+import { openSql, type Sql } from '../../support/server/sql.ts';
+import { DATABASES, SECRET, eventually, insertKey, useFixture } from '../../support/server/fixture.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const hotspots = path.join(root, '../shared/data/nyc-wifi-hotspots.csv');

@@ -1,9 +1,15 @@
 /** What survives when the process or the database dies at the worst moment: every paid session, nothing twice. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding, orderOf, type Payment, type Session } from '../../support/api.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
-import { BOTH_DATABASES, eventually, startFixture, useFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding, orderOf, type Payment, type Session } from '../../support/api/api.ts';
+import { startPostgres, type TestPostgres } from '../../support/server/postgres.ts';
+import {
+	BOTH_DATABASES,
+	eventually,
+	startFixture,
+	useFixture,
+	type Fixture
+} from '../../support/server/fixture.ts';
 
 /** A dead process keeps its jobs for so long. */
 const leaseMs = 15_000;

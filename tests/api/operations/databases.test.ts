@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { initial } from '../../../src/lib/server/db/migrations/0001-initial.ts';
-import { createApi } from '../../support/api.ts';
-import { createDatabaseOn } from '../../support/postgres.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { openSql } from '../../support/sql.ts';
-import { BOTH_DATABASES, demoKey, insertKey, SECRET } from '../../support/fixture.ts';
+import { createApi } from '../../support/api/api.ts';
+import { createDatabaseOn } from '../../support/server/postgres.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql } from '../../support/server/sql.ts';
+import { BOTH_DATABASES, demoKey, insertKey, SECRET } from '../../support/server/fixture.ts';
 
 /** Runs a test with an empty database that outlives the servers. */
 async function withDatabase(kind: string, test: (url: string) => Promise<void>): Promise<void> {

@@ -1,9 +1,9 @@
 /** Live mode: no test keys, no sandbox operator, no demo data, no start without a secret. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi, numberEnding, type Api } from '../../support/api.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { openSql, type Sql } from '../../support/sql.ts';
-import { DATABASES, insertKey, SECRET } from '../../support/fixture.ts';
+import { createApi, numberEnding, type Api } from '../../support/api/api.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql, type Sql } from '../../support/server/sql.ts';
+import { DATABASES, insertKey, SECRET } from '../../support/server/fixture.ts';
 
 describe.each(DATABASES)('on %s', (database) => {
 	let server: TestServer;

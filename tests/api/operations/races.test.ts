@@ -1,8 +1,8 @@
 /** Many calls at once, on one process and on two that share a database: still one payment, one end, one truth. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApi, numberEnding, type Api, type Session } from '../../support/api.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { BOTH_DATABASES, eventually, SECRET, useFixture } from '../../support/fixture.ts';
+import { createApi, numberEnding, type Api, type Session } from '../../support/api/api.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { BOTH_DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 const atOnce = 20;
 

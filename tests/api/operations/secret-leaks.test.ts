@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
 import { newSecret } from '../../../src/lib/server/developer/webhooks/signature.ts';
-import { createApi, numberEnding, orderOf } from '../../support/api.ts';
-import { signInAs } from '../../support/browsing.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
-import { arrived, INSECURE, register } from '../../support/webhooks.ts';
-import { DATABASES, demoKey, eventually, startFixture, useFixture } from '../../support/fixture.ts';
+import { createApi, numberEnding, orderOf } from '../../support/api/api.ts';
+import { signInAs } from '../../support/pages/browsing.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
+import { arrived, INSECURE, register } from '../../support/api/webhooks.ts';
+import { DATABASES, demoKey, eventually, startFixture, useFixture } from '../../support/server/fixture.ts';
 
 /** All endings that decide what the sandbox operator does, and one that does not. */
 const ENDINGS = ['001', '002', '003', '004', '005', '006', '007', '008', '009', '123'];

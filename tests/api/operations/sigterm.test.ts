@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { numberEnding, orderOf, type Payment, type Session } from '../../support/api.ts';
-import { DATABASES, eventually, useNewFixtures, type NewKey } from '../../support/fixture.ts';
+import { numberEnding, orderOf, type Payment, type Session } from '../../support/api/api.ts';
+import { DATABASES, eventually, useNewFixtures, type NewKey } from '../../support/server/fixture.ts';
 
 /** The sandbox's payer has decided by then. */
 const decidedMs = 3_000;

@@ -5,7 +5,7 @@
 import process from 'node:process';
 import { expect, it } from 'vitest';
 import { torture } from '../../torture/torture.ts';
-import { BOTH_DATABASES } from '../../support/fixture.ts';
+import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 
 const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? 25);
 const SECONDS_PER_KILL = 12;

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createApi, numberEnding, type Api, type Session } from '../../support/api.ts';
-import { createDatabaseOn } from '../../support/postgres.ts';
-import { radiusCalls } from '../../support/radius-calls.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { openSql, type Sql } from '../../support/sql.ts';
-import { BOTH_DATABASES, eventually } from '../../support/fixture.ts';
+import { createApi, numberEnding, type Api, type Session } from '../../support/api/api.ts';
+import { createDatabaseOn } from '../../support/server/postgres.ts';
+import { radiusCalls } from '../../support/gateways/radius-calls.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql, type Sql } from '../../support/server/sql.ts';
+import { BOTH_DATABASES, eventually } from '../../support/server/fixture.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 /** How owners look: what may be set, what is refused, and what comes out at the API and on pages. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { router as routerShape } from '../../../src/lib/server/api/contract/schemas.ts';
-import { pngOf, strangePngs, SVG } from '../../support/logos.ts';
-import { registerGateway } from '../../support/gateways.ts';
+import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
 import {
 	addRouter,
 	alertOf,
@@ -10,9 +10,9 @@ import {
 	sendBrand,
 	type BrandFields,
 	type Owner
-} from '../../support/owners.ts';
-import { browse } from '../../support/browsing.ts';
-import { DATABASES, useFixture } from '../../support/fixture.ts';
+} from '../../support/pages/owners.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 describe.each(DATABASES)('branding on %s', (database) => {
 	const fixture = useFixture({ database });

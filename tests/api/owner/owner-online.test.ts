@@ -1,10 +1,10 @@
 /** What owners see of who is online, the data that went through and their gateways; and what doctor says of those. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { registerGateway } from '../../support/gateways.ts';
-import { addRouter, newOwner, type Owner } from '../../support/owners.ts';
-import { cli } from '../../support/server.ts';
-import { clockOf, connect, hear, later, minute, minutes } from '../../support/watch.ts';
-import { DATABASES, eventually, useFixture, type Fixture } from '../../support/fixture.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
+import { cli } from '../../support/server/server.ts';
+import { clockOf, connect, hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const hour = 60 * minute;
 const day = 24 * hour;

@@ -1,9 +1,9 @@
 /** The owner pages: figures that are sums of a list, prices with their consequences, and nothing of anybody else's. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api.ts';
-import { browse, fieldValue, triesForgotten, type Browsing } from '../../support/browsing.ts';
-import { addRouter, alertOf, newOwner, signInOnOwnerPages, type Owner } from '../../support/owners.ts';
-import { DATABASES, useFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse, fieldValue, triesForgotten, type Browsing } from '../../support/pages/browsing.ts';
+import { addRouter, alertOf, newOwner, signInOnOwnerPages, type Owner } from '../../support/pages/owners.ts';
+import { DATABASES, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const day = 24 * 60 * 60_000;
 /** Noon in Kampala, UTC. */

@@ -2,11 +2,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { earnings, ownerUserList } from '../../../src/lib/server/api/contract/schemas.ts';
-import { numberEnding, type Api } from '../../support/api.ts';
+import { numberEnding, type Api } from '../../support/api/api.ts';
 import { random } from '../../support/random.ts';
-import type { Value } from '../../support/sql.ts';
-import { INSTANT } from '../../support/wire.ts';
-import { DATABASES, recorded, useFixture, type NewKey, type Fixture } from '../../support/fixture.ts';
+import type { Value } from '../../support/server/sql.ts';
+import { INSTANT } from '../../support/api/wire.ts';
+import { DATABASES, recorded, useFixture, type NewKey, type Fixture } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { startServer } from '../../support/server.ts';
+import { startServer } from '../../support/server/server.ts';
 
 const SECRETS = ['the first secret of this test, long enough', 'the other secret of this test, long enough'];
 

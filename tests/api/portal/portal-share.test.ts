@@ -3,10 +3,17 @@
  * counts, so every call is seen.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api.ts';
-import { registerGateway } from '../../support/gateways.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { DATABASES, demoKey, eventually, SECRET, startFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import {
+	DATABASES,
+	demoKey,
+	eventually,
+	SECRET,
+	startFixture,
+	type Fixture
+} from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 /** What one ordinary purchase may cost. */

@@ -8,8 +8,8 @@ import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createPurchases, type Purchases } from '../../../src/lib/server/portal/purchases/purchases.ts';
 import { createRateLimits } from '../../../src/lib/server/api/rate-limits/rate-limits.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
-import { numberEnding } from '../../support/api.ts';
-import { DATABASES, demoKey, SECRET, useFixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { DATABASES, demoKey, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 const HOUR = { routerId: 3, duration: '1h', paymentMethod: 'mobile_money', amount: 500, currency: 'UGX' };
 

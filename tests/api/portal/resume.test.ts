@@ -1,7 +1,7 @@
 /** /resume over HTTP: what a browser without script sends and gets. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api.ts';
-import { eventually, useFixture, type Fixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const TRIES = 4;
 

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browse, fieldValue, type Browsing, type Page } from '../../support/browsing.ts';
-import { buyHourOn } from '../../support/splash.ts';
-import { registerGateway, type Registered } from '../../support/gateways.ts';
-import { numberEnding } from '../../support/api.ts';
-import { cli } from '../../support/server.ts';
-import { DATABASES, eventually, useFixture, type Fixture } from '../../support/fixture.ts';
+import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LOGIN_HOST = '192.168.8.1';

@@ -1,9 +1,9 @@
 /** What gateways report of connections through FreeRADIUS' rlm_rest, and what follows for the places of a pass. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
-import { registerRadius, type RadiusGateway } from '../../support/gateways.ts';
-import { radiusCalls, type RadiusCalls } from '../../support/radius-calls.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const [ROUTER, PERSONAL_ROUTER] = [3, 5];
 const [FIRST, SECOND] = ['02:00:00:00:03:01', '02-00-00-00-03-02'];

@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccessKind } from '../../../src/lib/domain/access-kind.ts';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
-import { registerRadius } from '../../support/gateways.ts';
-import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/radius-calls.ts';
-import { DATABASES, useFixture } from '../../support/fixture.ts';
+import { registerRadius } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const PERSONAL_ROUTER = 5;
 

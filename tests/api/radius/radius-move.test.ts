@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
-import { browse } from '../../support/browsing.ts';
-import { registerRadius, type RadiusGateway } from '../../support/gateways.ts';
-import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/radius-calls.ts';
-import { buyHourOn } from '../../support/splash.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
 const RADIUS_SECRET = 'a-secret-of-this-hotspot-0123';

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
-import { numberEnding } from '../../support/api.ts';
-import { browse, fieldValue } from '../../support/browsing.ts';
-import { registerRadius, type RadiusGateway } from '../../support/gateways.ts';
-import { radiusCalls, type RadiusCalls } from '../../support/radius-calls.ts';
-import { buyHourOn } from '../../support/splash.ts';
-import { DATABASES, eventually, useFixture } from '../../support/fixture.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse, fieldValue } from '../../support/pages/browsing.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 /** Of both gateways: one that cannot be asked to put anybody out, and one that is reached by --nas. */
 const ROUTER = 3;

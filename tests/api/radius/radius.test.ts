@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
 import { problemOf } from '../../../src/lib/server/gateways/captive-sessions/fields.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
-import { registerRadius, type RadiusGateway } from '../../support/gateways.ts';
-import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/radius-calls.ts';
-import { DATABASES, eventually, SECRET, useFixture } from '../../support/fixture.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 const [ROUTER, OTHER_ROUTER] = [3, 4];
 const [FIRST, SECOND] = ['02:00:00:00:03:01', '02-00-00-00-03-02'];

@@ -1,6 +1,6 @@
 /** Forms of other sites: page forms refuse them; the API knows no forms at all. */
 import { describe, expect, it } from 'vitest';
-import { DATABASES, recorded, useFixture } from '../../support/fixture.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
 
 const urlEncoded = 'application/x-www-form-urlencoded';
 const evil = 'https://evil.example';

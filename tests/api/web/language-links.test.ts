@@ -1,10 +1,10 @@
 /** Links to the same page in another language. */
 import { describe, expect, it } from 'vitest';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
-import { browse, type Page } from '../../support/browsing.ts';
-import { registerGateway } from '../../support/gateways.ts';
-import { buyHourOn } from '../../support/splash.ts';
-import { useFixture } from '../../support/fixture.ts';
+import { browse, type Page } from '../../support/pages/browsing.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { useFixture } from '../../support/server/fixture.ts';
 
 const linksOf = ({ html }: Page): string[] =>
 	[...html.matchAll(/<a href="([^"]*)" lang="\w\w"/g)].map(([, href = '']) => href);

@@ -1,8 +1,8 @@
 /** Headers of pages: few bytes, because they are not compressed, and a policy that allows the page's inline code only. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { browse } from '../../support/browsing.ts';
-import { useFixture } from '../../support/fixture.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { useFixture } from '../../support/server/fixture.ts';
 
 /** Share of the headers in the 14 KB of the first response. */
 const HEADER_BYTES = 900;

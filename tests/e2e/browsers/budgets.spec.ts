@@ -1,7 +1,7 @@
 /** What a page may cost on a slow link: the first answer, what comes after it, and from where. */
 import type { Page } from '@playwright/test';
-import { firstAnswer } from '../../support/first-answer.ts';
-import { buyAt, numberEnding } from '../../support/purchase.ts';
+import { firstAnswer } from '../../support/pages/first-answer.ts';
+import { buyAt, numberEnding } from '../../support/pages/purchase.ts';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
 import { expect, test } from '../support/reach.ts';

@@ -4,12 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsQR from 'jsqr';
-import { openChromium } from '../../support/chromium.ts';
-import { findFirefox, findWebKit, MISSING } from '../../support/engines.js';
-import { readPixels } from '../../support/pixels.ts';
-import { openFirefox } from '../../support/firefox.ts';
-import { openWebKit } from '../../support/webdriver.ts';
-import type { Window, WindowOptions } from '../../support/window.ts';
+import { openChromium } from '../../support/browsers/chromium.ts';
+import { findFirefox, findWebKit, MISSING } from '../../support/runner/engines.js';
+import { readPixels } from '../../support/browsers/pixels.ts';
+import { openFirefox } from '../../support/browsers/firefox.ts';
+import { openWebKit } from '../../support/browsers/webdriver.ts';
+import type { Window, WindowOptions } from '../../support/browsers/window.ts';
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const PHONE = { width: 360, height: 640 };

@@ -3,7 +3,7 @@
  * one opening to the next, and it closes when the payment prompt comes up.
  */
 import type { Page } from '@playwright/test';
-import { openMiniBrowser } from '../../support/mini-browser.ts';
+import { openMiniBrowser } from '../../support/browsers/mini-browser.ts';
 import { BUYING, visit } from '../support/pages.ts';
 import { expect, test } from '../support/reach.ts';
 import { freshNumber, ROUTER } from '../support/test.ts';

@@ -1,8 +1,8 @@
 /** A router owner with a phone: reads what came in, sees who is online, changes the price, prints, exports. */
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
-import { pngOf } from '../../support/logos.ts';
-import { openSql } from '../../support/sql.ts';
+import { pngOf } from '../../support/pages/logos.ts';
+import { openSql } from '../../support/server/sql.ts';
 import { demoKey } from '../support/portal.ts';
 import { another, demoPassword, test, title, type Area } from '../support/developers.ts';
 import { expect, freshNumber } from '../support/test.ts';

@@ -1,6 +1,6 @@
 import { expect, freshNumber, ROUTER, test as base } from '../support/test.ts';
 import { Kiosk, MM_PER_PIXEL, TABLETS } from '../support/kiosk.ts';
-import { openSql } from '../../support/sql.ts';
+import { openSql } from '../../support/server/sql.ts';
 
 const test = base.extend<{ kiosk: Kiosk }>({
 	hasTouch: true,

@@ -1,6 +1,6 @@
 /** A portal whose service limits it: buyers read why, wait, and lose nothing. In set-up `remote` only. */
 import { test as base, type Page } from '@playwright/test';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 import { demoKey } from '../support/portal.ts';
 import { expect, freshNumber, ROUTER } from '../support/test.ts';
 

@@ -1,8 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { startTileSimulator } from '../../simulators/tiles.ts';
-import { PERTH_CENTRE, realBasemap } from '../../support/basemap.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { PERTH_CENTRE, realBasemap } from '../../support/pages/basemap.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 import { coloursOf, importRouters, placesOnMap, pullAbout } from '../support/map.ts';
 import { expect as impatient, test as base } from '../support/test.ts';
 

@@ -3,8 +3,8 @@ import { OPERATORS } from '../../simulators/facts.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
 import type { Script } from '../../simulators/script.ts';
-import { portalAddress } from '../../support/portal-address.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { portalAddress } from '../../support/billing/portal-address.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 import { expect, ROUTER, test } from '../support/test.ts';
 
 const NAMES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /** The venue's poster: what comes out of the printer, and what a camera reads off it. */
 import jsqr from 'jsqr';
 import type { Page } from '@playwright/test';
-import { readPixels } from '../../support/pixels.ts';
-import { openSql } from '../../support/sql.ts';
+import { readPixels } from '../../support/browsers/pixels.ts';
+import { openSql } from '../../support/server/sql.ts';
 import { expect, ROUTER, test } from '../support/test.ts';
 
 /** The function itself; some loaders put it one level deeper. */

@@ -3,7 +3,7 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
-import type { TestServer } from '../../support/server.ts';
+import type { TestServer } from '../../support/server/server.ts';
 import {
 	OFFLINE_ROUTER,
 	SHARED_ROUTER,

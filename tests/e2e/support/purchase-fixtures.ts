@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { handOver, HAND_OVER_ROUTER } from '../../support/hand-over.ts';
-import { buyAt, numberEnding, untilTitled } from '../../support/purchase.ts';
-import { cli, startServer, type TestServer } from '../../support/server.ts';
-import { openSql } from '../../support/sql.ts';
+import { handOver, HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
+import { buyAt, numberEnding, untilTitled } from '../../support/pages/purchase.ts';
+import { cli, startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql } from '../../support/server/sql.ts';
 import { ROUTER } from './test.ts';
 
 export interface PurchaseFixtures {

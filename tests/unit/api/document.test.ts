@@ -6,7 +6,7 @@ import type { ProblemCode } from '../../../src/lib/server/api/contract/problems.
 import { startPayment } from '../../../src/lib/server/api/routes/payments.ts';
 import { getRouter } from '../../../src/lib/server/api/routes/routers.ts';
 import { createSession } from '../../../src/lib/server/api/routes/sessions.ts';
-import { apiDocument, asJson, type Documented } from '../../support/document.ts';
+import { apiDocument, asJson, type Documented } from '../../support/api/document.ts';
 
 const HEADERS = {
 	'content-type': 'application/json; charset=utf-8',

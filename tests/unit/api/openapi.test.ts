@@ -5,8 +5,8 @@ import { openApiDocument } from '../../../src/lib/server/api/document/document.t
 import { EVENT_EXAMPLES } from '../../../src/lib/server/api/document/webhooks.ts';
 import { defineRoute } from '../../../src/lib/server/api/route.ts';
 import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
-import { ROUTES } from '../../support/routes.ts';
-import { asJson, at, createAjv, pointer, resolved } from '../../support/document.ts';
+import { ROUTES } from '../../support/api/routes.ts';
+import { asJson, at, createAjv, pointer, resolved } from '../../support/api/document.ts';
 
 const document = asJson(openApiDocument());
 const ajv = createAjv().addSchema(document, 'document');

@@ -9,7 +9,7 @@ import type { AirtelPortal } from '../../simulators/airtel/portal.ts';
 import { airtelProtocol } from '../../simulators/airtel.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import type { CallbackScript, Script } from '../../simulators/script.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 const PHONE = '+256700000001';
 const http = createOperatorHttp({ timeoutMs: 300 });

@@ -14,7 +14,7 @@ import {
 	receiver,
 	simulator,
 	useMpesa
-} from '../../support/mpesa.ts';
+} from '../../support/billing/mpesa.ts';
 
 useMpesa();
 

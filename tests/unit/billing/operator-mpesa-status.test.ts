@@ -10,7 +10,7 @@ import {
 	request,
 	simulator,
 	useMpesa
-} from '../../support/mpesa.ts';
+} from '../../support/billing/mpesa.ts';
 
 useMpesa();
 

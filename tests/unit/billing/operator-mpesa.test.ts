@@ -12,7 +12,7 @@ import {
 	simulator,
 	start,
 	useMpesa
-} from '../../support/mpesa.ts';
+} from '../../support/billing/mpesa.ts';
 
 useMpesa();
 

@@ -17,7 +17,7 @@ import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { pawapay } from '../../simulators/pawapay.ts';
 import type { Script } from '../../simulators/script.ts';
-import { startReceiver, type Received, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Received, type Receiver } from '../../support/api/receiver.ts';
 
 const CALLBACKS = '/callbacks/pawapay/token';
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { drawLogo } from '#lib/server/owner/branding/logo.ts';
-import { pngOf, strangePngs, SVG } from '../../support/logos.ts';
+import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
 
 const MARKER = 'secret place';
 const plain = (width: number, height: number) =>

@@ -7,7 +7,7 @@ import {
 	keyMode
 } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import { wifiPassword, purchaseToken, PURCHASE_TOKEN_PATTERN } from '../../../src/lib/server/platform/ids.ts';
-import { PASSWORD } from '../../support/wire.ts';
+import { PASSWORD } from '../../support/api/wire.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

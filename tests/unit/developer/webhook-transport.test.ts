@@ -6,7 +6,7 @@ import {
 	createTransport,
 	type Outcome
 } from '../../../src/lib/server/developer/webhooks/transport/transport.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { NotAnArchive, readArchive } from '../../../src/lib/server/map/basemap.ts';
-import { makeArchive, type ArchiveFaults } from '../../support/basemap.ts';
+import { makeArchive, type ArchiveFaults } from '../../support/pages/basemap.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-pmtiles-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

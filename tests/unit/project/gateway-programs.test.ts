@@ -1,6 +1,6 @@
 /** What `npm run test:gateways` does about programs and rights that are not there: it never goes on without them. */
 import { describe, expect, it } from 'vitest';
-import { ensureGatewayPrograms } from '../../support/gateway-programs.js';
+import { ensureGatewayPrograms } from '../../support/runner/gateway-programs.js';
 
 /** A machine on which apt-get brings what it can. */
 function machine(state: { isRoot: boolean; hasApt?: boolean; lacks: string[]; unknown?: string[] }) {

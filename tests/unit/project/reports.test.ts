@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPlaywright, readVitest } from '../../support/reports.js';
+import { readPlaywright, readVitest } from '../../support/runner/reports.js';
 
 const file = (status: string, ...tests: string[]) => ({
 	name: 'a.test.ts',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isInstalled, run } from '../../../src/cli/bootstrap.js';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { mtn } from '../../simulators/mtn.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 /**
  * The npm package `mtn-momo` 2.0.0, which others wrote against MTN's own sandbox, works against the simulated one. It

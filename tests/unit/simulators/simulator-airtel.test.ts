@@ -10,7 +10,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { airtelProtocol } from '../../simulators/airtel.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
-import { startReceiver } from '../../support/receiver.ts';
+import { startReceiver } from '../../support/api/receiver.ts';
 
 let simulator: Simulator;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { mpesa } from '../../simulators/mpesa.ts';
-import { startReceiver, type Received, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Received, type Receiver } from '../../support/api/receiver.ts';
 
 let simulator: Simulator;
 let receiver: Receiver;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { mtn } from '../../simulators/mtn.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 /** The simulated MTN MoMo as any client sees it: over HTTP, with nothing of ours in between. */
 let simulator: Simulator;

@@ -3,7 +3,7 @@ import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { pawapay } from '../../simulators/pawapay.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 type Json = Record<string, unknown>;
 

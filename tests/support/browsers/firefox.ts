@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFirefox, MISSING } from './engines.js';
+import { findFirefox, MISSING } from '../runner/engines.js';
 import type { Window, WindowOptions } from './window.ts';
 
 const limitMs = 60_000;

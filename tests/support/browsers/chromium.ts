@@ -1,6 +1,6 @@
 /** The Chromium that the whole browser suite runs in, through Playwright. */
 import { chromium } from '@playwright/test';
-import { ensureBrowser } from './browser.js';
+import { ensureBrowser } from '../runner/browser.js';
 import type { Window, WindowOptions } from './window.ts';
 
 export async function openChromium({ script, width, height }: WindowOptions): Promise<Window> {

@@ -1,6 +1,6 @@
 /** A browser with cookies and forms but without script: every page must work in it. */
-import { eventually, type Fixture } from './fixture.ts';
-import type { TestServer } from './server.ts';
+import { eventually, type Fixture } from '../server/fixture.ts';
+import type { TestServer } from '../server/server.ts';
 
 export interface Page {
 	status: number;

@@ -23,7 +23,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { canInstall, install } from './apt.js';
+import { canInstall, install } from '../runner/apt.js';
 import { freePort } from './ports.ts';
 
 const startLimitMs = 30_000;

@@ -1,20 +1,20 @@
 /** The adapter of M-Pesa Express beside a simulated Daraja, with one clock for both. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { createLog } from '../../src/lib/server/platform/log.ts';
-import { configureOperators } from '../../src/lib/server/billing/operators/configure.ts';
-import { createOperatorHttp, type OperatorHttp } from '../../src/lib/server/billing/operators/http.ts';
+import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
+import { createOperatorHttp, type OperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
 import type {
 	AttemptReference,
 	CallbackClaim,
 	OperatorAdapter,
 	PaymentRequest,
 	RawCallback
-} from '../../src/lib/server/billing/operators/operator.ts';
-import { startSimulator, type Simulator } from '../simulators/frame.ts';
-import { mpesa } from '../simulators/mpesa.ts';
-import type { Script } from '../simulators/script.ts';
-import { startReceiver, type Receiver } from './receiver.ts';
+} from '../../../src/lib/server/billing/operators/operator.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { mpesa } from '../../simulators/mpesa.ts';
+import type { Script } from '../../simulators/script.ts';
+import { startReceiver, type Receiver } from '../api/receiver.ts';
 
 export const INSTALLATION = {
 	mode: 'sandbox',

@@ -1,11 +1,11 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import type { Plan } from '../../src/lib/server/developer/api-keys/api-keys.ts';
-import { generateKey, keyHint, type KeyMode } from '../../src/lib/server/developer/api-keys/key-format.ts';
-import type { Role, Scope } from '../../src/lib/server/api/contract/scopes.ts';
-import { sha256 } from '../../src/lib/server/platform/secrets.ts';
-import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from './api.ts';
+import type { Plan } from '../../../src/lib/server/developer/api-keys/api-keys.ts';
+import { generateKey, keyHint, type KeyMode } from '../../../src/lib/server/developer/api-keys/key-format.ts';
+import type { Role, Scope } from '../../../src/lib/server/api/contract/scopes.ts';
+import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from '../api/api.ts';
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
 import { openSql, type Sql } from './sql.ts';
 

@@ -1,10 +1,10 @@
 /** Moves a server's clock minute by minute while some gateways respond and others do not. */
-import { systemClock, type Clock } from '../../src/lib/server/platform/clock.ts';
-import { openDatabase } from '../../src/lib/server/db/database.ts';
-import { createGateways } from '../../src/lib/server/gateways/gateways.ts';
-import type { StatusUpdate } from '../../src/lib/server/gateways/health/record-status.ts';
-import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
-import { eventually, SECRET, type Fixture } from './fixture.ts';
+import { systemClock, type Clock } from '../../../src/lib/server/platform/clock.ts';
+import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
+import type { StatusUpdate } from '../../../src/lib/server/gateways/health/record-status.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 
 export const minute = 60_000;
 

@@ -1,6 +1,6 @@
 /** Steps of a buyer on the splash page. */
 import { expect } from 'vitest';
-import { numberEnding } from './api.ts';
+import { numberEnding } from '../api/api.ts';
 import { fieldValue, type Browsing, type Fields, type Page } from './browsing.ts';
 
 /** The form of that page, filled in for an hour: where it goes, and what it sends. */

@@ -1,14 +1,14 @@
 /** A network lab with Airtill: the built server on the router, openNDS with our configuration, and buyers. */
 import { chromium, type Browser, type Page } from '@playwright/test';
 import { fileURLToPath } from 'node:url';
-import { ensureBrowser } from './browser.js';
-import { numberEnding } from './api.ts';
-import { registerGateway, type Registered } from './gateways.ts';
-import { cli, startServer, type TestServer } from './server.ts';
+import { ensureBrowser } from '../runner/browser.js';
+import { numberEnding } from '../api/api.ts';
+import { registerGateway, type Registered } from '../gateways/gateways.ts';
+import { cli, startServer, type TestServer } from '../server/server.ts';
 import { ROUTER_ADDRESS, startNetworkLab, until, type Device, type NetworkLab } from './network-lab.ts';
-import { openSql, type Sql } from './sql.ts';
+import { openSql, type Sql } from '../server/sql.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PORT = 3000;
 const pageLimitMs = 30_000;
 /** What phones look for the internet with. */

@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { openApiDocument } from '../../src/lib/server/api/document/document.ts';
+import { openApiDocument } from '../../../src/lib/server/api/document/document.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

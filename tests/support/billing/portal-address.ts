@@ -1,4 +1,4 @@
-import { cli, type TestServer } from './server.ts';
+import { cli, type TestServer } from '../server/server.ts';
 
 /** The address that doctor says must be entered in the operator's portal. */
 export async function portalAddress(server: TestServer, id: string): Promise<string> {

@@ -8,8 +8,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
-import { freePort } from './ports.ts';
+import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
+import { freePort } from '../server/ports.ts';
 
 /** Where Debian keeps it: a copy is changed, never this. */
 const DEBIAN = '/etc/freeradius/3.0';

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { SetupError, root, run } from '../../src/cli/bootstrap.js';
+import { SetupError, root, run } from '../../../src/cli/bootstrap.js';
 import { canInstall, install } from './apt.js';
 
 const downloadLimitMs = 3 * 60_000;

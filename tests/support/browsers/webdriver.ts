@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findWebKit, MISSING } from './engines.js';
-import { freePort } from './ports.ts';
+import { findWebKit, MISSING } from '../runner/engines.js';
+import { freePort } from '../server/ports.ts';
 import type { Window, WindowOptions } from './window.ts';
 
 const startLimitMs = 30_000;

@@ -2,16 +2,16 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { z } from 'zod';
-import { webhookEvents, type EventName } from '../../src/lib/server/api/contract/events.ts';
-import { webhookEndpoint } from '../../src/lib/server/api/contract/schemas.ts';
-import { openDatabase, type Database } from '../../src/lib/server/db/database.ts';
-import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
-import { createJobs } from '../../src/lib/server/jobs/jobs.ts';
-import { createLog } from '../../src/lib/server/platform/log.ts';
-import { createWebhooks, type Webhooks } from '../../src/lib/server/developer/webhooks/webhooks.ts';
+import { webhookEvents, type EventName } from '../../../src/lib/server/api/contract/events.ts';
+import { webhookEndpoint } from '../../../src/lib/server/api/contract/schemas.ts';
+import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { createJobs } from '../../../src/lib/server/jobs/jobs.ts';
+import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { createWebhooks, type Webhooks } from '../../../src/lib/server/developer/webhooks/webhooks.ts';
 import type { Api } from './api.ts';
 import { startReceiver, type Received, type Receiver } from './receiver.ts';
-import { eventually, SECRET, type Fixture } from './fixture.ts';
+import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 
 export type Registered = z.output<typeof webhookEndpoint>;
 

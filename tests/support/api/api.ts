@@ -1,6 +1,12 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { payment, problem, router, routerList, session } from '../../src/lib/server/api/contract/schemas.ts';
+import {
+	payment,
+	problem,
+	router,
+	routerList,
+	session
+} from '../../../src/lib/server/api/contract/schemas.ts';
 import { assertContract } from './contract-assertions.ts';
 
 export type Problem = z.output<typeof problem> & Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { startGateway } from '../simulators/gateway/gateway.ts';
+import { startGateway } from '../../simulators/gateway/gateway.ts';
 import { registerGateway } from './gateways.ts';
-import type { TestServer } from './server.ts';
+import type { TestServer } from '../server/server.ts';
 
 /** Not the one at which the tests buy: what is bought there stays the Wi-Fi's own password. */
 export const HAND_OVER_ROUTER = 4;

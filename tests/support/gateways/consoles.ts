@@ -1,13 +1,13 @@
 /** Gateways that are told who may be online, registered by the command line, with devices that buy through the portal. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { sha256 } from '../../src/lib/server/platform/secrets.ts';
-import { startRouterOs, type RouterOs } from '../simulators/gateway/routeros.ts';
-import { startUniFi, type UniFiConsole } from '../simulators/gateway/unifi-console.ts';
-import { browse, type Browsing } from './browsing.ts';
-import { buyHourOn } from './splash.ts';
-import { cli } from './server.ts';
-import { eventually, type Fixture } from './fixture.ts';
+import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { startRouterOs, type RouterOs } from '../../simulators/gateway/routeros.ts';
+import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
+import { browse, type Browsing } from '../pages/browsing.ts';
+import { buyHourOn } from '../pages/splash.ts';
+import { cli } from '../server/server.ts';
+import { eventually, type Fixture } from '../server/fixture.ts';
 
 export const UNIFI_KEY = 'obviously-fake-api-key';
 export const ROUTER_OS = { user: 'airtill', password: 'obviously-fake-password' };

@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from './ports.ts';
 import { createDatabaseOn } from './postgres.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const entry = path.join(root, 'src/server.js');
 const built = path.join(root, 'build/handler.js');
-const clock = path.join(root, 'tests/support/movable-clock.js');
+const clock = path.join(root, 'tests/support/server/movable-clock.js');
 
 const readyLimitMs = 30_000;
 const readyPollMs = 25;

@@ -1,11 +1,11 @@
 /** Registers a gateway by the command line, as an operator does, and reads what it prints. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ConfigPart } from '../../src/lib/server/gateways/gateway.ts';
-import type { Kind } from '../simulators/gateway/gateway.ts';
-import type { AccessKind } from '../../src/lib/domain/access-kind.ts';
-import { cli, type TestServer } from './server.ts';
-import type { Fixture } from './fixture.ts';
+import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
+import type { Kind } from '../../simulators/gateway/gateway.ts';
+import type { AccessKind } from '../../../src/lib/domain/access-kind.ts';
+import { cli, type TestServer } from '../server/server.ts';
+import type { Fixture } from '../server/fixture.ts';
 
 export interface Registered {
 	name: string;

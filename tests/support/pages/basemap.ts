@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const PERTH = fileURLToPath(new URL('../../../shared/data/perth-basemap.pmtiles', import.meta.url));
+const PERTH = fileURLToPath(new URL('../../../../shared/data/perth-basemap.pmtiles', import.meta.url));
 
 /** A real city extract; null where this clone has no data folder beside it. */
 export const realBasemap = (): string | null => (existsSync(PERTH) ? PERTH : null);

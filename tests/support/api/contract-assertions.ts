@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { PROBLEMS } from '../../src/lib/server/api/contract/problems.ts';
-import { problem as problemSchema } from '../../src/lib/server/api/contract/schemas.ts';
-import { COMMON_ERRORS } from '../../src/lib/server/api/route.ts';
+import { PROBLEMS } from '../../../src/lib/server/api/contract/problems.ts';
+import { problem as problemSchema } from '../../../src/lib/server/api/contract/schemas.ts';
+import { COMMON_ERRORS } from '../../../src/lib/server/api/route.ts';
 import { apiDocument } from './document.ts';
 import { ROUTES, type TestRoute } from './routes.ts';
 import {
@@ -139,7 +139,7 @@ function assertSuccess(
 	if (!isRepeated(status, route)) expect(status, what).toBe(route.status);
 	route.response?.parse(body);
 	const shape = BODY_OF[route.operationId];
-	if (!shape) throw new Error(`tests/support/wire.ts does not know ${route.operationId}`);
+	if (!shape) throw new Error(`tests/support/api/wire.ts does not know ${route.operationId}`);
 	exactFields(body, FIELDS[shape], what);
 	for (const [name, inside] of Object.entries(INSIDE[shape] ?? {})) {
 		const value = (Object(body) as Record<string, unknown>)[name];
