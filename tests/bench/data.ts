@@ -1,5 +1,5 @@
 /** Test data for benchmarks: routers at random locations and settled payments. */
-import { openSql } from '../support/sql.ts';
+import { openSql } from '../support/server/sql.ts';
 
 const CENTRE = { lat: 0.3476, lon: 32.5825 };
 /** A square of about 200 km: 100,000 routers give about eight within a kilometre of any point. */

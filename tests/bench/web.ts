@@ -10,10 +10,10 @@ import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser } from '@playwright/test';
-import { handOver } from '../support/hand-over.ts';
-import { ensureBrowser } from '../support/browser.js';
-import { firstAnswer } from '../support/first-answer.ts';
-import { startServer } from '../support/server.ts';
+import { handOver } from '../support/gateways/hand-over.ts';
+import { ensureBrowser } from '../support/runner/browser.js';
+import { firstAnswer } from '../support/pages/first-answer.ts';
+import { startServer } from '../support/server/server.ts';
 import { startBareForm } from './bare-form.ts';
 
 const GOAL_MS = 750;

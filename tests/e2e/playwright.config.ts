@@ -21,7 +21,7 @@ const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;
 /** `npm test` repeats only the purchase on PostgreSQL and with a remote API; `npm test -- --all` repeats all pages. */
 const REPEATED = process.env['AIRTILL_TEST_ALL'] ? ['*.spec.ts'] : ['buy.spec.ts', 'no-script.spec.ts'];
 
-/** Each spec starts its own servers (tests/support/server.ts). `npm test` sets the path of the browser. */
+/** Each spec starts its own servers (tests/support/server/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({
 	testDir: '.',
 	outputDir: `${output}/e2e`,

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
-import { numberEnding } from '../support/api.ts';
-import { assertContract, type ReceivedResponse } from '../support/contract-assertions.ts';
-import type { Fixture } from '../support/fixture.ts';
+import { numberEnding } from '../support/api/api.ts';
+import { assertContract, type ReceivedResponse } from '../support/api/contract-assertions.ts';
+import type { Fixture } from '../support/server/fixture.ts';
 import type { WildRequest } from './requests.ts';
 import type { Placeholder } from './values.ts';
 

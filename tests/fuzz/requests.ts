@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ROUTES, type TestRoute } from '../support/routes.ts';
+import { ROUTES, type TestRoute } from '../support/api/routes.ts';
 import { FIELDS, nastyJson, nastyText, PARAMETERS, percentEncoded, placeholder } from './values.ts';
 
 /**

@@ -6,9 +6,9 @@
  */
 import process from 'node:process';
 import { SetupError, ensureBuilt, ensureInstalled, root } from '../../src/cli/bootstrap.js';
-import { ensureGatewayPrograms } from '../support/gateway-programs.js';
-import { until, type Device } from '../support/network-lab.ts';
-import { PROBE, startHotspotLab, type HotspotLab } from '../support/hotspot-lab.ts';
+import { ensureGatewayPrograms } from '../support/runner/gateway-programs.js';
+import { until, type Device } from '../support/lab/network-lab.ts';
+import { PROBE, startHotspotLab, type HotspotLab } from '../support/lab/hotspot-lab.ts';
 
 const say = (what: string) => console.log(what);
 const seen = (what: string) => console.log(`    the phone sees: ${what}`);

@@ -8,12 +8,12 @@ import { createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config/config.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import { startNas, type Asked, type StandInNas } from '../simulators/radius-nas.ts';
-import { numberEnding } from '../support/api.ts';
-import { browse, fieldValue } from '../support/browsing.ts';
-import { COA_ADDRESS, startFreeRadius } from '../support/freeradius.ts';
-import { registerRadius, type RadiusGateway } from '../support/gateways.ts';
-import { radiusCalls, type RadiusCalls } from '../support/radius-calls.ts';
-import { eventually, useFixture } from '../support/fixture.ts';
+import { numberEnding } from '../support/api/api.ts';
+import { browse, fieldValue } from '../support/pages/browsing.ts';
+import { COA_ADDRESS, startFreeRadius } from '../support/lab/freeradius.ts';
+import { registerRadius, type RadiusGateway } from '../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusCalls } from '../support/gateways/radius-calls.ts';
+import { eventually, useFixture } from '../support/server/fixture.ts';
 
 const ROUTER = 3;
 const SECRET_OF_NAS = 'a-secret-of-this-nas';

@@ -8,7 +8,7 @@ import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guards } from '../../src/lib/server/gateways/opennds/firewall-guard.ts';
 import { portalAddress } from '../../src/lib/server/gateways/captive-sessions/portal-address.ts';
-import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/network-lab.ts';
+import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/lab/network-lab.ts';
 
 const PORTAL = 'http://203.0.113.80:8080';
 const PORTAL_SAYS = 'This is the portal.';

@@ -14,7 +14,7 @@ import {
 	until,
 	type Device,
 	type NetworkLab
-} from '../support/network-lab.ts';
+} from '../support/lab/network-lab.ts';
 
 const IPV6_INTERNET = 'http://[2001:db8:80::80]/';
 const GUARD = '/etc/opennds/airtill-guard.sh';

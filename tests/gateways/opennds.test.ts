@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { INTERNET_SAYS, until, type Device } from '../support/network-lab.ts';
-import { PROBE, startHotspotLab, type HotspotLab } from '../support/hotspot-lab.ts';
+import { INTERNET_SAYS, until, type Device } from '../support/lab/network-lab.ts';
+import { PROBE, startHotspotLab, type HotspotLab } from '../support/lab/hotspot-lab.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const MINUTE_MS = 60_000;

@@ -12,9 +12,9 @@ import {
 	type FreeRadius,
 	type Nas,
 	type Reply
-} from '../support/freeradius.ts';
-import { printedConfig, registerRadius, type RadiusGateway } from '../support/gateways.ts';
-import { eventually, SECRET, useFixture } from '../support/fixture.ts';
+} from '../support/lab/freeradius.ts';
+import { printedConfig, registerRadius, type RadiusGateway } from '../support/gateways/gateways.ts';
+import { eventually, SECRET, useFixture } from '../support/server/fixture.ts';
 
 const HOTSPOT = { router: 3, address: '127.0.0.2' };
 const ENTERPRISE = { router: 4, address: '127.0.0.3' };

@@ -1,8 +1,8 @@
 /** The model: what each buyer has done and been told. What they are owed follows from it and from the operator's books. */
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
-import type { Receiver } from '../support/receiver.ts';
-import type { Fixture } from '../support/fixture.ts';
+import type { Receiver } from '../support/api/receiver.ts';
+import type { Fixture } from '../support/server/fixture.ts';
 import type { Clocks } from '../torture/time.ts';
 import type { TorturedOperator } from '../torture/operators.ts';
 

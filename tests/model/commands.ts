@@ -1,7 +1,7 @@
 /** What buyers, operators, networks, clocks and administrators do. Each checks what must be true at that moment. */
 import fc from 'fast-check';
 import type { CallbackScript } from '../simulators/script.ts';
-import type { Answer } from '../support/api.ts';
+import type { Answer } from '../support/api/api.ts';
 import { sequence } from '../support/random.ts';
 import { randomScript } from '../torture/scripts.ts';
 import { advance, untilQuiet } from '../torture/time.ts';

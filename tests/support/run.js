@@ -20,10 +20,10 @@ import {
 	root,
 	run
 } from '../../src/cli/bootstrap.js';
-import { ensureBrowser } from './browser.js';
-import { ensureEngines } from './engines.js';
-import { ensureGatewayPrograms } from './gateway-programs.js';
-import { readPlaywright, readVitest } from './reports.js';
+import { ensureBrowser } from './runner/browser.js';
+import { ensureEngines } from './runner/engines.js';
+import { ensureGatewayPrograms } from './runner/gateway-programs.js';
+import { readPlaywright, readVitest } from './runner/reports.js';
 
 const parts = ['unit', 'api', 'gateways', 'e2e'];
 const runnerLimitMs = 60 * 60_000;
@@ -35,7 +35,7 @@ const filter = words.join(' ');
 const isWanted = (/** @type {string} */ name) => part === '' || part === name;
 if (process.argv.includes('--all')) process.env['AIRTILL_TEST_ALL'] = '1';
 
-/** @type {import('./reports.js').Counts} */
+/** @type {import('./runner/reports.js').Counts} */
 const total = { passed: 0, failed: 0, skipped: [], files: [] };
 /** @type {string[]} printed above the last line */
 const remarks = [];
@@ -103,7 +103,7 @@ async function runPlaywright() {
  * counts as one failure.
  * @param {string} name
  * @param {string} report path of the report that the runner writes
- * @param {(text: string) => import('./reports.js').Counts} read
+ * @param {(text: string) => import('./runner/reports.js').Counts} read
  * @param {string} script
  * @param {string[]} args
  * @param {Record<string, string>} [env]

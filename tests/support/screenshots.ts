@@ -8,9 +8,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
-import { BUYING, inLanguage, KIOSK, MAIN, OWNING, visit, type Place } from '../e2e/pages.ts';
-import { startPurchaseFixtures } from '../e2e/purchase-fixtures.ts';
-import { ensureBrowser } from './browser.js';
+import { BUYING, inLanguage, KIOSK, MAIN, OWNING, visit, type Place } from '../e2e/support/pages.ts';
+import { startPurchaseFixtures } from '../e2e/support/purchase-fixtures.ts';
+import { ensureBrowser } from './runner/browser.js';
 
 const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const PHONE = { width: 360, height: 640 };
@@ -22,7 +22,7 @@ const GAP = 24;
 type Theme = 'light' | 'dark';
 
 interface Shot {
-	/** Name of the page in tests/e2e/pages.ts. */
+	/** Name of the page in tests/e2e/support/pages.ts. */
 	page: string;
 	size?: typeof PHONE;
 	theme?: Theme;

@@ -1,6 +1,6 @@
 /** What the owner's page says against what the operator has: the money that it took and kept for granted time. */
 import { toMajor } from '../../src/lib/domain/money.ts';
-import type { Sql } from '../support/sql.ts';
+import type { Sql } from '../support/server/sql.ts';
 import type { Client } from './client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

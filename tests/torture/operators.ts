@@ -3,8 +3,8 @@ import { OPERATORS as FACTS, type OperatorFacts } from '../simulators/facts.ts';
 import type { Protocol, Simulator } from '../simulators/frame.ts';
 import { PROTOCOLS } from '../simulators/protocols.ts';
 import type { CallbackScript } from '../simulators/script.ts';
-import { portalAddress } from '../support/portal-address.ts';
-import type { TestServer } from '../support/server.ts';
+import { portalAddress } from '../support/billing/portal-address.ts';
+import type { TestServer } from '../support/server/server.ts';
 
 export interface TorturedOperator {
 	/** The id of our adapter. */

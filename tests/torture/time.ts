@@ -1,8 +1,8 @@
 /** Moves the clocks of the server and of the operator, together. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Simulator } from '../simulators/frame.ts';
-import type { TestServer } from '../support/server.ts';
-import type { Sql } from '../support/sql.ts';
+import type { TestServer } from '../support/server/server.ts';
+import type { Sql } from '../support/server/sql.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,6 @@
 /**
  * The script of every page that is not hydrated. It enhances pages that work without it and takes texts from
- * their data attributes. tests/e2e/budgets.spec.ts limits its size.
+ * their data attributes. tests/e2e/browsers/budgets.spec.ts limits its size.
  */
 import { copy, print, share } from './buttons.ts';
 import { countDown } from './countdown.ts';

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
-import { startPostgres } from '../../support/postgres.ts';
-import { startReceiver, type Receiver } from '../../support/receiver.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { openSql } from '../../support/sql.ts';
+import { startPostgres } from '../../support/server/postgres.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql } from '../../support/server/sql.ts';
 import { expect, test as base } from './test.ts';
 
 /** An installation whose developer area is under test, with a program that takes its webhooks in. */

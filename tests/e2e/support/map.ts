@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { cli, type TestServer } from '../../support/server.ts';
+import { cli, type TestServer } from '../../support/server/server.ts';
 
 /** Imports so many routers around a position, spread evenly over a circle, always the same ones. */
 export async function importRouters(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startPostgres } from '../../support/postgres.ts';
-import { cli, startServer, type TestServer } from '../../support/server.ts';
+import { startPostgres } from '../../support/server/postgres.ts';
+import { cli, startServer, type TestServer } from '../../support/server/server.ts';
 
 /**
  * How the portal reaches its API, and which database is below. The browser suite passes in all of them:

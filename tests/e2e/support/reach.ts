@@ -1,4 +1,4 @@
-import { startPurchaseFixtures, type PurchaseFixtures } from '../purchase-fixtures.ts';
+import { startPurchaseFixtures, type PurchaseFixtures } from './purchase-fixtures.ts';
 import { test as base } from './test.ts';
 
 /** An installation with a purchase in each state; nothing moves its clock after that. */

@@ -1,0 +1,195 @@
+/** Grants at routers with several gateways, and at gateways that answer late or were away for long. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RouterOs } from '../../simulators/gateway/routeros.ts';
+import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+
+import { browse } from '../../support/pages/browsing.ts';
+import { hourOn } from '../../support/pages/splash.ts';
+import {
+	buyAtUniFi,
+	connectRouterOs,
+	connectUniFi,
+	newMac,
+	UNIFI_ROUTER,
+	unifiEntry,
+	visitOf
+} from '../../support/gateways/consoles.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** The lease of a job, and its next run. */
+const LEASE = 16_000;
+const ACTIONS = /^POST .*\/actions$/;
+
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
+	const fixture = useFixture({ database: kind });
+	let unifi: UniFiConsole;
+	let hotspot: RouterOs;
+	let other: RouterOs;
+
+	beforeAll(async () => {
+		unifi = await connectUniFi(fixture());
+		// The same router has another gateway, whose users are told.
+		other = await connectRouterOs(fixture(), 'beside', UNIFI_ROUTER);
+		hotspot = await connectRouterOs(fixture());
+	});
+	afterEach(() => {
+		for (const gateway of [unifi, other, hotspot]) gateway.heal();
+	});
+	afterAll(() => Promise.all([unifi.stop(), other.stop(), hotspot.stop()]));
+
+	const statusOf = async (id: number) =>
+		(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
+	const becomes = (id: number, status: Session['status']) =>
+		eventually(`session ${id} is ${status}`, async () => (await statusOf(id)) === status);
+	const grantOf = async (id: number, macs: 'device' | 'user') => {
+		const is = macs === 'device' ? 'is not null' : 'is null';
+		const [row] = await fixture().sql.all(
+			`select * from grants where pass_id = ? and mac ${is} order by id`,
+			id
+		);
+		return row ?? {};
+	};
+	const end = async (id: number) =>
+		expect((await fixture().admin.send('DELETE', `/v1/sessions/${id}`)).status).toBe(200);
+
+	it('starts the time at the gateway of the buyer’s device, and refunds it otherwise', async () => {
+		const mac = newMac();
+		unifi.join(mac);
+		unifi.fail('down');
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
+		await eventually('the other gateway has the user', async () => other.user(`s${sessionId}`) !== null);
+		await eventually('that is noted', async () => (await grantOf(sessionId, 'user'))['state'] === 'granted');
+		expect(await statusOf(sessionId)).toBe('activating');
+		unifi.heal();
+		await becomes(sessionId, 'active');
+		expect(unifi.isIn(mac)).toBe(true);
+
+		const late = newMac();
+		unifi.join(late);
+		unifi.fail('down');
+		const lost = await buyAtUniFi(fixture(), late);
+		await eventually('that user is there', async () => other.user(`s${lost.sessionId}`) !== null);
+		await fixture().server.advance(11 * MINUTE);
+		await becomes(lost.sessionId, 'cancelled');
+		await eventually('the user is gone', async () => other.user(`s${lost.sessionId}`) === null);
+		const [payment] = await fixture().sql.all('select * from payments where session_id = ?', lost.sessionId);
+		expect(payment).toMatchObject({ refund_reason: 'provisioning_failed' });
+	});
+
+	it('sells nothing at an unresponsive gateway, although its router has another one', async () => {
+		const page = await browse(fixture().server.url).get(unifiEntry(newMac()));
+		const { action, fields } = hourOn(page);
+		const silence = (at: number | null) =>
+			fixture().sql.run(`update gateways set unresponsive_since = ? where name = 'console'`, at);
+		await silence(fixture().server.now());
+		const before = await fixture().sql.count('select count(*) from sessions');
+		const person = browse(fixture().server.url);
+		expect((await person.get(action)).html).toContain('This Wi‑Fi is offline');
+		expect((await person.post(action, fields)).html).toContain('This Wi‑Fi is offline');
+		expect(await fixture().sql.count('select count(*) from sessions')).toBe(before);
+
+		await silence(null);
+		const bought = await person.post(action, fields);
+		expect(bought.path).toMatch(/^\/s\//);
+		// The same form again leads to what it bought, also when the gateway is silent by then.
+		await silence(fixture().server.now());
+		expect((await person.post(action, fields)).path).toBe(bought.path);
+		await silence(null);
+	});
+
+	it('revokes a grant of a process that died, carried out after the end', async () => {
+		const { server } = fixture();
+		const mac = newMac();
+		unifi.join(mac);
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
+		await eventually('the grant is on its way', async () => unifi.held === 1);
+		await server.kill('SIGKILL');
+		await server.restart();
+		await server.advance(LEASE);
+		await becomes(sessionId, 'active');
+		expect(unifi.held).toBe(1);
+		await end(sessionId);
+		await eventually('it was put out', async () => !unifi.isIn(mac));
+		await unifi.release();
+		expect(unifi.isIn(mac)).toBe(true);
+		await server.advance(MINUTE);
+		await eventually('it is put out again', async () => !unifi.isIn(mac));
+	});
+
+	it('revokes a grant that is carried out after a later one and after the end', async () => {
+		const mac = newMac();
+		unifi.join(mac);
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
+		await eventually('the grant is on its way', async () => unifi.held === 1);
+		// Nobody heard an answer, so it is asked for again.
+		await becomes(sessionId, 'active');
+		expect(unifi.held).toBe(1);
+		await end(sessionId);
+		await eventually('it was put out', async () => !unifi.isIn(mac));
+		await unifi.release();
+		expect(unifi.isIn(mac)).toBe(true);
+		await fixture().server.advance(MINUTE);
+		await eventually('it is put out again', async () => !unifi.isIn(mac));
+		await eventually(
+			'that is noted',
+			async () => (await grantOf(sessionId, 'device'))['state'] === 'revoked'
+		);
+	});
+
+	it('disconnects a device that comes back, if it was requested again when it ended', async () => {
+		const { server } = fixture();
+		const mac = newMac();
+		unifi.join(mac);
+		const { path, person, sessionId } = await buyAtUniFi(fixture(), mac);
+		await becomes(sessionId, 'active');
+		unifi.fail('held', { match: ACTIONS, times: 1 });
+		const again = async () => person.get(`${path}?visit=${await visitOf(person, mac)}`);
+		await again();
+		await eventually('it is being told', async () => unifi.held === 1);
+		// What is told at this moment does not count any more.
+		await again();
+		expect((await grantOf(sessionId, 'device'))['requested_end_at']).toBeNull();
+		await end(sessionId);
+		unifi.leave(mac);
+		await unifi.release();
+		const { id } = await grantOf(sessionId, 'device');
+		const isDone = () =>
+			eventually('nothing is done about it now', async () => {
+				const busy = `select count(*) from jobs where kind = 'access.grant' and subject_id = ?
+					and (lease_until > 0 or run_at <= ?)`;
+				return (await fixture().sql.count(busy, Number(id), server.now() + 1_000)) === 0;
+			});
+		await isDone();
+		await server.advance(5 * MINUTE);
+		await isDone();
+		unifi.join(mac);
+		expect(unifi.isIn(mac)).toBe(true);
+		await server.advance(2 * MINUTE);
+		await eventually('it is put out', async () => !unifi.isIn(mac));
+	});
+
+	it('removes a user from a router that did not respond for days', async () => {
+		const { api, server } = fixture();
+		const session = await api.createSession({ router_id: 4, phone: numberEnding('008') });
+		await api.getPayment((await api.pay(session)).id, 20);
+		await becomes(session.id, 'active');
+		hotspot.fail('down');
+		await end(session.id);
+		const tries = async () => Number((await grantOf(session.id, 'user'))['attempts']);
+		await eventually('it was tried', async () => (await tries()) > 0);
+		for (const ms of [30 * HOUR, 100 * HOUR]) {
+			const before = await tries();
+			await server.advance(ms);
+			await eventually('it is tried still', async () => (await tries()) > before);
+		}
+		expect(hotspot.user(`s${session.id}`)).not.toBeNull();
+		hotspot.heal();
+		await server.advance(HOUR);
+		await eventually('the user is gone', async () => hotspot.user(`s${session.id}`) === null);
+	});
+});

@@ -1,0 +1,386 @@
+/** The limits of section 4, as the installation has them by default: per key and minute, exact, on every answer. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApi, orderOf, type Answer, type Api } from '../../support/api/api.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
+
+const minute = 60_000;
+
+/** Empty is unset: what counts is what the configuration says when nobody sets anything. */
+const DEFAULTS = {
+	RATE_LIMIT_DEFAULT: '',
+	RATE_LIMIT_ENTERPRISE: '',
+	RATE_LIMIT_PORTAL: '',
+	RATE_LIMIT_FAILED_KEYS: ''
+};
+
+const LIMIT_HEADERS = [
+	'ratelimit-policy',
+	'ratelimit',
+	'x-ratelimit-limit',
+	'x-ratelimit-remaining',
+	'x-ratelimit-reset'
+];
+
+const limitsOf = ({ headers }: Answer) => LIMIT_HEADERS.map((name) => headers.get(name));
+const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+
+/** So many requests, `atOnce` of them under way at a time; the answers in the order of asking. */
+async function ask(apis: Api[], count: number, path = '/v1/routers/1', atOnce = 25): Promise<Answer[]> {
+	const answers: Answer[] = [];
+	let asked = 0;
+	await Promise.all(
+		Array.from({ length: atOnce }, async () => {
+			while (asked < count) {
+				const index = asked;
+				asked += 1;
+				const api = apis[index % apis.length];
+				if (!api) throw new Error('no callers');
+				answers[index] = await api.send('GET', path);
+			}
+		})
+	);
+	return answers;
+}
+
+const admitted = (answers: Answer[]) => answers.filter(({ status }) => status !== 429).length;
+
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database, env: { ...DEFAULTS, ADDRESS_HEADER: 'x-client-address' } });
+	let caller: NewKey;
+	beforeEach(async () => {
+		caller = await fixture().newKey({ plan: 'default' });
+	});
+
+	/** Lets time pass for the limits: SQLite's count goes by the server's clock, PostgreSQL's by its own. */
+	async function pass(ms: number): Promise<void> {
+		if (database === 'sqlite') await fixture().server.advance(ms);
+		else await fixture().sql.run(`update rate_hits set at = at - make_interval(secs => ${ms / 1000})`);
+	}
+
+	/** As many requests as it takes until none is left. */
+	const exhaust = async (api: Api, limit = 100) => expect(admitted(await ask([api], limit))).toBe(limit);
+
+	/** Any of the requests of an address that sends no good key. */
+	const from = (address: string) => ({ headers: { 'x-client-address': address } });
+	const failed = (address: string) => fixture().nobody.send('GET', '/v1/routers/1', from(address));
+	const failOften = (count: number, addressOf: (index: number) => string) =>
+		Promise.all(Array.from({ length: count }, async (_, index) => (await failed(addressOf(index))).status));
+
+	describe('a key', () => {
+		it('counts down from 100, and the 101st request within 60 s is refused', async () => {
+			const first = await caller.api.send('GET', '/v1/routers/1');
+			expect(limitsOf(first).slice(0, 4)).toEqual([
+				'"default";q=100;w=60',
+				'"default";r=99;t=60',
+				'100',
+				'99'
+			]);
+			for (let left = 98; left >= 0; left -= 1) {
+				const answer = await caller.api.send('GET', '/v1/routers/1');
+				expect({ status: answer.status, left: remaining(answer) }).toEqual({ status: 200, left });
+			}
+			await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+		});
+
+		it('says in the refusal what was exceeded and when to come back', async () => {
+			await exhaust(caller.api);
+			await pass(40_000);
+			const answer = await caller.api.send('GET', '/v1/routers/1');
+			const body = answer.body as { retry_after: number; request_id: string };
+			const wait = body.retry_after;
+			expect(wait).toBeGreaterThan(10);
+			expect(wait).toBeLessThanOrEqual(20);
+			expect(answer).toMatchObject({ status: 429 });
+			expect(body).toEqual({
+				type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+				title: 'Rate limit exceeded',
+				status: 429,
+				detail: `100 requests per minute are allowed for this API key. Retry in ${wait} s.`,
+				code: 'rate_limit_exceeded',
+				request_id: answer.headers.get('x-request-id'),
+				retry_after: wait,
+				'violated-policies': ['default']
+			});
+			expect(answer.headers.get('retry-after')).toBe(String(wait));
+			expect(limitsOf(answer)).toEqual([
+				'"default";q=100;w=60',
+				`"default";r=0;t=${wait}`,
+				'100',
+				'0',
+				expect.any(String)
+			]);
+			expect(answer.headers.get('content-type')).toBe('application/problem+json');
+		});
+
+		it('names in X-RateLimit-Reset the second in which its oldest request stops counting', async () => {
+			const offset = () => Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+			const before = Date.now() + offset();
+			const answer = await caller.api.send('GET', '/v1/routers/1');
+			const after = Date.now() + offset();
+			const reset = Number(answer.headers.get('x-ratelimit-reset'));
+			// PostgreSQL counts by its own clock, whose milliseconds are not the server's.
+			expect(reset).toBeGreaterThanOrEqual(Math.floor((before + minute) / 1000));
+			expect(reset).toBeLessThanOrEqual(Math.ceil((after + minute) / 1000) + 1);
+		});
+
+		it('is admitted again 60 s after its first request, one by one as they were', async () => {
+			await exhaust(caller.api, 60);
+			await pass(30_000);
+			expect(admitted(await ask([caller.api], 60))).toBe(40);
+			// The first sixty stop counting, the forty of half a minute ago do not.
+			await pass(30_000);
+			expect(admitted(await ask([caller.api], 80))).toBe(60);
+			await pass(30_000);
+			expect(admitted(await ask([caller.api], 60))).toBe(40);
+			await pass(minute);
+			expect(remaining(await caller.api.send('GET', '/v1/routers/1'))).toBe(99);
+		});
+
+		it('is not punished for asking on: refusals do not count', async () => {
+			await exhaust(caller.api);
+			await pass(50_000);
+			expect(admitted(await ask([caller.api], 120))).toBe(0);
+			await pass(10_000);
+			expect(admitted(await ask([caller.api], 101))).toBe(100);
+		});
+
+		it('pays for every answer it gets: 201, 400, 403, 404 and unknown routes alike', async () => {
+			const { api } = await fixture().newKey({ plan: 'default', scopes: ['sessions:write'] });
+			const calls = [
+				[201, 'POST', '/v1/sessions', { body: orderOf() }],
+				[400, 'POST', '/v1/sessions', { body: '{' }],
+				[400, 'POST', '/v1/sessions', { body: {}, headers: { 'content-type': 'text/plain' } }],
+				[403, 'GET', '/v1/routers/1', {}],
+				[403, 'GET', '/v1/owner/earnings', {}],
+				[404, 'DELETE', '/v1/sessions/999999', {}],
+				[404, 'GET', '/v1/nothing', {}],
+				[404, 'PATCH', '/v1/sessions', {}],
+				[404, 'HEAD', '/v1/nothing', {}],
+				[400, 'GET', '/v1/%FF', {}]
+			] as const;
+			for (const [index, [status, method, path, request]] of calls.entries()) {
+				const answer = await api.send(method, path, request);
+				expect([answer.status, remaining(answer)], `${method} ${path}`).toEqual([status, 99 - index]);
+			}
+		});
+
+		it('pays for HEAD and for a replayed answer as well', async () => {
+			const request = { body: orderOf(), headers: { 'idempotency-key': 'a' } };
+			await caller.api.send('POST', '/v1/sessions', request);
+			const replayed = await caller.api.send('POST', '/v1/sessions', request);
+			expect([replayed.headers.get('idempotent-replayed'), remaining(replayed)]).toEqual(['true', 98]);
+			expect(remaining(await caller.api.send('HEAD', '/v1/routers/1'))).toBe(97);
+		});
+
+		it('has a limit of its own: another key of the account is not held up', async () => {
+			const second = await fixture().newKey({ accountId: caller.accountId });
+			await exhaust(caller.api);
+			await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			expect(remaining(await second.api.send('GET', '/v1/routers/1'))).toBe(99);
+			await exhaust(second.api, 99);
+		});
+
+		it('beyond its limit is refused before any other check, and nothing is done', async () => {
+			const narrow = await fixture().newKey({ plan: 'default', status: 'suspended' });
+			for (const { api } of [caller, narrow]) await exhaust(api);
+			const sessions = () => fixture().sql.count('select count(*) from sessions');
+			const before = await sessions();
+			for (const { api } of [caller, narrow]) {
+				for (const [method, path, body] of [
+					['GET', '/v1/nothing', undefined],
+					['PATCH', '/v1/routers', undefined],
+					['GET', '/v1/owner/earnings', undefined],
+					['GET', '/v1/sessions/abc', undefined],
+					['GET', '/v1/sessions/999999', undefined],
+					['GET', '/v1/%FF', undefined],
+					['POST', '/v1/sessions', '{'],
+					['POST', '/v1/sessions', orderOf()]
+				] as const) {
+					await api.refused('429 rate_limit_exceeded', method, path, { body });
+				}
+			}
+			expect(await sessions()).toBe(before);
+		});
+
+		it('that is unknown, or missing, is answered 401 without limits', async () => {
+			for (const api of [fixture().nobody, createApi(fixture().server.url, `${caller.key}x`)]) {
+				const answer = await api.send('GET', '/v1/routers/1', from('192.0.2.200'));
+				expect(answer.status).toBe(401);
+				expect(limitsOf(answer)).toEqual([null, null, null, null, null]);
+			}
+		});
+
+		it('of 150 requests at once has exactly 100 admitted', async () => {
+			const answers = await ask([caller.api], 150, '/v1/routers/1', 150);
+			expect(admitted(answers)).toBe(100);
+			const left = answers.filter(({ status }) => status === 200).map(remaining);
+			expect(left.sort((a, b) => b - a)).toEqual(Array.from({ length: 100 }, (_, index) => 99 - index));
+		});
+	});
+
+	it('the enterprise plan has 1000, exactly', async () => {
+		const { api } = await fixture().newKey({ plan: 'enterprise' });
+		const answers = await ask([api], 1010);
+		expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"enterprise";q=1000;w=60');
+		expect(admitted(answers)).toBe(1000);
+		const problem = await api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+		expect(problem['violated-policies']).toEqual(['enterprise']);
+		expect(problem.detail).toMatch(/^1000 requests per minute/);
+	});
+
+	it('a plan that grows helps at once, a plan that shrinks holds within a minute', async () => {
+		const { sql, server } = fixture();
+		const setPlan = async (plan: string) => {
+			await sql.run('update accounts set plan = ? where id = ?', plan, caller.accountId);
+			// What a process knows of a key is at most five seconds old.
+			await server.advance(5_000);
+		};
+		await exhaust(caller.api, 50);
+		await pass(10_000);
+		await exhaust(caller.api, 50);
+		await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+		await setPlan('enterprise');
+		const answers = await ask([caller.api], 300);
+		expect(admitted(answers)).toBe(300);
+		await setPlan('default');
+		await pass(minute);
+		expect(admitted(await ask([caller.api], 130))).toBe(100);
+		// The slots of the larger plan are used again in any order; the count stays exact.
+		await pass(30_000);
+		expect(admitted(await ask([caller.api], 10))).toBe(0);
+		await pass(30_000);
+		expect(admitted(await ask([caller.api], 130))).toBe(100);
+	});
+
+	it('the pages buy without a limit that a person would meet', async () => {
+		const { server, sql } = fixture();
+		for (let seen = 0; seen < 30; seen += 1) {
+			expect((await fetch(`${server.url}/?lat=0.3377&lon=32.5878`, from('192.0.2.50'))).status).toBe(200);
+		}
+		expect(await sql.count(`select count(*) from accounts where plan = 'portal'`)).toBe(1);
+	});
+
+	describe('an address without a good key', () => {
+		it('that the proxy did not name is refused like any other', async () => {
+			await fixture().nobody.refused('401 missing_api_key', 'GET', '/v1/routers/1');
+		});
+
+		it('gets 401 three hundred times a minute, then 429', async () => {
+			const statuses = await failOften(301, () => '192.0.2.1');
+			expect(statuses.filter((status) => status === 401)).toHaveLength(300);
+			expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+			const answer = await failed('192.0.2.1');
+			const wait = Number(answer.headers.get('retry-after'));
+			expect(answer.body).toEqual({
+				type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+				title: 'Rate limit exceeded',
+				status: 429,
+				detail: `Too many requests without a valid API key. Retry in ${wait} s.`,
+				code: 'rate_limit_exceeded',
+				request_id: answer.headers.get('x-request-id'),
+				retry_after: wait,
+				'violated-policies': ['failed-keys']
+			});
+			// A wrong key counts as a missing one does, on any path.
+			const wrong = createApi(fixture().server.url, `${caller.key.slice(0, -1)}!`);
+			await wrong.refused('429 rate_limit_exceeded', 'POST', '/v1/nothing', from('192.0.2.1'));
+			await pass(minute);
+			expect((await failed('192.0.2.1')).status).toBe(401);
+		});
+
+		it('does not hold up other addresses, nor a good key at the same one', async () => {
+			await failOften(301, () => '192.0.2.2');
+			expect((await failed('192.0.2.2')).status).toBe(429);
+			expect((await failed('192.0.2.3')).status).toBe(401);
+			const good = await caller.api.send('GET', '/v1/routers/1', from('192.0.2.2'));
+			expect([good.status, remaining(good)]).toEqual([200, 99]);
+		});
+
+		it('is not used up by a good key', async () => {
+			const { api } = await fixture().newKey({ plan: 'enterprise' });
+			await Promise.all(Array.from({ length: 310 }, () => api.send('GET', '/v1/x', from('192.0.2.4'))));
+			expect((await failed('192.0.2.4')).status).toBe(401);
+		});
+
+		it('is a whole /64 of IPv6, and an IPv4 address however it is written', async () => {
+			const statuses = await failOften(301, (index) => `2001:db8:0:7::${index.toString(16)}`);
+			expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+			expect((await failed('2001:db8:0:7:ffff::1')).status).toBe(429);
+			expect((await failed('2001:db8:0:8::1')).status).toBe(401);
+			await failOften(300, (index) => (index % 2 === 0 ? '192.0.2.5' : '::ffff:192.0.2.5'));
+			expect((await failed('192.0.2.5')).status).toBe(429);
+		});
+	});
+
+	it('logs no error', () => {
+		expect(fixture().server.stderr()).toBe('');
+	});
+});
+
+describe('two processes on one PostgreSQL', () => {
+	const fixture = useFixture({ database: 'postgres', env: DEFAULTS });
+	let second: TestServer;
+	beforeAll(async () => {
+		second = await startServer({
+			database: fixture().server.databaseUrl,
+			env: { ...DEFAULTS, AIRTILL_SECRET: SECRET, AIRTILL_DEMO: 'off' }
+		});
+	});
+	afterAll(() => second?.stop());
+
+	it('share the count: of 150 requests at once over both exactly 100 are admitted', async () => {
+		for (let round = 0; round < 3; round += 1) {
+			const { key, api } = await fixture().newKey({ plan: 'default' });
+			const answers = await ask([api, createApi(second.url, key)], 150, '/v1/routers/1', 150);
+			expect(admitted(answers)).toBe(100);
+			const left = answers.filter(({ status }) => status === 200).map(remaining);
+			expect(new Set(left).size).toBe(100);
+			for (const url of [fixture().server.url, second.url]) {
+				await createApi(url, key).refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			}
+		}
+	});
+
+	it('count by the database’s clock: a process whose clock is wrong changes nothing', async () => {
+		const { key, api } = await fixture().newKey({ plan: 'default' });
+		await second.advance(-10 * minute);
+		expect(admitted(await ask([api, createApi(second.url, key)], 110))).toBe(100);
+		await second.advance(20 * minute);
+		expect(admitted(await ask([api, createApi(second.url, key)], 10))).toBe(0);
+	});
+
+	it('forget nothing when one of them starts again', async () => {
+		const { key, api } = await fixture().newKey({ plan: 'default' });
+		expect(admitted(await ask([api], 100))).toBe(100);
+		await second.restart();
+		await createApi(second.url, key).refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+	});
+
+	it('forget callers who have not asked for a while, so that a flood of addresses does not stay', async () => {
+		const { newKey, server, sql } = fixture();
+		const idle = await newKey();
+		await idle.api.getRouter(1);
+		await sql.run(`update rate_heads set asked_at = asked_at - interval '1 hour'`);
+		await server.advance(10 * minute);
+		const { api } = await newKey();
+		await api.getRouter(1);
+		expect(await sql.all('select count(*) as hits from rate_hits')).toEqual([{ hits: 1 }]);
+		expect(await sql.all('select count(*) as heads from rate_heads')).toEqual([{ heads: 1 }]);
+		expect(remaining(await idle.api.send('GET', '/v1/routers/1'))).toBe(999);
+	});
+
+	it('let requests pass when counting fails, rather than stop a purchase', async () => {
+		const { api } = await fixture().newKey({ plan: 'default' });
+		await fixture().sql.run('alter table rate_hits rename to rate_hits_gone');
+		try {
+			const answer = await api.send('GET', '/v1/routers/1');
+			expect(answer.status).toBe(200);
+			expect(limitsOf(answer).slice(0, 2)).toEqual(['"default";q=100;w=60', '"default";r=100;t=0']);
+		} finally {
+			await fixture().sql.run('alter table rate_hits_gone rename to rate_hits');
+		}
+		expect(remaining(await api.send('GET', '/v1/routers/1'))).toBe(99);
+		expect(fixture().server.stderr()).toContain('rate limit not counted');
+	});
+});

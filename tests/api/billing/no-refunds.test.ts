@@ -1,0 +1,165 @@
+/**
+ * Money of an operator that sends nothing back, and a gateway that is away: added time is given as soon as the gateway
+ * can be told, as long as there is any of it; of what nobody got, a person and the buyer are told.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATORS } from '../../simulators/facts.ts';
+import type { RouterOs } from '../../simulators/gateway/routeros.ts';
+import type { Session } from '../../support/api/api.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const QUARTER = 15 * MINUTE;
+/** How long a buyer waits for a gateway. */
+const GIVE_UP = 10 * MINUTE;
+const ms = (moment: string | null) => Date.parse(moment ?? '');
+
+describe.each(DATABASES)('on %s', (database) => {
+	let operated: OperatedFixture;
+	let hotspot: RouterOs;
+
+	beforeAll(async () => {
+		const [mtn] = OPERATORS.filter(({ name }) => name === 'mtn');
+		if (!mtn) throw new Error('There is no MTN');
+		operated = await startOperated(mtn, database, { MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '' });
+		hotspot = await connectRouterOs(operated.fixture);
+	});
+	afterEach(() => hotspot.heal());
+	afterAll(async () => {
+		await operated.stop();
+		await hotspot.stop();
+	});
+
+	const pass = async (time: number) => {
+		hotspot.pass(time);
+		await operated.advance(time);
+	};
+	const becomes = (id: number, status: Session['status']) =>
+		eventually(
+			`session ${id} is ${status}`,
+			async () => (await operated.fixture.api.getSession(id)).status === status
+		);
+	/** Orders a quarter of an hour and pays it. */
+	async function bought(more: { extends_session_id?: number } = {}) {
+		const { api } = operated.fixture;
+		const session = await api.createSession({
+			router_id: ROUTER_OS_ROUTER,
+			payment_method: 'mtn_momo',
+			phone: operated.newPhone(),
+			duration: '15m',
+			...more
+		});
+		const payment = await api.pay(session);
+		await eventually('it is paid', async () => {
+			await pass(5 * SECOND);
+			return (await api.getPayment(payment.id)).status === 'success';
+		});
+		return { id: session.id, payment: payment.id };
+	}
+	/** A pass whose buyer is online. */
+	async function online() {
+		const { id } = await bought();
+		await becomes(id, 'active');
+		const base = await operated.fixture.api.getSession(id);
+		const mac = newMac();
+		const signIn = () => hotspot.signIn(`s${base.id}`, base.password ?? '', mac);
+		expect(signIn()).toBe('online');
+		return { base, signIn };
+	}
+	const now = () => operated.fixture.server.now();
+	const refunds = (payment: number) =>
+		operated.fixture.sql.count('select count(*) from refunds where payment_id = ?', payment);
+	const questions = async (payment: number) =>
+		(
+			await operated.fixture.sql.all(
+				'select reason from reviews where payment_id = ? and resolved_at is null',
+				payment
+			)
+		).map(({ reason }) => reason);
+	const isNotBack = async (payment: number) => {
+		await eventually('it cannot be sent back', async () => {
+			await pass(5 * SECOND);
+			const [row] = await operated.fixture.sql.all('select status from payments where id = ?', payment);
+			return row?.['status'] === 'refund_failed';
+		});
+		expect(await questions(payment)).toEqual(['refund_not_supported']);
+	};
+
+	it('added time runs until its end, and is granted when the gateway is online again', async () => {
+		const { api } = operated.fixture;
+		const { base, signIn } = await online();
+		hotspot.fail('down');
+		const more = await bought({ extends_session_id: base.id });
+		const end = ms((await api.getSession(more.id)).expires_at);
+		await pass(ms(base.expires_at) - now() + GIVE_UP + MINUTE);
+		expect((await api.getSession(more.id)).status).toBe('active');
+		expect(signIn()).not.toBe('online');
+		hotspot.heal();
+		await eventually('the buyer is in again', async () => {
+			await pass(SECOND);
+			return signIn() === 'online';
+		});
+		await pass(end - now() + SECOND);
+		await becomes(more.id, 'expired');
+		expect(await refunds(more.payment)).toBe(0);
+		expect(await questions(more.payment)).toEqual([]);
+	});
+
+	it('time that the gateway never granted opens a review; later time continues', async () => {
+		const { api } = operated.fixture;
+		const { base, signIn } = await online();
+		hotspot.fail('down');
+		const first = await bought({ extends_session_id: base.id });
+		const second = await bought({ extends_session_id: base.id });
+		await pass(ms(base.expires_at) - now() + QUARTER - 2 * MINUTE);
+		expect((await api.getSession(first.id)).status).toBe('active');
+		await pass(90 * SECOND);
+		await becomes(first.id, 'cancelled');
+		expect(await api.getSession(first.id)).toMatchObject({ status_reason: 'provisioning_failed' });
+		await isNotBack(first.payment);
+		expect((await operated.fixture.events(first.id)).filter((type) => type === 'session.expired')).toEqual(
+			[]
+		);
+		expect((await api.getSession(second.id)).status).toBe('active');
+		expect(await refunds(second.payment)).toBe(0);
+		hotspot.heal();
+		await eventually('the buyer is in', async () => {
+			await pass(SECOND);
+			return signIn() === 'online';
+		});
+		await pass(QUARTER);
+		await becomes(second.id, 'expired');
+		expect(await questions(second.payment)).toEqual([]);
+	});
+
+	// The rule of the state machine: a buyer does not wait for longer, and can buy again.
+	it('a buyer who was never connected reads that a refund is pending with the operator', async () => {
+		const { server, sql } = operated.fixture;
+		hotspot.fail('down');
+		const path = await buyAt(server.url, `/r/${ROUTER_OS_ROUTER}`, operated.newPhone());
+		const newest = async () =>
+			(await sql.all('select id, status, payment_id from sessions order by id desc limit 1'))[0] ?? {};
+		await eventually('it is paid', async () => {
+			await pass(5 * SECOND);
+			return (await newest())['status'] === 'activating';
+		});
+		const { payment_id: payment } = await newest();
+		await pass(GIVE_UP);
+		await isNotBack(Number(payment));
+		expect((await newest())['status']).toBe('cancelled');
+		const page = await browse(server.url).get(path);
+		expect(page.text).toContain('Your refund is delayed.');
+		expect(page.text).toContain('Show this page to the venue as proof.');
+		const doctor = await cli(['doctor'], server);
+		expect(doctor.stdout).toMatch(/^warn reviews: \d+ open/m);
+		expect(doctor.stdout).toMatch(/^warn operator: mtn: sends no money back/m);
+		const { stdout } = await cli(['review', 'list'], server);
+		expect(stdout).toMatch(new RegExp(`refund_not_supported +payment ${Number(payment)}\\b`));
+	});
+});

@@ -1,0 +1,190 @@
+/** What a person must decide about money: it is asked once, shown with its evidence, and decided from the command line. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { numberEnding, type Payment } from '../../support/api/api.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+
+const hour = 60 * 60_000;
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+
+	const run = (...args: string[]) => cli(args, fixture().server);
+	const open = (payment: Payment) =>
+		fixture().sql.all(
+			'select id, reason, detail from reviews where payment_id = ? and resolved_at is null',
+			payment.id
+		);
+	const asked = (payment: Payment, reason: string) =>
+		eventually(`${reason} is asked`, async () =>
+			(await open(payment)).find((row) => row['reason'] === reason)
+		);
+	const audited = async (payment: Payment) =>
+		(await fixture().sql.all('select * from audit_log where payment_id = ? order by id', payment.id)).map(
+			({ actor, action }) => `${String(actor)} ${String(action)}`
+		);
+
+	async function start(digits: string): Promise<Payment> {
+		const payment = await fixture().api.pay(
+			await fixture().api.createSession({ phone: numberEnding(digits) })
+		);
+		await fixture().asked(payment);
+		return payment;
+	}
+
+	/** A payment about which the operator says nothing for three days. */
+	async function unanswered(): Promise<{ payment: Payment; review: string }> {
+		const payment = await start('003');
+		const settled = (status: string) =>
+			eventually(status, async () => (await fixture().api.getPayment(payment.id)).status === status);
+		await fixture().server.advance(11 * 60_000);
+		await settled('expired');
+		await fixture().server.advance(80 * hour);
+		const { id } = await asked(payment, 'no_final_answer');
+		return { payment, review: String(id) };
+	}
+
+	it('another amount than requested opens a review, and the audit log has each step', async () => {
+		const payment = await start('009');
+		await fixture().decided(payment);
+		await fixture().server.advance(5_000);
+		await eventually(
+			'the money went back',
+			async () => (await fixture().api.getPayment(payment.id)).status === 'refunded'
+		);
+		expect(await asked(payment, 'amount_mismatch')).toMatchObject({
+			detail: expect.stringContaining('asked')
+		});
+		expect(await audited(payment)).toEqual([
+			'reconciler payment.success, not applied',
+			'refunds refund.succeeded'
+		]);
+		const [first] = await fixture().sql.all(
+			'select * from audit_log where payment_id = ? order by id',
+			payment.id
+		);
+		expect(JSON.parse(String(first?.['before']))).toMatchObject({ status: 'pending' });
+		expect(JSON.parse(String(first?.['after']))).toMatchObject({
+			status: 'refund_pending',
+			refund_reason: 'amount_mismatch'
+		});
+	});
+
+	it('after 72 hours without an answer one review is opened, and the decision "paid" refunds the money', async () => {
+		const { payment, review } = await unanswered();
+		await fixture().server.advance(24 * hour);
+		const listed = await run('review', 'list');
+		expect(listed.stdout.split('\n').filter((line) => line.includes(`payment ${payment.id} `))).toHaveLength(
+			1
+		);
+		const shown = await run('review', 'show', review);
+		expect(shown.stdout).toContain('no_final_answer');
+		expect(shown.stdout).toContain(payment.phone.slice(-4));
+		expect(shown.stdout).not.toContain(payment.phone);
+		expect(shown.stdout).toMatch(/Messages of the operator\n.*submit +accepted/);
+		const decided = await run(
+			'review',
+			'resolve',
+			review,
+			...by,
+			'--decision',
+			'paid',
+			'--transaction',
+			'TX-1'
+		);
+		expect(decided).toMatchObject({ code: 0 });
+		await fixture().server.advance(5_000);
+		const settled = await eventually('it went back', async () => {
+			const found = await fixture().api.getPayment(payment.id);
+			return found.status === 'refunded' && found;
+		});
+		expect(settled).toMatchObject({
+			applied: false,
+			refund_reason: 'late_payment',
+			provider_reference: 'TX-1'
+		});
+		expect(await audited(payment)).toEqual([
+			'reconciler payment.expired',
+			'Test Person payment.success, not applied',
+			'Test Person review.paid',
+			'refunds refund.succeeded'
+		]);
+		expect(await open(payment)).toEqual([]);
+	});
+
+	it('the decision "not paid" leaves it expired and resolves the review', async () => {
+		const { payment, review } = await unanswered();
+		expect(await run('review', 'resolve', review, ...by, '--decision', 'unpaid')).toMatchObject({ code: 0 });
+		expect(await fixture().api.getPayment(payment.id)).toMatchObject({
+			status: 'expired',
+			failure_code: 'provider_error'
+		});
+		const again = await run('review', 'resolve', review, ...by, '--decision', 'paid');
+		expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('resolved already') });
+	});
+
+	it('refuses a decision that the state does not allow, and changes nothing', async () => {
+		const { payment, review } = await unanswered();
+		const before = await fixture().sql.all('select * from payments where id = ?', payment.id);
+		for (const decision of ['retry-refund', 'refunded']) {
+			const refused = await run('review', 'resolve', review, ...by, '--decision', decision);
+			expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('it is expired') });
+		}
+		expect(await run('review', 'resolve', review, '--decision', 'paid')).toMatchObject({ code: 2 });
+		expect(await run('review', 'resolve', review, ...by, '--decision', 'guess')).toMatchObject({ code: 2 });
+		expect(await fixture().sql.all('select * from payments where id = ?', payment.id)).toEqual(before);
+		expect(await open(payment)).toHaveLength(1);
+		await run('review', 'resolve', review, ...by, '--decision', 'dismiss');
+	});
+
+	it('compares a list of settled payments both ways, and settles nothing', async () => {
+		const { sql, api, server } = fixture();
+		const bought = await Promise.all([fixture().buy(), fixture().buy(), fixture().buy()]);
+		const [same, other, missing] = bought.map(({ payment }) => payment);
+		const pending = await start('003');
+		const { reference } = (await sql.all('select reference from payments where id = ?', pending.id))[0] ?? {};
+		const today = await sql.all('select max(paid_at) as at from payments');
+		const day = new Date(Number(today[0]?.['at']) + 3 * hour).toISOString().slice(0, 10);
+		const file = path.join(server.dataDir, 'statement.csv');
+		writeFileSync(
+			file,
+			[
+				'Reference,Transaction,Amount',
+				`,${same?.provider_reference ?? ''},${same?.amount ?? ''}`,
+				`,${other?.provider_reference ?? ''},"${(other?.amount ?? 0) + 1}"`,
+				`${String(reference)},TX-9,500`,
+				',TX-NOBODY,700'
+			].join('\n')
+		);
+		// The last hour of the list's time may be in the next list.
+		const check = (to: string) =>
+			run('statement', 'check', file, '--operator', 'sandbox', '--from', '2000-01-01', '--to', to);
+		const later = new Date(Date.parse(day) + 48 * hour).toISOString().slice(0, 10);
+		const result = await check(later);
+		expect(result).toMatchObject({ code: 1 });
+		const counted = JSON.parse(result.stdout.trim().split('\n').at(-1) ?? '') as Record<string, number>;
+		expect(counted).toMatchObject({ rows: 4, matched: 1, amount: 1, notPaid: 1, unknown: 1 });
+		expect((await open(missing as Payment)).map(({ reason }) => reason)).toEqual(['statement_missing']);
+		expect((await open(other as Payment)).map(({ reason }) => reason)).toEqual(['statement_amount']);
+		expect((await open(pending)).map(({ reason }) => reason)).toEqual(['statement_paid']);
+		expect(await open(same as Payment)).toEqual([]);
+		expect(await api.getPayment(pending.id)).toMatchObject({ status: 'pending' });
+		const count = () => sql.count('select count(*) from reviews');
+		const before = await count();
+		await check(later);
+		expect(await count()).toBe(before);
+
+		writeFileSync(file, 'Reference,Transaction\n,TX-1\n');
+		expect(await check(later)).toMatchObject({
+			code: 1,
+			stderr: expect.stringContaining('no column "Amount"')
+		});
+		writeFileSync(file, 'Reference,Transaction,Amount\n,TX-1,a lot\n');
+		expect(await check(later)).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2') });
+		expect(await count()).toBe(before);
+	});
+});
+
+const by = ['--by', 'Test Person', '--note', 'seen in the portal'];

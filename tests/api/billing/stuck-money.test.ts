@@ -1,0 +1,301 @@
+/** Money that could get stuck between the states: lost answers, late lists, questions that a person must be able to end. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Payment, Session } from '../../support/api/api.ts';
+import { OPERATORS } from '../../simulators/facts.ts';
+import type { Script } from '../../simulators/script.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const by = ['--by', 'Test Person', '--note', 'seen in the portal'];
+
+function useOperated(name: string, database: string) {
+	const facts = OPERATORS.find((one) => one.name === name);
+	if (!facts) throw new Error(`There is no ${name}`);
+	let operated: OperatedFixture;
+	beforeAll(async () => {
+		operated = await startOperated(facts, database);
+	});
+	afterAll(() => operated.stop());
+
+	const api = () => operated.fixture.api;
+	const find = (payment: Payment) => api().getPayment(payment.id);
+	return {
+		operated: () => operated,
+		find,
+		async pay(script: Partial<Script>): Promise<{ session: Session; payment: Payment }> {
+			const phone = operated.newPhone();
+			const session = await api().createSession({ payment_method: facts.method, phone });
+			operated.simulator.script({ phone: phone.slice(1) }, { guards: false, ...script });
+			return { session, payment: await api().pay(session) };
+		},
+		/** The operator's entry of a payment. */
+		held: ({ phone }: Payment) =>
+			eventually('the operator has it', async () =>
+				operated.simulator.books.payments.find((entry) => phone.endsWith(entry.phone.slice(-9)))
+			),
+		async until(payment: Payment, status: Payment['status'], stepMs = 30_000, most = 60): Promise<Payment> {
+			for (let step = 0; step < most; step += 1) {
+				const found = await find(payment);
+				if (found.status === status) return found;
+				await operated.advance(stepMs);
+			}
+			return eventually(`payment ${payment.id} is ${status}`, async () => {
+				const found = await find(payment);
+				return found.status === status && found;
+			});
+		},
+		questions: (payment: Payment) =>
+			operated.fixture.sql.all(
+				'select id, reason from reviews where payment_id = ? and resolved_at is null order by id',
+				payment.id
+			),
+		resolve: (id: unknown, ...decision: string[]) =>
+			cli(['review', 'resolve', String(id), ...by, '--decision', ...decision], operated.fixture.server)
+	};
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	describe('Airtel', () => {
+		const use = useOperated('airtel', database);
+
+		it('a request that Airtel does not find for four minutes and then accepts buys the time', async () => {
+			const { payment } = await use.pay({
+				submit: 'drop_after',
+				afterMs: 0,
+				callbacks: [],
+				notFoundReads: 8
+			});
+			for (let step = 0; step < 8; step += 1) {
+				await use.operated().advance(30_000);
+				expect((await use.find(payment)).status).not.toBe('failed');
+			}
+			expect(await use.until(payment, 'success')).toMatchObject({ applied: true });
+		});
+
+		it('a request that it finds after it was given up is still credited', async () => {
+			const { payment } = await use.pay({
+				submit: 'drop_after',
+				afterMs: 0,
+				callbacks: [],
+				notFoundReads: 9
+			});
+			await use.until(payment, 'failed');
+			expect(await use.until(payment, 'success', 5 * minute)).toMatchObject({ applied: true });
+		});
+
+		it.each([
+			['refunded', 'drop_after'],
+			['retry-refund', 'drop_before']
+		] as const)('a refund whose answer was lost is ended by a person: %s', async (decision, submit) => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit } });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			await use.operated().advance(minute);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'refund_no_final_answer' });
+			held.script = { ...held.script, refund: {} };
+			expect(await use.resolve(question?.['id'], decision)).toMatchObject({ code: 0 });
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toEqual([]);
+		});
+	});
+
+	describe('Airtel, when the clock jumps ahead', () => {
+		const use = useOperated('airtel', database);
+
+		it('a refund that is being sent is not started twice', async () => {
+			const refund = { submit: 'slow', slowMs: 700 } as const;
+			const { session, payment } = await use.pay({ outcome: 'pending', refund });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			await simulator.settle(held, 'success');
+			const sent = () => simulator.requests.filter(({ path: called }) => called.endsWith('/refund')).length;
+			await eventually('it is being sent', async () => {
+				if (sent() > 0) return true;
+				await fixture.server.advance(5_000);
+				return false;
+			});
+			await fixture.server.advance(2 * minute);
+			await use.until(payment, 'refunded');
+			expect(sent()).toBe(1);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+	});
+
+	describe('M-Pesa', () => {
+		const use = useOperated('mpesa', database);
+
+		it('a refund without a result is read from time to time, not without a pause', async () => {
+			const { session, payment } = await use.pay({
+				outcome: 'pending',
+				refund: { outcome: 'pending', callbacks: [] }
+			});
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			await use.operated().advance(minute);
+			await use.operated().advance(minute);
+			const { requests } = use.operated().simulator;
+			const asked = () => requests.filter((request) => request.path.includes('transactionstatus')).length;
+			// Longer than an answer takes to come to its address.
+			await sleep(500);
+			const before = asked();
+			expect(before).toBeGreaterThan(0);
+			await sleep(1_000);
+			expect(asked()).toBe(before);
+		});
+
+		it('a refund waits for the receipt that a late callback brings', async () => {
+			const callbacks = [{ when: 'at_outcome', afterMs: 2 * minute, times: 1 }] as const;
+			const { session, payment } = await use.pay({ outcome: 'pending', callbacks });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a refused request opens no review', async () => {
+			const { payment } = await use.pay({ submit: 'refuse', submitCode: '400.002.02' });
+			await use.until(payment, 'failed');
+			for (let step = 0; step < 6; step += 1) await use.operated().advance(5 * minute);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a resolved review is not opened again', async () => {
+			const { payment } = await use.pay({ submit: 'drop_before' });
+			await use.until(payment, 'expired', minute);
+			await use.operated().advance(2 * minute);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'no_reference' });
+			expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ code: 0 });
+			for (let step = 0; step < 5; step += 1) await use.operated().advance(20 * minute);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a statement with withdrawals is read, and a second charge for one payment is found', async () => {
+			const { payment } = await use.pay({ afterMs: 0 });
+			await use.until(payment, 'success');
+			const paid = await eventually('the receipt is there', async () => {
+				const found = await use.find(payment);
+				return found.provider_reference !== null && found;
+			});
+			const { fixture } = use.operated();
+			const account = (await use.held(payment)).reference ?? '';
+			const file = path.join(fixture.server.dataDir, 'mpesa.csv');
+			writeFileSync(
+				file,
+				[
+					'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,A/C No.',
+					`${paid.provider_reference ?? ''},,Completed,${paid.amount}.00,,${account}`,
+					`SKZSECOND1,,Completed,${paid.amount}.00,,${account}`,
+					'SKZWITHDRAW,,Completed,,-500.00,'
+				].join('\n')
+			);
+			const check = await cli(
+				['statement', 'check', file, '--operator', 'daraja', '--from', '2000-01-01'],
+				fixture.server
+			);
+			expect(JSON.parse(check.stdout.trim().split('\n').at(-1) ?? '{}')).toMatchObject({
+				rows: 2,
+				matched: 1,
+				unknown: 1
+			});
+		});
+	});
+
+	describe('MTN', () => {
+		const use = useOperated('mtn', database);
+
+		it('a failure reported after the payment expired is final', async () => {
+			const { payment } = await use.pay({ outcome: 'pending', callbacks: [] });
+			const held = await use.held(payment);
+			await use.until(payment, 'expired', minute);
+			await use.operated().simulator.settle(held, 'EXPIRED');
+			for (let step = 0; step < 16; step += 1) await use.operated().advance(6 * hour);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a request that never arrived before it expired opens no review', async () => {
+			const { payment } = await use.pay({ submit: 'drop_before' });
+			await use.until(payment, 'expired', minute);
+			for (let step = 0; step < 16; step += 1) await use.operated().advance(6 * hour);
+			expect(await use.find(payment)).toMatchObject({ failure_code: 'provider_unavailable' });
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a refund refused after a lost answer fails only after it is not found for two minutes', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'drop_before' } });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending', 1_000);
+			held.script = { ...held.script, refund: { submit: 'refuse', submitCode: 'NOT_ALLOWED' } };
+			for (let step = 0; step < 10; step += 1) await use.operated().advance(10_000);
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+			await use.until(payment, 'refund_failed');
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_refused' }]);
+			held.script = { ...held.script, refund: {} };
+			const [question] = await use.questions(payment);
+			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 0 });
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a review about something else does not end a pending refund', async () => {
+			const { payment } = await use.pay({ amountFactor: 2, afterMs: 0, refund: { outcome: 'pending' } });
+			await use.until(payment, 'refund_pending');
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'amount_mismatch' });
+			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 1 });
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+		});
+	});
+	describe('an operator that was removed from the settings', () => {
+		const use = useOperated('airtel', database);
+
+		it('keeps its payments pending until it is configured again', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending' });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			const settings = Object.entries(fixture.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) fixture.server.env[name] = '';
+			await fixture.server.restart();
+			await simulator.settle(held, 'success');
+			await use.operated().advance(minute);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+			Object.assign(fixture.server.env, Object.fromEntries(settings));
+			await fixture.server.restart();
+			await use.until(payment, 'refunded');
+		});
+
+		it('opens a review for a refund that waits for it', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'rate_limited' } });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			await simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			const settings = Object.entries(fixture.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) fixture.server.env[name] = '';
+			await fixture.server.restart();
+			await use.operated().advance(minute);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_no_final_answer' }]);
+			held.script = { ...held.script, refund: {} };
+			Object.assign(fixture.server.env, Object.fromEntries(settings));
+			await fixture.server.restart();
+			await use.until(payment, 'refunded', 10 * minute);
+		});
+	});
+});

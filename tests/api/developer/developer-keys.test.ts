@@ -1,0 +1,349 @@
+/** API keys and the request log in the developer area. */
+import { describe, expect, it } from 'vitest';
+import { createApi } from '../../support/api/api.ts';
+import {
+	browse,
+	fieldValue,
+	PASSWORD,
+	signInAs,
+	signUp,
+	triesForgotten,
+	type Browsing,
+	type Fields,
+	type Page
+} from '../../support/pages/browsing.ts';
+import { cli, startServer } from '../../support/server/server.ts';
+import { openSql } from '../../support/server/sql.ts';
+import { DATABASES, eventually, insertKey, SECRET, useFixture } from '../../support/server/fixture.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+let lastPerson = 0;
+const someone = () => `maker${(lastPerson += 1)}@people.example`;
+
+const KEY = /atl_(?:test|live)_[0-9A-Za-z]{36}/;
+
+/** Fills in the form for a new key and sends it. */
+async function make(person: Browsing, fields: Fields = {}): Promise<Page> {
+	const form = fieldValue(await person.get('/developer/keys/new'), 'form');
+	return person.post('/developer/keys/new', {
+		form,
+		name: 'till at the station',
+		role: 'app',
+		lifetime: 'never',
+		...fields
+	});
+}
+
+function keyIn(page: Page): string {
+	const key = KEY.exec(page.text)?.[0];
+	if (!key) throw new Error(`No key in: ${page.status} ${page.text}`);
+	return key;
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	const server = () => fixture().server;
+	const person = async () => {
+		await triesForgotten(fixture());
+		return signUp(server(), someone());
+	};
+	const statusWith = async (key: string, path = '/v1/routers?lat=0.3476&lon=32.5825') => {
+		const response = await fetch(`${server().url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+		await response.arrayBuffer();
+		return response.status;
+	};
+	const idOf = (key: string) =>
+		fixture().sql.count('select id from api_keys where hint = ?', `${key.slice(0, 9)}…${key.slice(-4)}`);
+	const countOf = (name: string) => fixture().sql.count('select count(*) from api_keys where name = ?', name);
+
+	describe('a new key', () => {
+		it('is shown once, works at once, and is known by its hint afterwards', async () => {
+			const maker = await person();
+			const page = await make(maker);
+			expect(page).toMatchObject({ status: 200, path: '/developer/keys/new' });
+			const key = keyIn(page);
+			expect(key).toMatch(/^atl_test_/);
+			expect(await statusWith(key)).toBe(200);
+			const list = await maker.get('/developer/keys');
+			expect(list.text).toContain('till at the station');
+			expect(list.text).toContain(`atl_test_…${key.slice(-4)}`);
+			expect(list.html).not.toContain(key);
+			expect((await maker.get('/developer/keys/new')).html).not.toMatch(KEY);
+			const rows = await fixture().sql.all('select * from api_keys');
+			expect(JSON.stringify(rows)).not.toContain(key);
+		});
+
+		it('is not made again, nor shown again, when its form is sent again', async () => {
+			const maker = await person();
+			const name = 'sent twice';
+			const form = fieldValue(await maker.get('/developer/keys/new'), 'form');
+			const fields = { form, name, role: 'app', lifetime: 'never' };
+			expect(keyIn(await maker.post('/developer/keys/new', fields))).toMatch(KEY);
+			const again = await maker.post('/developer/keys/new', fields);
+			expect(again.status).toBe(409);
+			expect(again.html).not.toMatch(KEY);
+			expect(await countOf(name)).toBe(1);
+		});
+
+		it('is made once when its form is sent twice at the same moment', async () => {
+			const maker = await person();
+			const name = 'sent at once';
+			const form = fieldValue(await maker.get('/developer/keys/new'), 'form');
+			const fields = { form, name, role: 'app', lifetime: 'never' };
+			const pages = await Promise.all([1, 2, 3].map(() => maker.post('/developer/keys/new', fields)));
+			expect(pages.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+			expect(await countOf(name)).toBe(1);
+		});
+
+		it('can do what its scopes say and nothing else', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker, { scope: ['routers:read', 'payments:read'] }));
+			expect(await statusWith(key)).toBe(200);
+			expect(await statusWith(key, '/v1/sessions/1')).toBe(403);
+			expect((await maker.get('/developer/keys')).text).toContain('routers:read, payments:read');
+		});
+
+		it('ends when it expires', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker, { lifetime: '30' }));
+			expect(await statusWith(key)).toBe(200);
+			await server().advance(30 * dayMs + 1000);
+			expect(await statusWith(key)).toBe(401);
+		});
+
+		it('with a last day works until that day is over', async () => {
+			const maker = await person();
+			const now = Date.now() + Number(server().env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+			const date = new Date(now + 3 * dayMs).toISOString().slice(0, 10);
+			const key = keyIn(await make(maker, { lifetime: 'date', date }));
+			const expiresAt = await fixture().sql.count(
+				'select expires_at from api_keys where id = ?',
+				await idOf(key)
+			);
+			// Kampala is three hours ahead of UTC.
+			expect(new Date(expiresAt).toISOString()).toBe(`${date}T21:00:00.000Z`);
+		});
+
+		it.each<[string, Fields, string]>([
+			['no name', { name: '  ' }, 'Give the key a name.'],
+			['a name of ours', { name: 'airtill:portal' }, 'are reserved'],
+			['a long name', { name: 'x'.repeat(101) }, 'Use at most 100 characters.'],
+			['a role beyond its account', { role: 'admin' }, 'Choose one of the roles of your account.'],
+			['no role', { role: '' }, 'Choose one of the roles of your account.'],
+			['a scope beyond its account', { scope: 'owner:write' }, 'Choose scopes that your account allows'],
+			['an unknown scope', { scope: 'everything' }, 'Choose scopes that your account allows'],
+			['an unknown lifetime', { lifetime: '1' }, 'Choose when the key expires.'],
+			['a day that does not exist', { lifetime: 'date', date: '2099-02-30' }, 'Choose when the key expires.'],
+			[
+				'a day that is over',
+				{ lifetime: 'date', date: '2020-01-01' },
+				'This day has passed. Choose a later day.'
+			],
+			['another form', { form: 'x' }, 'This form is damaged.']
+		])('is refused with %s', async (_what, fields, words) => {
+			const maker = await person();
+			const before = await fixture().sql.count('select count(*) from api_keys');
+			const page = await make(maker, fields);
+			expect(page.status).toBe(400);
+			expect(page.text).toContain(words);
+			expect(page.html).not.toMatch(KEY);
+			expect(await fixture().sql.count('select count(*) from api_keys')).toBe(before);
+		});
+
+		it('of an owner may be of role app, and then cannot have an owner’s scopes', async () => {
+			await triesForgotten(fixture());
+			const owner = await signInAs(server(), 'owner');
+			const page = await make(owner, { role: 'app', scope: 'owner:read' });
+			expect(page.text).toContain('The role app does not allow these scopes.');
+			const key = keyIn(await make(owner, { role: 'owner', scope: 'owner:read' }));
+			expect(await statusWith(key, '/v1/owner/earnings?period=daily')).toBe(200);
+		});
+
+		it('is the twentieth at most', async () => {
+			const maker = await person();
+			const first = keyIn(await make(maker));
+			const accountId = await fixture().sql.count(
+				'select account_id from api_keys where id = ?',
+				await idOf(first)
+			);
+			for (let count = 1; count < 20; count += 1) await insertKey(fixture().sql, { accountId });
+			const page = await make(maker);
+			expect(page.status).toBe(400);
+			expect(page.text).toContain('An account can have 20 active keys. Revoke one first.');
+		});
+
+		it('is not given to a suspended account, which sees why', async () => {
+			const email = someone();
+			await triesForgotten(fixture());
+			const maker = await signUp(server(), email);
+			await fixture().sql.run(`update accounts set status = 'suspended' where email = ?`, email);
+			expect((await maker.get('/developer/keys')).text).toContain('This account is suspended.');
+			const page = await make(maker);
+			expect(page.status).toBe(403);
+			expect(page.html).not.toMatch(KEY);
+		});
+	});
+
+	describe('revoking a key', () => {
+		it('asks once more, then ends it within five seconds', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker));
+			expect(await statusWith(key)).toBe(200);
+			const id = await idOf(key);
+			expect((await maker.get(`/developer/keys/${id}/revoke`)).text).toContain(
+				'Revoke “till at the station”?'
+			);
+			expect(await statusWith(key)).toBe(200);
+			const done = await maker.post(`/developer/keys/${id}/revoke`);
+			expect(done.text).toContain('till at the station is revoked.');
+			await server().advance(5_000);
+			expect(await statusWith(key)).toBe(401);
+			expect((await maker.get(`/developer/keys/${id}/revoke`)).status).toBe(404);
+			expect((await maker.post(`/developer/keys/${id}/revoke`)).status).toBe(404);
+		});
+
+		it('of another account is refused, and so is one of Airtill’s own', async () => {
+			const [maker, thief] = [await person(), await person()];
+			const key = keyIn(await make(maker));
+			const id = await idOf(key);
+			expect((await thief.get(`/developer/keys/${id}/revoke`)).status).toBe(404);
+			expect((await thief.post(`/developer/keys/${id}/revoke`)).status).toBe(404);
+			expect(await statusWith(key)).toBe(200);
+			await triesForgotten(fixture());
+			const demo = await signInAs(server(), 'app');
+			const own = await fixture().sql.count(`select id from api_keys where name = 'airtill:demo app'`);
+			expect((await demo.post(`/developer/keys/${own}/revoke`)).status).toBe(404);
+			expect((await demo.get('/developer/keys')).text).not.toContain('airtill:');
+			expect(
+				await fixture().sql.count('select count(*) from api_keys where id = ? and revoked_at is null', own)
+			).toBe(1);
+		});
+
+		it('needs a sign-in, and a form of our own', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker));
+			const path = `/developer/keys/${await idOf(key)}/revoke`;
+			expect((await browse(server().url).post(path)).path).toBe('/developer/sign-in');
+			expect((await maker.post(path, {}, { origin: 'https://evil.example' })).status).toBe(403);
+			expect(await statusWith(key)).toBe(200);
+		});
+	});
+
+	describe('the list', () => {
+		it('shows each key’s use in the last minute and day, and when it was used last', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker));
+			expect((await maker.get('/developer/keys')).text).toContain('Last used never');
+			for (let count = 0; count < 3; count += 1) await statusWith(key);
+			const page = await eventually('the use is counted', async () => {
+				const { text } = await maker.get('/developer/keys');
+				return text.includes('Calls, last day 3') && text;
+			});
+			expect(page).toContain('Last used just now');
+			expect(page).toMatch(/Calls, last minute 3 of 100,000/);
+		});
+	});
+
+	describe('requests', () => {
+		it('are listed newest first with method, path, status, time and id, never with a key', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker));
+			await statusWith(key);
+			const missing = await createApi(server().url, key).send('GET', '/v1/sessions/987654321');
+			const page = await eventually('both are listed', async () => {
+				const found = await maker.get('/developer/requests');
+				return found.text.includes('404') && found;
+			});
+			const [first, second] = [page.text.indexOf('404'), page.text.indexOf('GET /v1/routers')];
+			expect(first).toBeGreaterThan(0);
+			expect(second).toBeGreaterThan(first);
+			expect(page.text).toContain(missing.headers.get('x-request-id') ?? 'no id');
+			expect(page.html).not.toContain(key);
+		});
+
+		it('are filtered by status and key', async () => {
+			const maker = await person();
+			const [one, other] = [keyIn(await make(maker)), keyIn(await make(maker, { name: 'the other' }))];
+			await statusWith(one);
+			await statusWith(other, '/v1/sessions/987654321');
+			await eventually('both are listed', async () => {
+				const { text } = await maker.get('/developer/requests');
+				return text.includes('GET /v1/sessions') && text.includes('GET /v1/routers');
+			});
+			const rows = async (query: string) =>
+				(await maker.get(`/developer/requests?${query}`)).html.match(/class="call/g)?.length ?? 0;
+			expect(await rows('')).toBe(2);
+			expect(await rows('status=4')).toBe(1);
+			expect(await rows('status=5')).toBe(0);
+			expect(await rows(`key=${await idOf(one)}`)).toBe(1);
+			expect(await rows(`key=${await idOf(one)}&status=4`)).toBe(0);
+			expect(await rows('status=x&key=-1&before=1e3')).toBe(2);
+		});
+
+		it('come in pages of 50', async () => {
+			const maker = await person();
+			const key = keyIn(await make(maker));
+			for (let count = 0; count < 60; count += 1) await statusWith(key);
+			const first = await eventually('more than a page is listed', async () => {
+				const page = await maker.get('/developer/requests');
+				return page.text.includes('Older') && page;
+			});
+			const older = /href="([^"]*before=\d+)"/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+			const ids = async (page: Page) => page.html.match(/req_\w+/g) ?? [];
+			const last = await eventually('the rest is listed', async () => {
+				const page = await maker.get(older);
+				return (await ids(page)).length === 10 && page;
+			});
+			expect(new Set([...(await ids(first)), ...(await ids(last))]).size).toBe(60);
+			expect(last.text).toContain('Newest');
+		});
+
+		it('of other accounts are not shown, whatever key is asked for', async () => {
+			const [maker, other] = [await person(), await person()];
+			const key = keyIn(await make(maker));
+			await statusWith(key);
+			await eventually('it is listed', async () =>
+				(await maker.get('/developer/requests')).text.includes('/v1/routers')
+			);
+			const seen = await other.get(`/developer/requests?key=${await idOf(key)}`);
+			expect(seen.text).toContain('No requests yet.');
+		});
+	});
+});
+
+describe('in live mode', () => {
+	it('keys are live keys, test keys are listed separately, and an invitation signs in without a mail server', async () => {
+		const server = await startServer({ env: { AIRTILL_MODE: 'live', AIRTILL_SECRET: SECRET } });
+		const sql = await openSql(server.databaseUrl);
+		try {
+			const email = someone();
+			const visitor = browse(server.url);
+			for (const path of ['/developer/sign-up', '/developer/forgot']) {
+				expect((await visitor.get(path)).text).toContain('This installation cannot send email.');
+				expect((await visitor.post(path, { email })).status).toBe(503);
+			}
+			expect((await cli(['accounts', 'invite', '--email', email], server)).code).toBe(1);
+			await cli(['accounts', 'create', '--email', email, '--role', 'owner'], server);
+			const { stdout } = await cli(['accounts', 'invite', '--email', email.toUpperCase()], server);
+			const link = new URL(stdout.trim());
+			expect(link.origin).toBe(`http://localhost:${server.port}`);
+			const page = await visitor.post(link.pathname + link.search, { password: PASSWORD });
+			expect(page.path).toBe('/developer/keys');
+			const key = keyIn(await make(visitor, { role: 'owner' }));
+			expect(key).toMatch(/^atl_live_/);
+			expect((await visitor.get('/developer/payments')).status).toBe(404);
+			const accountId = await sql.count('select id from accounts where email = ?', email);
+			await insertKey(sql, { accountId, mode: 'test' });
+			const { text } = await visitor.get('/developer/keys');
+			expect(text).toMatch(/till at the station.*Keys that do not work here.*atl_test_…/);
+			const used = browse(server.url);
+			expect((await used.get(link.pathname + link.search)).text).toContain(
+				'This link does not work any more'
+			);
+		} finally {
+			await sql.close();
+			await server.stop();
+		}
+	});
+});

@@ -1,0 +1,393 @@
+/** The way into the developer area: links by mail, passwords, sessions; and who does not get in. */
+import { describe, expect, it } from 'vitest';
+import {
+	browse,
+	demoPassword,
+	mailedLink,
+	PASSWORD,
+	signInAs,
+	signUp,
+	triesForgotten
+} from '../../support/pages/browsing.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+
+const hourMs = 60 * 60_000;
+
+let lastPerson = 0;
+/** An address that nobody used before. */
+const someone = () => `person${(lastPerson += 1)}@people.example`;
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	const server = () => fixture().server;
+	/** Tries of one test must not count in the next. */
+	const aMinuteLater = () => triesForgotten(fixture());
+
+	describe('a link by mail', () => {
+		it('signs up: its reader chooses a password, is signed in, and has an account of role app', async () => {
+			await aMinuteLater();
+			const email = someone();
+			const person = browse(server().url);
+			const sent = await person.post('/developer/sign-up', { email });
+			expect(sent.status).toBe(200);
+			expect(sent.text).toContain(`If ${email} can have an account here, we have sent a link`);
+			const link = await mailedLink(server(), email);
+			expect((await person.get(link)).text).toContain(`For ${email}.`);
+			const first = await person.post(link, { password: PASSWORD });
+			expect(first).toMatchObject({ status: 200, path: '/developer/keys' });
+			expect(
+				await fixture().sql.all('select email, role, plan, status from accounts where email = ?', email)
+			).toEqual([{ email, role: 'app', plan: 'default', status: 'active' }]);
+		});
+
+		it('leads to the account that was made on the command line, with its role', async () => {
+			await aMinuteLater();
+			const email = someone();
+			await fixture().sql.run(
+				`insert into accounts (email, role, plan, status, created_at) values (?, 'owner', 'enterprise', 'active', 1)`,
+				email
+			);
+			const person = await signUp(server(), email.toUpperCase().toLowerCase());
+			const { text } = await person.get('/developer/account');
+			expect(text).toContain('Role owner');
+			expect(text).toContain('Plan enterprise');
+		});
+
+		it('of an address that never opened it gives nobody anything', async () => {
+			await aMinuteLater();
+			const email = someone();
+			const stranger = browse(server().url);
+			// The stranger types another person's address, with a password of their own.
+			await stranger.post('/developer/sign-up', { email, password: PASSWORD });
+			await mailedLink(server(), email);
+			const refused = await stranger.post('/developer/sign-in', { email, password: PASSWORD });
+			expect(refused.status).toBe(400);
+			expect(await fixture().sql.count('select count(*) from accounts where email = ?', email)).toBe(0);
+			// The owner of the address comes later and alone decides on the password.
+			const owner = browse(server().url);
+			await owner.post(await mailedLink(server(), email), { password: 'the owner has this one' });
+			expect((await stranger.post('/developer/sign-in', { email, password: PASSWORD })).status).toBe(400);
+			expect((await owner.get('/developer/account')).text).toContain(email);
+		});
+
+		it('that is forged does not work, just like a used one', async () => {
+			await aMinuteLater();
+			for (const token of ['a%00b', '%FF', "'", '%F0%9F%94%91', 'a'.repeat(2000)]) {
+				const person = browse(server().url);
+				const page = await person.get(`/developer/password?token=${token}`);
+				expect(page).toMatchObject({
+					status: 200,
+					text: expect.stringContaining('This link does not work any more')
+				});
+				const refused = await person.post(`/developer/password?token=${token}`, { password: PASSWORD });
+				expect(refused.status).toBe(400);
+			}
+		});
+
+		it('works once, for an hour', async () => {
+			await aMinuteLater();
+			const email = someone();
+			const person = await signUp(server(), email);
+			const used = await mailedLink(server(), email);
+			expect((await person.get(used)).text).toContain('This link does not work any more');
+			expect((await person.post(used, { password: PASSWORD })).status).toBe(400);
+
+			await person.post('/developer/forgot', { email });
+			const old = await mailedLink(server(), email, 2);
+			await server().advance(hourMs + 1000);
+			expect((await person.get(old)).text).toContain('This link does not work any more');
+			expect((await person.post(old, { password: 'another long password' })).status).toBe(400);
+			const fresh = browse(server().url);
+			expect((await fresh.post('/developer/sign-in', { email, password: PASSWORD })).path).toBe(
+				'/developer/keys'
+			);
+		});
+
+		it('ends every earlier sign-in when it sets another password', async () => {
+			await aMinuteLater();
+			const email = someone();
+			const before = await signUp(server(), email);
+			const person = browse(server().url);
+			await person.post('/developer/forgot', { email });
+			await person.post(await mailedLink(server(), email, 2), { password: 'another long password' });
+			expect((await before.get('/developer/keys')).path).toContain('/developer/sign-in');
+			await aMinuteLater();
+			const again = browse(server().url);
+			expect((await again.post('/developer/sign-in', { email, password: PASSWORD })).status).toBe(400);
+			const path = (await again.post('/developer/sign-in', { email, password: 'another long password' }))
+				.path;
+			expect(path).toBe('/developer/keys');
+		});
+
+		it('is asked for with the same answer for known and unknown addresses', async () => {
+			await aMinuteLater();
+			const known = someone();
+			await signUp(server(), known);
+			const person = browse(server().url);
+			for (const path of ['/developer/sign-up', '/developer/forgot']) {
+				await aMinuteLater();
+				const [one, other] = [known, someone()];
+				const pages = [await person.post(path, { email: one }), await person.post(path, { email: other })];
+				const [a, b] = pages.map(({ status, text }, index) => ({
+					status,
+					text: text.replaceAll([one, other][index] ?? '', 'X')
+				}));
+				expect(a).toEqual(b);
+			}
+		});
+
+		it('goes to no address that has no account, when a password was forgotten', async () => {
+			await aMinuteLater();
+			const [unknown, later] = [someone(), someone()];
+			const person = browse(server().url);
+			await person.post('/developer/forgot', { email: unknown });
+			await person.post('/developer/sign-up', { email: later });
+			await mailedLink(server(), later);
+			expect(server().stdout()).not.toContain(unknown);
+		});
+
+		it.each(['short', ''])('takes no password like %j', async (password) => {
+			await aMinuteLater();
+			const email = someone();
+			const person = browse(server().url);
+			await person.post('/developer/sign-up', { email });
+			const link = await mailedLink(server(), email);
+			const refused = await person.post(link, { password });
+			expect(refused.status).toBe(400);
+			expect(refused.text).toContain('Use at least 12 characters');
+			expect((await person.post(link, { password: PASSWORD })).path).toBe('/developer/keys');
+		});
+	});
+
+	describe('the sign-in', () => {
+		it('takes the demo accounts with the passwords that the server prints', async () => {
+			await aMinuteLater();
+			for (const role of ['app', 'owner', 'admin'] as const) {
+				const person = await signInAs(server(), role);
+				expect((await person.get('/developer/account')).text).toContain(`Role ${role}`);
+			}
+		});
+
+		it('says the same of a wrong password and of an unknown address', async () => {
+			await aMinuteLater();
+			const person = browse(server().url);
+			const [a, b] = [
+				await person.post('/developer/sign-in', {
+					email: 'app@airtill.example',
+					password: 'not the password'
+				}),
+				await person.post('/developer/sign-in', {
+					email: 'xyz@airtill.example',
+					password: 'not the password'
+				})
+			];
+			expect([a.status, b.status]).toEqual([400, 400]);
+			expect(a.text).toBe(b.text);
+			expect(a.text).toContain('The email address or the password is wrong.');
+			expect(person.cookies.size).toBe(0);
+		});
+
+		it('works as long on an unknown address, or one without password, as on a wrong password', async () => {
+			await aMinuteLater();
+			const [known, unknown, unconfirmed] = [someone(), someone(), someone()];
+			await signUp(server(), known);
+			const person = browse(server().url);
+			await person.post('/developer/sign-up', { email: unconfirmed });
+			await mailedLink(server(), unconfirmed);
+			// Taken in turns, and the fastest of each counts: what the work itself takes, however busy the machine is.
+			const fastest = new Map([known, unknown, unconfirmed].map((email) => [email, Infinity]));
+			for (let count = 0; count < 4; count += 1) {
+				for (const [email, least] of fastest) {
+					const started = performance.now();
+					const { status } = await person.post('/developer/sign-in', { email, password: 'not the password' });
+					fastest.set(email, Math.min(least, performance.now() - started));
+					expect(status).toBe(400);
+				}
+			}
+			const usual = fastest.get(known) ?? 0;
+			for (const email of [unknown, unconfirmed]) {
+				// Without the work it would be a twentieth or less.
+				expect(fastest.get(email)).toBeGreaterThan(usual / 4);
+				expect(fastest.get(email)).toBeLessThan(usual * 4);
+			}
+		});
+
+		it('lets nobody see pages or send their forms without it', async () => {
+			const nobody = browse(server().url);
+			for (const path of ['/developer', '/developer/keys', '/developer/requests', '/developer/account']) {
+				expect((await nobody.get(path)).path).toMatch(/^\/developer\/sign-in(\?|$)/);
+			}
+			for (const path of [
+				'/developer/account?/session',
+				'/developer/account?/sessions',
+				'/developer/account?/password'
+			]) {
+				expect((await nobody.post(path, { id: 'x' })).path).toBe('/developer/sign-in');
+			}
+		});
+
+		it('leads back to the page that was asked for, and never to another site', async () => {
+			await aMinuteLater();
+			const email = 'app@airtill.example';
+			const password = demoPassword(server(), email);
+			for (const [next, path] of [
+				['/developer/account', '/developer/account'],
+				['//evil.example/x', '/developer/keys'],
+				['https://evil.example/', '/developer/keys'],
+				['/developer/../../evil', '/developer/keys']
+			] as const) {
+				const person = browse(server().url);
+				expect((await person.post('/developer/sign-in', { email, password, next })).path).toBe(path);
+			}
+		});
+
+		it('gives a cookie that script cannot read and that other sites do not send', async () => {
+			await aMinuteLater();
+			const email = 'app@airtill.example';
+			const response = await browse(server().url).raw('/developer/sign-in', {
+				method: 'POST',
+				body: new URLSearchParams({ email, password: demoPassword(server(), email) }),
+				headers: { origin: server().url }
+			});
+			const [cookie = ''] = response.headers.getSetCookie();
+			expect(cookie).toMatch(/^airtill\.session_token=/);
+			expect(cookie).toMatch(/HttpOnly/i);
+			expect(cookie).toMatch(/SameSite=Lax/i);
+		});
+
+		it('refuses a form of another site', async () => {
+			const person = browse(server().url);
+			const fields = { email: 'app@airtill.example', password: 'x' };
+			for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+				for (const path of ['/developer/sign-in', '/developer/sign-up', '/developer/sign-out']) {
+					expect((await person.post(path, fields, headers)).status).toBe(403);
+				}
+			}
+		});
+
+		it('slows down password guessing, and names the wait', async () => {
+			await aMinuteLater();
+			const person = browse(server().url);
+			const email = someone();
+			const tries = [];
+			for (let count = 0; count < 7; count += 1) {
+				tries.push(await person.post('/developer/sign-in', { email, password: `guess number ${count}` }));
+			}
+			expect(tries.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400, 429]);
+			const last = tries.at(-1);
+			expect(last?.text).toMatch(/Too many attempts\. Wait \d+ seconds?, then try again\./);
+			expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
+			// Another account is not locked out by that.
+			await signInAs(server(), 'app');
+			await aMinuteLater();
+			expect((await person.post('/developer/sign-in', { email, password: 'guess again' })).status).toBe(400);
+		});
+
+		it('mails no address more than twice a minute', async () => {
+			await aMinuteLater();
+			const person = browse(server().url);
+			const email = someone();
+			const statuses = [];
+			for (let count = 0; count < 3; count += 1) {
+				statuses.push((await person.post('/developer/sign-up', { email })).status);
+			}
+			expect(statuses).toEqual([200, 200, 429]);
+		});
+	});
+
+	describe('sessions', () => {
+		it('are listed by device; another one is ended, and then all others', async () => {
+			await aMinuteLater();
+			const email = someone();
+			const laptop = await signUp(server(), email);
+			const others = [];
+			for (const agent of [
+				'Mozilla/5.0 (Linux; Android 14) Chrome/140.0',
+				'Mozilla/5.0 (iPhone) Safari/605'
+			]) {
+				const device = browse(server().url, agent);
+				await device.post('/developer/sign-in', { email, password: PASSWORD });
+				others.push(device);
+			}
+			const page = await laptop.get('/developer/account');
+			for (const name of ['Firefox on Linux this one', 'Chrome on Android', 'Safari on iPhone']) {
+				expect(page.text).toContain(name);
+			}
+			const phone = /Chrome on Android.*?name="id" value="(\w+)"/s.exec(page.html)?.[1] ?? '';
+			await laptop.post('/developer/account?/session', { id: phone });
+			expect((await others[0]?.get('/developer/keys'))?.path).toContain('/developer/sign-in');
+			expect((await others[1]?.get('/developer/keys'))?.path).toBe('/developer/keys');
+			await laptop.post('/developer/account?/sessions');
+			expect((await others[1]?.get('/developer/keys'))?.path).toContain('/developer/sign-in');
+			expect((await laptop.get('/developer/keys')).path).toBe('/developer/keys');
+		});
+
+		it('of other people cannot be ended', async () => {
+			await aMinuteLater();
+			const [one, other] = [await signUp(server(), someone()), await signUp(server(), someone())];
+			const rows = await fixture().sql.all('select id from sign_in_sessions');
+			for (const { id } of rows) {
+				const before = await one.get('/developer/account');
+				if (before.html.includes(String(id))) continue;
+				await one.post('/developer/account?/session', { id: String(id) });
+			}
+			expect((await other.get('/developer/keys')).path).toBe('/developer/keys');
+		});
+
+		it('end with the sign-out, also for a copy of the cookie', async () => {
+			await aMinuteLater();
+			const person = await signUp(server(), someone());
+			const copy = browse(server().url);
+			for (const [name, value] of person.cookies) copy.cookies.set(name, value);
+			expect((await copy.get('/developer/keys')).path).toBe('/developer/keys');
+			await person.post('/developer/sign-out');
+			expect((await copy.get('/developer/keys')).path).toContain('/developer/sign-in');
+		});
+
+		it('end after two weeks without a visit', async () => {
+			await aMinuteLater();
+			const person = await signUp(server(), someone());
+			await server().advance(15 * 24 * hourMs);
+			expect((await person.get('/developer/keys')).path).toContain('/developer/sign-in');
+		});
+	});
+
+	it('a password is changed with the current one only', async () => {
+		await aMinuteLater();
+		const email = someone();
+		const person = await signUp(server(), email);
+		const other = browse(server().url);
+		await other.post('/developer/sign-in', { email, password: PASSWORD });
+		const change = (current: string, wanted: string) =>
+			person.post('/developer/account?/password', { current, wanted });
+		expect((await change('not this one', 'another long password')).text).toContain(
+			'The current password is wrong.'
+		);
+		expect((await change(PASSWORD, 'short')).text).toContain('Use at least 12 characters');
+		expect((await change(PASSWORD, 'another long password')).path).toBe('/developer/account?done=password');
+		expect((await other.get('/developer/keys')).path).toContain('/developer/sign-in');
+		expect((await person.get('/developer/keys')).path).toBe('/developer/keys');
+	});
+
+	it('nothing of better-auth is reachable but the four passkey calls, from our own pages', async () => {
+		const person = browse(server().url);
+		for (const path of [
+			'sign-in/email',
+			'get-session',
+			'passkey/list-user-passkeys',
+			'passkey/delete-passkey',
+			'error'
+		]) {
+			expect((await person.raw(`/developer/${path}`)).status).toBe(404);
+		}
+		const call = (headers: Record<string, string>) =>
+			person.raw('/developer/passkey/verify-authentication', {
+				method: 'POST',
+				body: '{"response":{}}',
+				headers: { 'content-type': 'application/json', ...headers }
+			});
+		expect((await call({ origin: 'https://evil.example' })).status).toBe(403);
+		expect((await call({})).status).toBe(403);
+		expect((await call({ origin: server().url })).status).toBe(400);
+	});
+});

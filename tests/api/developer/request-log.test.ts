@@ -1,0 +1,366 @@
+/** What is noted of the calls of an account: written behind, in batches, and never in the way of a call. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
+import { createLog } from '../../../src/lib/server/platform/log.ts';
+import {
+	createRequestLog,
+	KEPT_CALLS,
+	type NewEntry,
+	type RequestLog
+} from '../../../src/lib/server/developer/request-log/request-log.ts';
+import { numberEnding, orderOf } from '../../support/api/api.ts';
+import { createDatabaseOn, startPostgres, type TestPostgres } from '../../support/server/postgres.ts';
+import {
+	DATABASES,
+	eventually,
+	insertKey,
+	startFixture,
+	useFixture,
+	type Fixture
+} from '../../support/server/fixture.ts';
+import { openSql, type Row } from '../../support/server/sql.ts';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+const anEntry: NewEntry = {
+	accountId: 1,
+	keyId: 1,
+	method: 'GET',
+	pathname: '/v1/routers/1',
+	status: 200,
+	durationMs: 1.4,
+	requestId: 'req_1'
+};
+
+const logged = (fixture: Fixture, accountId: number) =>
+	fixture.sql.all('select * from request_log where account_id = ? order by id', accountId);
+
+/** The account's log once it has that many rows. */
+async function rowsOf(fixture: Fixture, accountId: number, count: number): Promise<Row[]> {
+	return eventually(`${count} calls are logged`, async () => {
+		const rows = await logged(fixture, accountId);
+		return rows.length >= count && rows;
+	});
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	describe('the calls of a server', () => {
+		const fixture = useFixture({ database, env: { RATE_LIMIT_DEFAULT: '3' } });
+
+		it('are noted with method, path, status, duration, request id and key, whatever the answer', async () => {
+			const { accountId, api } = await fixture().newKey({ role: 'app' });
+			const answers = [
+				await api.send('GET', '/v1/routers/1?secret=in-the-query'),
+				await api.send('GET', '/v1/routers/999999'),
+				await api.send('POST', '/v1/sessions', { body: { phone: 'none' } }),
+				await api.send('GET', '/v1/owner/users'),
+				await api.send('DELETE', '/v1/nothing/here')
+			];
+			const rows = await rowsOf(fixture(), accountId, answers.length);
+			expect(rows.map(({ method, path: at, status }) => [method, at, status])).toEqual([
+				['GET', '/v1/routers/1', 200],
+				['GET', '/v1/routers/999999', 404],
+				['POST', '/v1/sessions', 400],
+				['GET', '/v1/owner/users', 403],
+				['DELETE', '/v1/nothing/here', 404]
+			]);
+			expect(rows.map((row) => row['request_id'])).toEqual(
+				answers.map(({ headers }) => headers.get('x-request-id'))
+			);
+			const keyId = await fixture().sql.count('select id from api_keys where account_id = ?', accountId);
+			for (const row of rows) {
+				expect(row).toMatchObject({ key_id: keyId });
+				expect(Math.abs(Number(row['at']) - Date.now())).toBeLessThan(minute);
+				expect(Number(row['duration_ms'])).toBeLessThan(minute);
+			}
+		});
+
+		it('are noted when the limit or a suspension refuses them, and not without an account', async () => {
+			const limited = await fixture().newKey({ plan: 'default' });
+			for (let call = 0; call < 4; call += 1) await limited.api.send('GET', '/v1/routers/1');
+			const suspended = await fixture().newKey({ status: 'suspended' });
+			await suspended.api.send('GET', '/v1/routers/1');
+			const before = await fixture().sql.count('select count(*) from request_log');
+			await fixture().nobody.send('GET', '/v1/routers/1');
+
+			const statuses = (rows: Row[]) => rows.map(({ status }) => status);
+			expect(statuses(await rowsOf(fixture(), limited.accountId, 4))).toEqual([200, 200, 200, 429]);
+			expect(statuses(await rowsOf(fixture(), suspended.accountId, 1))).toEqual([403]);
+			const { accountId, api } = await fixture().newKey();
+			await api.getRouter(1);
+			await rowsOf(fixture(), accountId, 1);
+			const after = await fixture().sql.count('select count(*) from request_log');
+			expect(after - before).toBeLessThanOrEqual(6);
+			expect(await fixture().sql.count('select count(*) from request_log where key_id = 0')).toBe(0);
+		});
+
+		it('count for their key, beyond the calls that are kept', async () => {
+			const { accountId, api } = await fixture().newKey();
+			const keyId = await fixture().sql.count('select id from api_keys where account_id = ?', accountId);
+			for (let call = 0; call < 7; call += 1) await api.getRouter(1);
+			await eventually(
+				'7 calls are counted',
+				async () =>
+					(await fixture().sql.count('select sum(calls) from key_usage where key_id = ?', keyId)) === 7
+			);
+		});
+
+		it('carry no key, password or phone number, wherever a caller put one', async () => {
+			const { accountId, api, key } = await fixture().newKey();
+			const phone = numberEnding('123');
+			const session = await api.createSession({ phone });
+			const planted = [key, encodeURIComponent(key), phone, phone.slice(1), '0772345678', 'abcd-efgh-jkmn'];
+			const places = ['/v1/', '/v1/routers/', '/v1/sessions/', '/v1/payments/1/status/', '/v1/a-b/c/'];
+			let calls = 1;
+			for (const secret of planted) {
+				for (const place of places) {
+					await api.send('GET', place + secret);
+					await api.send('GET', `${place}%2B${secret}?phone=${secret}`);
+					calls += 2;
+				}
+			}
+			await api.send('GET', `/v1/${'long/'.repeat(200)}`);
+			await api.send('POST', '/v1/sessions', { body: orderOf({ phone }) });
+			const rows = await rowsOf(fixture(), accountId, calls + 2);
+			const text = JSON.stringify(rows.map(({ path: at, method }) => [method, at]));
+			for (const secret of [...planted, '772345678', session.phone.slice(4)]) {
+				expect(text).not.toContain(secret);
+			}
+			for (const { path: at } of rows) expect(String(at).length).toBeLessThanOrEqual(200);
+		});
+
+		it('are written when the server ends in an orderly way', async () => {
+			const { accountId, api } = await fixture().newKey();
+			await api.getRouter(1);
+			await fixture().server.kill('SIGTERM');
+			expect(await logged(fixture(), accountId)).toHaveLength(1);
+			await fixture().server.restart();
+		});
+	});
+
+	describe('the log', () => {
+		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-log-'));
+		let url: string;
+		let open: Database;
+		let log: RequestLog;
+		let now = Date.UTC(2030, 0, 1, 12, 0, 30);
+		const silent = createLog('silent');
+		const clock = { now: () => now };
+		let account: { accountId: number; keyId: number };
+
+		beforeAll(async () => {
+			url = database === 'sqlite' ? `file:${folder}/a.db` : await createDatabaseOn(inject('postgresUrl'));
+			open = await openDatabase(url, { poolSize: 4 });
+			log = createRequestLog(open, clock, silent);
+			account = await newAccount();
+		});
+		afterAll(async () => {
+			await log.stop();
+			await open.close();
+			rmSync(folder, { recursive: true, force: true });
+		});
+
+		async function newAccount() {
+			const look = await openSql(url);
+			const { accountId } = await insertKey(look);
+			const keyId = await look.count('select id from api_keys where account_id = ?', accountId);
+			await look.close();
+			return { accountId, keyId };
+		}
+
+		const entry = (number: number, more: Partial<NewEntry> = {}): NewEntry => ({
+			...anEntry,
+			...account,
+			pathname: `/v1/routers/${number}`,
+			requestId: `req_${number}`,
+			...more
+		});
+		const numbers = (entries: { requestId: string }[]) =>
+			entries.map(({ requestId }) => Number(requestId.slice('req_'.length)));
+
+		it('shows the newest calls first, page by page, by class of status and by key', async () => {
+			account = await newAccount();
+			for (let number = 1; number <= 10; number += 1) {
+				log.note(entry(number, { status: number % 2 ? 200 : 404, keyId: number > 5 ? 77 : 78 }));
+			}
+			const { accountId } = account;
+			const first = await log.recent(accountId, { before: null, limit: 4 });
+			expect(numbers(first)).toEqual([10, 9, 8, 7]);
+			expect(first[0]).toMatchObject({
+				at: now,
+				method: 'GET',
+				path: '/v1/routers/10',
+				status: 404,
+				durationMs: 1,
+				requestId: 'req_10',
+				keyId: 77
+			});
+			const before = first.at(-1)?.id ?? 0;
+			expect(numbers(await log.recent(accountId, { before, limit: 4 }))).toEqual([6, 5, 4, 3]);
+			const failed = await log.recent(accountId, { before: null, limit: 9, statusClass: 4, keyId: 78 });
+			expect(numbers(failed)).toEqual([4, 2]);
+			expect(await log.recent(accountId + 1000, { before: null, limit: 4 })).toEqual([]);
+		});
+
+		it('keeps the last 1,000 calls of each account, and no more of another’s account', async () => {
+			const quiet = await newAccount();
+			account = await newAccount();
+			log.note(entry(1, quiet));
+			for (let number = 1; number <= KEPT_CALLS + 4_000; number += 1) {
+				log.note(entry(number));
+				if (number % 200 === 0) await log.recent(account.accountId, { before: null, limit: 1 });
+			}
+			const found = await log.recent(account.accountId, { before: null, limit: 5_000 });
+			expect(numbers(found)).toEqual(
+				Array.from({ length: KEPT_CALLS }, (_, index) => KEPT_CALLS + 4_000 - index)
+			);
+			expect(await log.recent(quiet.accountId, { before: null, limit: 10 })).toHaveLength(1);
+			const look = await openSql(url);
+			const rows = await look.count(
+				'select count(*) from request_log where account_id = ?',
+				account.accountId
+			);
+			expect(rows).toBeLessThan(KEPT_CALLS + 1_000);
+			await look.close();
+		});
+
+		it('says how often each key was used in the last minute and day, whatever is kept', async () => {
+			account = await newAccount();
+			const { accountId, keyId } = account;
+			expect(await log.usage(accountId)).toEqual(new Map());
+			for (let number = 1; number <= 2_500; number += 1) log.note(entry(number));
+			expect(await log.usage(accountId)).toEqual(new Map([[keyId, { minute: 2_500, day: 2_500 }]]));
+			now += minute / 2;
+			expect((await log.usage(accountId)).get(keyId)).toEqual({ minute: 2_500, day: 2_500 });
+			now += minute / 2;
+			expect((await log.usage(accountId)).get(keyId)).toEqual({ minute: 1_250, day: 2_500 });
+			now += minute / 2;
+			log.note(entry(1));
+			expect((await log.usage(accountId)).get(keyId)).toEqual({ minute: 1, day: 2_501 });
+			now += day - 2 * minute;
+			expect((await log.usage(accountId)).get(keyId)).toEqual({ minute: 0, day: 1 });
+			now += 2 * minute;
+			log.note(entry(1, { keyId: keyId + 1000 }));
+			expect(await log.usage(accountId)).toEqual(new Map());
+			const look = await openSql(url);
+			expect(await look.count('select count(*) from key_usage where key_id = ?', keyId)).toBe(0);
+			await look.close();
+		});
+
+		it('of several processes loses nothing and counts everything', async () => {
+			account = await newAccount();
+			const others = [await openDatabase(url, { poolSize: 2 }), await openDatabase(url, { poolSize: 2 })];
+			const logs = others.map((other) => createRequestLog(other, clock, silent));
+			for (let round = 0; round < 10; round += 1) {
+				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) one.note(entry(call));
+				await Promise.all(logs.map((one) => one.recent(account.accountId, { before: null, limit: 1 })));
+			}
+			await eventually('all calls are written', async () => {
+				await Promise.all(logs.map((one) => one.usage(account.accountId)));
+				return (await log.usage(account.accountId)).get(account.keyId)?.day === 300;
+			});
+			expect(await log.recent(account.accountId, { before: null, limit: 999 })).toHaveLength(300);
+			await Promise.all(logs.map((one) => one.stop()));
+			await Promise.all(others.map((other) => other.close()));
+		});
+
+		it('takes no call’s time and does not fail when more calls come than there is room for', async () => {
+			account = await newAccount();
+			const started = performance.now();
+			for (let number = 1; number <= 50_000; number += 1) {
+				log.note(entry(number, { accountId: 1_000_000 + (number % 40_000) }));
+			}
+			expect((performance.now() - started) / 50_000).toBeLessThan(0.2);
+			expect(await log.recent(1_000_000 + 9_999, { before: null, limit: 10 })).toHaveLength(1);
+		});
+	});
+});
+
+describe('a database that cannot take the log', () => {
+	it('on sqlite: while another program writes, nothing waits for it; the log is written afterwards', async () => {
+		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-log-'));
+		const url = `file:${folder}/a.db`;
+		const database = await openDatabase(url, { poolSize: 1 });
+		const log = createRequestLog(database, { now: () => Date.now() }, createLog('silent'));
+		const writer = new DatabaseSync(`${folder}/a.db`);
+		try {
+			writer.exec('begin immediate');
+			const started = performance.now();
+			for (let call = 0; call < 3; call += 1) {
+				log.note({ ...anEntry, requestId: `req_${call}` });
+				expect(await log.recent(1, { before: null, limit: 5 })).toEqual([]);
+				expect((await log.usage(1)).size).toBe(0);
+			}
+			// The driver is synchronous: waiting for the writer would hold the whole process for ten seconds.
+			expect(performance.now() - started).toBeLessThan(1_000);
+			writer.exec('rollback');
+			expect(await log.recent(1, { before: null, limit: 5 })).toHaveLength(3);
+			// Everything else is on the disk when it is reported.
+			const pragma = (name: string) => sql.raw(`pragma ${name}`).execute(database.db);
+			expect((await pragma('synchronous')).rows).toEqual([{ synchronous: 2 }]);
+		} finally {
+			writer.close();
+			await log.stop();
+			await database.close();
+			rmSync(folder, { recursive: true, force: true });
+		}
+	});
+
+	describe('on postgres', () => {
+		let postgres: TestPostgres;
+		beforeAll(async () => {
+			postgres = await startPostgres();
+		});
+		afterAll(() => postgres.stop());
+
+		it('it is gone: calls are answered as before, and the log says so once', async () => {
+			const fixture = await startFixture({ database: await postgres.createDatabase() });
+			try {
+				const { api } = await fixture.newKey();
+				await api.getRouter(1);
+				await postgres.kill();
+				// Known keys work for five seconds without the database; what needs no query is answered as ever.
+				const slowest = await slowestCall(
+					async () => expect((await api.send('GET', '/v1/nothing')).status).toBe(404),
+					4_000
+				);
+				expect(slowest.ms).toBeLessThan(1_000);
+				await eventually('it is said', async () => said(fixture).length > 0);
+				await postgres.restart();
+				await eventually(
+					'calls work again',
+					async () => (await api.send('GET', '/v1/routers/1')).status === 200
+				);
+				await eventually('the log is written again', async () => said(fixture).length > 1);
+				expect(said(fixture)).toEqual([
+					'the request log cannot be written; it waits in memory',
+					'the request log is written again'
+				]);
+			} finally {
+				await fixture.stop();
+			}
+		});
+	});
+});
+
+const said = ({ server }: Fixture) =>
+	[...server.stderr().matchAll(/"msg":"(the request log[^"]*)"/g)].map(([, text]) => text);
+
+/** Calls one after the other for so long. */
+async function slowestCall(call: () => Promise<unknown>, forMs: number) {
+	const end = performance.now() + forMs;
+	const slowest = { ms: 0, calls: 0 };
+	while (performance.now() < end) {
+		const started = performance.now();
+		await call();
+		slowest.ms = Math.max(slowest.ms, performance.now() - started);
+		slowest.calls += 1;
+	}
+	return slowest;
+}

@@ -1,0 +1,236 @@
+/** POST /v1/webhooks/register (wire format 1.11 and 5.5): what is registered, what is refused, and what is left as it was. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Api } from '../../support/api/api.ts';
+import { INSTANT, WEBHOOK_SECRET } from '../../support/api/wire.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
+import { REGISTER, register } from '../../support/api/webhooks.ts';
+
+const URL = 'https://app.example.com/hooks/wifi';
+const EVENTS = ['payment.success', 'session.expired'];
+const most = 16;
+
+const valid = (url = URL, events: unknown = EVENTS) => ({ url, events });
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	/** An account of this test's own. */
+	let api: Api;
+	let accountId: number;
+	beforeEach(async () => ({ api, accountId } = await fixture().newKey()));
+
+	const count = () =>
+		fixture().sql.count('select count(*) from webhook_endpoints where account_id = ?', accountId);
+
+	it('201 with the secret, shown this once, and no Location', async () => {
+		const { status, headers, body } = await api.send('POST', REGISTER, { body: valid() });
+		expect(status).toBe(201);
+		expect(headers.has('location')).toBe(false);
+		expect(body).toEqual({
+			id: expect.any(Number),
+			url: URL,
+			events: EVENTS,
+			status: 'active',
+			secret: expect.stringMatching(WEBHOOK_SECRET),
+			created_at: expect.stringMatching(INSTANT),
+			updated_at: expect.stringMatching(INSTANT)
+		});
+		expect(Object.keys(Object(body))).toEqual([
+			...['id', 'url', 'events', 'status', 'secret', 'created_at', 'updated_at']
+		]);
+	});
+
+	it('200 for the same URL of the same account: new events, enabled again, no secret', async () => {
+		const { server, sql } = fixture();
+		const first = await register(api, URL, EVENTS);
+		await sql.run(
+			`update webhook_endpoints set status = 'disabled', disabled_reason = 'gone', notice = 'disabled',
+				failing_since = 1, failing_noticed = 1 where id = ?`,
+			first.id
+		);
+		await server.advance(1_000);
+		const again = await api.send('POST', REGISTER, { body: valid(URL, ['session.created']) });
+		expect(again.status).toBe(200);
+		expect(again.body).toEqual({
+			...first,
+			events: ['session.created'],
+			secret: null,
+			updated_at: expect.not.stringMatching(first.updated_at)
+		});
+		expect(
+			await sql.all(
+				`select status, disabled_reason, notice, failing_since, failing_noticed from webhook_endpoints
+					where id = ?`,
+				first.id
+			)
+		).toEqual([
+			{ status: 'active', disabled_reason: null, notice: null, failing_since: null, failing_noticed: 0 }
+		]);
+	});
+
+	it('treats two spellings of a URL as one endpoint, and two URLs or accounts as two', async () => {
+		const first = await register(api, URL, EVENTS);
+		const same = await register(api, 'HTTPS://APP.example.com:443/hooks/../hooks/wifi', EVENTS);
+		expect(same).toMatchObject({ id: first.id, secret: null });
+		const dotted = await register(api, 'https://app.example.com./hooks/wifi', EVENTS);
+		expect(dotted).toMatchObject({ id: first.id, secret: null });
+		const { api: other } = await fixture().newKey();
+		const ids = [first, await register(api, `${URL}/`, EVENTS), await register(other, URL, EVENTS)];
+		expect(new Set(ids.map(({ id }) => id)).size).toBe(3);
+		expect(new Set(ids.map(({ secret }) => secret)).size).toBe(3);
+	});
+
+	it('ten registrations of one URL at once make one endpoint', async () => {
+		const answers = await Promise.all(
+			Array.from({ length: 10 }, () => api.send('POST', REGISTER, { body: valid() }))
+		);
+		expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201]);
+		expect(await count()).toBe(1);
+	});
+
+	it('takes every known event, in the order given', async () => {
+		const names = [
+			...['webhook.test', 'session.cancelled', 'session.ended', 'session.activated', 'session.created'],
+			...['payment.refunded', 'payment.failed', 'session.expired', 'payment.success']
+		];
+		expect(await register(api, URL, names)).toMatchObject({ events: names });
+	});
+
+	it.each([
+		['no url', { events: EVENTS }, [['/url', 'required']]],
+		['a url that is no text', valid(5 as never), [['/url', 'invalid_type']]],
+		['an empty url', valid(''), [['/url', 'invalid_format']]],
+		['a relative url', valid('/hooks'), [['/url', 'invalid_format']]],
+		['a url without a scheme', valid('app.example.com/hooks'), [['/url', 'invalid_format']]],
+		['a url with a blank', valid(`${URL} `), [['/url', 'invalid_format']]],
+		['a url with a line break', valid('https://app.example.com/\nhooks'), [['/url', 'invalid_format']]],
+		['a url with an impossible port', valid('https://app.example.com:99999/'), [['/url', 'invalid_format']]],
+		['no events', { url: URL }, [['/events', 'required']]],
+		['events that are no list', valid(URL, 'payment.success'), [['/events', 'invalid_type']]],
+		['an empty list of events', valid(URL, []), [['/events', 'out_of_range']]],
+		['an unknown event', valid(URL, ['payment.succeeded']), [['/events/0', 'unknown_value']]],
+		['a wildcard', valid(URL, ['payment.success', '*']), [['/events/1', 'unknown_value']]],
+		['an event in another case', valid(URL, ['Payment.Success']), [['/events/0', 'unknown_value']]],
+		['an event that is no text', valid(URL, [5]), [['/events/0', 'invalid_type']]],
+		['an event twice', valid(URL, [...EVENTS, 'payment.success']), [['/events/2', 'duplicate']]],
+		['a field too many', { ...valid(), secret: 'x' }, [['/secret', 'unknown_field']]],
+		[
+			'everything wrong',
+			{ url: 'x', events: ['y'] },
+			[
+				['/url', 'invalid_format'],
+				['/events/0', 'unknown_value']
+			]
+		]
+	])('400 validation_failed for %s, and nothing is changed', async (_what, body, items) => {
+		const before = await recorded(fixture());
+		const problem = await api.refused('400 validation_failed', 'POST', REGISTER, { body });
+		expect(problem.errors?.map(({ pointer, code }) => [pointer, code])).toEqual(items);
+		expect(await recorded(fixture())).toEqual(before);
+	});
+
+	it('400 out_of_range for more than 20 events', async () => {
+		const events = Array.from({ length: 21 }, () => 'payment.success');
+		const problem = await api.refused('400 validation_failed', 'POST', REGISTER, {
+			body: valid(URL, events)
+		});
+		expect(problem.errors?.[0]).toMatchObject({ pointer: '/events', code: 'out_of_range' });
+	});
+
+	it('400 webhook_url_not_allowed, and nothing is changed (the whole table is in the unit tests)', async () => {
+		const before = await recorded(fixture());
+		for (const url of [
+			'http://app.example.com/hooks',
+			'https://127.0.0.1/',
+			'https://0x7f.1/',
+			'https://2130706433/',
+			'https://[::1]/',
+			'https://localhost./',
+			'https://metadata.google.internal/',
+			'https://user:pass@app.example.com/',
+			'https://app.example.com:80/',
+			'https://app.example.com/#x',
+			'javascript:alert(1)',
+			`https://app.example.com/${'x'.repeat(2048)}`
+		]) {
+			await api.refused('400 webhook_url_not_allowed', 'POST', REGISTER, { body: valid(url) });
+		}
+		expect(await recorded(fixture())).toEqual(before);
+	});
+
+	it('400 webhook_url_not_allowed for the host under which it is called', async () => {
+		const headers = { host: 'airtill.example' };
+		const { request } = await import('node:http');
+		const { port } = fixture().server;
+		const { key } = await fixture().newKey();
+		const answer = await new Promise<string>((resolve, reject) => {
+			const sent = request(
+				{
+					port,
+					host: '127.0.0.1',
+					method: 'POST',
+					path: REGISTER,
+					headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+				},
+				(response) => {
+					let text = '';
+					response.setEncoding('utf8').on('data', (part: string) => (text += part));
+					response.on('end', () => resolve(text));
+				}
+			);
+			sent.on('error', reject).end(JSON.stringify(valid('https://airtill.example:8443/hooks')));
+		});
+		expect(JSON.parse(answer)).toMatchObject({ status: 400, code: 'webhook_url_not_allowed' });
+	});
+
+	it('400 webhook_limit_reached for the 17th, also of many at once; existing ones can still be changed', async () => {
+		const answers = await Promise.all(
+			Array.from({ length: most + 4 }, (_, index) =>
+				api.send('POST', REGISTER, { body: valid(`${URL}/${index}`) })
+			)
+		);
+		expect(answers.filter(({ status }) => status === 201)).toHaveLength(most);
+		expect(await count()).toBe(most);
+		await api.refused('400 webhook_limit_reached', 'POST', REGISTER, { body: valid(`${URL}/more`) });
+		const known = answers.find(({ status }) => status === 201)?.body as { url: string };
+		expect(await register(api, known.url, ['session.ended'])).toMatchObject({ events: ['session.ended'] });
+	});
+
+	it('does not call the URL', async () => {
+		// A name that is nobody's (RFC 2606): were it asked for, the answer would take its time or fail.
+		const started = performance.now();
+		await register(api, 'https://hooks.nobody.invalid.example.com/', EVENTS);
+		expect(performance.now() - started).toBeLessThan(2_000);
+	});
+
+	it('with an Idempotency-Key gives the same secret again; without one it is never shown again', async () => {
+		const headers = { 'idempotency-key': 'register-1' };
+		const first = await api.send('POST', REGISTER, { body: valid(), headers });
+		const again = await api.send('POST', REGISTER, { body: valid(), headers });
+		expect([again.status, again.text]).toEqual([201, first.text]);
+		expect(again.headers.get('idempotent-replayed')).toBe('true');
+		const repeated = { 'idempotency-key': 'register-2' };
+		const second = await api.send('POST', REGISTER, { body: valid(), headers: repeated });
+		expect([second.status, second.body]).toMatchObject([200, { secret: null }]);
+		const replayed = await api.send('POST', REGISTER, { body: valid(), headers: repeated });
+		expect([replayed.status, replayed.text]).toEqual([200, second.text]);
+		expect(replayed.headers.get('idempotent-replayed')).toBe('true');
+		expect(await count()).toBe(1);
+	});
+
+	it('stores no secret in the clear, and none is in the log', async () => {
+		const { secret } = await register(api, URL, EVENTS);
+		const headers = { 'idempotency-key': 'planted' };
+		const { body } = await api.send('POST', REGISTER, { body: valid(`${URL}/2`), headers });
+		const planted = [secret, (body as { secret: string }).secret].map((text) => String(text).slice(6));
+		const { sql, server } = fixture();
+		const stored = JSON.stringify([
+			await sql.all('select * from webhook_endpoints'),
+			await sql.all('select * from idempotent_answers')
+		]);
+		for (const text of planted) {
+			expect(text).toHaveLength(44);
+			expect(stored).not.toContain(text);
+			expect(server.stdout() + server.stderr()).not.toContain(text);
+		}
+	});
+});

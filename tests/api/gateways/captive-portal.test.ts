@@ -1,0 +1,85 @@
+/**
+ * The captive-portal API (RFC 8908) at a gateway that comes for its guests (openNDS, level 4): what a device's system is
+ * told follows what the gateway has done, not what was paid. Gateways that browsers sign in at stand in splash.test.ts.
+ */
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const LOGIN_HOST = '192.168.8.1';
+const HOUR_SECONDS = 3_600;
+/** Of a router and clients that see each other: the device's own address is the one that it asks from. */
+const ADDRESS = '127.0.0.1';
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	let gateway: Registered;
+	let router: Authmon;
+	const hid = sha256('a stay');
+
+	beforeAll(async () => {
+		gateway = await registerGateway(fixture().server, 'opennds', {
+			loginHost: LOGIN_HOST,
+			more: ['--level', '4']
+		});
+		router = createAuthmon(gateway.portal, '10.3.0', (rhid) => rhid === sha256(hid + gateway.secret));
+	});
+
+	async function told(): Promise<unknown> {
+		const headers = { accept: 'application/captive+json' };
+		const answer = await fetch(`${fixture().server.url}/captive-portal/${gateway.key}`, { headers });
+		expect(answer.headers.get('content-type')).toBe('application/captive+json');
+		return answer.json();
+	}
+	const becomes = (status: string) =>
+		eventually(`the session is ${status}`, async () => {
+			const [row] = await fixture().sql.all('select status from sessions order by id desc limit 1');
+			return row?.['status'] === status;
+		});
+	const entry = () => {
+		const items = [
+			`hid=${hid}`,
+			`clientip=${ADDRESS}`,
+			'clientmac=02:00:00:00:09:01',
+			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
+			`gatewayaddress=${LOGIN_HOST}:2050`
+		];
+		return `/splash/${gateway.key}?fas=${Buffer.from(items.join(', ')).toString('base64')}`;
+	};
+
+	it('a device is captive until the gateway has let it in, and from its end on', async () => {
+		const { server } = fixture();
+		const person = browse(server.url);
+		expect(await told()).toEqual({ captive: true });
+		const page = await person.get(entry());
+		expect(await told()).toEqual({ captive: true });
+		await buyHourOn(person, page);
+		// Paid, and the gateway has not come for it yet.
+		await becomes('activating');
+		expect(await told()).toEqual({ captive: true });
+
+		await router.poll();
+		await becomes('active');
+		const remaining = async () => {
+			const { 'seconds-remaining': seconds, ...rest } = Object(await told()) as Record<string, unknown>;
+			expect(rest).toEqual({ captive: false, 'can-extend-session': true });
+			return Number(seconds);
+		};
+		const first = await remaining();
+		expect(first).toBeGreaterThan(HOUR_SECONDS - 60);
+		expect(first).toBeLessThanOrEqual(HOUR_SECONDS);
+		await server.advance(30 * 60_000);
+		expect(first - (await remaining())).toBeGreaterThanOrEqual(30 * 60);
+
+		await server.advance(30 * 60_000);
+		await becomes('expired');
+		expect(await told()).toEqual({ captive: true });
+		await router.poll();
+		expect(await told()).toEqual({ captive: true });
+	});
+});

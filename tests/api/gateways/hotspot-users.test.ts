@@ -1,0 +1,295 @@
+/** The users that Airtill creates at a MikroTik hotspot, which may lose them or have its own of the same name. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import type { RouterOs } from '../../simulators/gateway/routeros.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+import { browse, fieldValue, type Browsing } from '../../support/pages/browsing.ts';
+import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+
+const MINUTE = 60_000;
+/** A user is requested again once in ten seconds. */
+const AGAIN = 11_000;
+const TOLD = /^(PUT|PATCH) \/rest\/ip\/hotspot\/user(\/\*.*)?$/;
+const UNKNOWN_USER = 'invalid username or password';
+
+interface Bought {
+	person: Browsing;
+	/** Path of the page of the purchase. */
+	path: string;
+	mac: string;
+	user: string;
+	session: Session;
+}
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const fixture = useFixture({ database: kind });
+	let hotspot: RouterOs;
+	/** In the address that it sends browsers to. */
+	let key: string;
+
+	async function connect(): Promise<void> {
+		hotspot = await connectRouterOs(fixture());
+		const { stdout } = await cli(['gateways', 'config', 'hotspot'], fixture().server);
+		key = /\/(?:splash|captive-portal)\/([\w-]{24})/.exec(stdout)?.[1] ?? '';
+	}
+
+	beforeAll(connect);
+	afterEach(() => hotspot.heal());
+	afterAll(() => hotspot.stop());
+
+	const becomes = (id: number, status: Session['status']) =>
+		eventually(
+			`session ${id} is ${status}`,
+			async () => (await fixture().api.getSession(id)).status === status
+		);
+	const grants = (passId: number) =>
+		fixture().sql.all('select * from grants where pass_id = ? order by id', passId);
+	const order = () =>
+		fixture().api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
+	async function buy(): Promise<Session> {
+		const { api } = fixture();
+		const session = await order();
+		await api.getPayment((await api.pay(session)).id, 20);
+		await becomes(session.id, 'active');
+		return api.getSession(session.id);
+	}
+	const signIn = (session: Session, mac: string) =>
+		hotspot.signIn(`s${session.id}`, session.password ?? '', mac);
+	const known = (session: Session) =>
+		eventually('the hotspot knows its user', async () => hotspot.user(`s${session.id}`) !== null);
+	const timesTold = () => hotspot.asked.filter((line) => TOLD.test(line)).length;
+
+	/** What the hotspot's page hands over with the browser of a device, on a new visit. */
+	async function enter(person: Browsing, mac: string, change: Record<string, string> = {}) {
+		const page = await person.post(`/splash/${key}`, {
+			mac,
+			ip: '127.0.0.1',
+			'link-login-only': 'http://10.5.50.1/login',
+			'link-orig': 'http://example.com/',
+			error: '',
+			...change
+		});
+		return { page, visit: /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '' };
+	}
+
+	/** A device of the hotspot that has bought an hour on its page, and is online. */
+	async function inside(): Promise<Bought> {
+		const person = browse(fixture().server.url);
+		const mac = newMac();
+		const { page } = await enter(person, mac);
+		const bought = await person.post(/<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '', {
+			time: fieldValue(page, 'time'),
+			paymentMethod: 'mobile_money',
+			phone: numberEnding('008'),
+			purchase: fieldValue(page, 'purchase')
+		});
+		const token = /^\/s\/([\w-]{24})/.exec(bought.path)?.[1] ?? '';
+		const id = await eventually('the purchase has its time', async () => {
+			const [row] = await fixture().sql.all(
+				`select s.id from purchases p join sessions s on s.id = p.session_id
+					where p.token_hash = ? and s.status = 'active'`,
+				sha256(token)
+			);
+			return row ? Number(row['id']) : null;
+		});
+		const password = new URL(
+			(await person.raw(`/s/${token}/online`)).headers.get('location') ?? ''
+		).searchParams.get('password');
+		const session = { ...(await fixture().admin.getSession(id)), password };
+		expect(signIn(session, mac)).toBe('online');
+		return { person, path: `/s/${token}`, mac, user: `s${id}`, session };
+	}
+
+	describe('a user that the hotspot has lost', () => {
+		it('is created again when its page is opened there', async () => {
+			const { person, path, mac, session } = await inside();
+			await fixture().server.advance(AGAIN);
+			hotspot.reset();
+			expect(signIn(session, mac)).toBe(UNKNOWN_USER);
+			const { visit } = await enter(person, mac);
+			await person.raw(`${path}?visit=${visit}`);
+			await known(session);
+			expect(signIn(session, mac)).toBe('online');
+			expect(await grants(session.id)).toHaveLength(1);
+		});
+
+		it('is created again when its sign-in was refused', async () => {
+			const { person, path, mac, session } = await inside();
+			await fixture().server.advance(AGAIN);
+			hotspot.reset();
+			const back = `${fixture().server.url}${path}?online`;
+			const { page } = await enter(person, mac, { error: signIn(session, mac), 'link-orig': back });
+			expect(page.path).toBe(path);
+			await known(session);
+			expect(signIn(session, mac)).toBe('online');
+		});
+
+		it('is created at most once in ten seconds, and never while it is online', async () => {
+			const { person, path, mac, session } = await inside();
+			const open = async (change: Record<string, string> = {}) => {
+				const back = { 'link-orig': `${fixture().server.url}${path}?online`, ...change };
+				expect((await enter(person, mac, back)).page.path.startsWith(path)).toBe(true);
+			};
+			const before = timesTold();
+			const revision = Number((await grants(session.id))[0]?.['revision']);
+			await open();
+			await fixture().server.advance(AGAIN);
+			await open({ 'logged-in': 'yes' });
+			await open();
+			await eventually('it was told', async () => timesTold() === before + 1);
+			await open();
+			await open();
+			const [grant] = await grants(session.id);
+			expect(Number(grant?.['revision'])).toBe(revision + 1);
+			expect(timesTold()).toBe(before + 1);
+		});
+
+		it('is created at a hotspot that is registered while its time runs, and removed at its end', async () => {
+			const session = await buy();
+			const { server } = fixture();
+			hotspot.reset();
+			expect((await cli(['gateways', 'remove', 'hotspot'], server)).code).toBe(0);
+			expect(await grants(session.id)).toHaveLength(0);
+			await hotspot.stop();
+			await connect();
+			await known(session);
+			expect(signIn(session, newMac())).toBe('online');
+			await fixture().api.endSession(session.id);
+			await eventually('it is out', async () => !hotspot.isOnline(`s${session.id}`));
+			expect(hotspot.user(`s${session.id}`)).toBeNull();
+		});
+	});
+
+	it('keeps the new device online after a move, when the first call to the gateway fails', async () => {
+		const { server, admin } = fixture();
+		hotspot.fail('error', { match: /^PUT \/rest\/ip\/hotspot\/user$/, times: 1 });
+		const { path, mac: old, session, user } = await inside();
+		const phone = newMac();
+		const other = browse(server.url);
+		const { visit } = await enter(other, phone);
+		await other.raw(`${path}?visit=${visit}`);
+		expect((await other.post(`${path}?/move`)).path).toContain('moved');
+		await eventually('the old one is out and the new one in', async () => {
+			return !hotspot.devices(user).includes(old) && signIn(session, phone) === 'online';
+		});
+		const states = async () => (await grants(session.id)).map(({ state }) => state);
+		await eventually('the new grant is known', async () => (await states())[1] === 'granted');
+		expect(signIn(session, phone)).toBe('online');
+		expect(await states()).toEqual(['revoking', 'granted']);
+		await server.advance(MINUTE);
+		await eventually('all is done', async () => `${await states()}` === 'revoked,granted');
+		expect(hotspot.devices(user)).toEqual([phone]);
+		await admin.endSession(session.id);
+		await eventually('it is out', async () => hotspot.user(user) === null);
+	});
+
+	it('keeps both devices of a pass for two online until the end', async () => {
+		const { server, sql } = fixture();
+		await sql.run('update routers set max_devices = 2 where id = ?', ROUTER_OS_ROUTER);
+		const session = await buy();
+		await sql.run('update routers set max_devices = 1 where id = ?', ROUTER_OS_ROUTER);
+		const [one, two] = [newMac(), newMac()];
+		expect([signIn(session, one), signIn(session, two)]).toEqual(['online', 'online']);
+		hotspot.pass(59 * MINUTE);
+		expect(hotspot.devices(`s${session.id}`)).toEqual([one, two]);
+		expect(signIn(session, one)).toBe('online');
+		await server.advance(60 * MINUTE);
+		await eventually('both are out', async () => !hotspot.isOnline(`s${session.id}`));
+	});
+
+	describe('two installations at one hotspot', () => {
+		/** What another installation writes on its users; this one's own mark is whatever stands on its users. */
+		const OTHER = 'Airtill 0badcafe';
+
+		it('keep each other’s users, and refund a buyer whose username is taken', async () => {
+			const { api, server } = fixture();
+			const mine = await buy();
+			expect(hotspot.user(`s${mine.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
+			const session = await order();
+			const user = `s${session.id}`;
+			hotspot.byHand(user, { password: 'of-another', comment: OTHER });
+			expect(hotspot.signIn(user, 'of-another', newMac())).toBe('online');
+			const before = { ...hotspot.user(user) };
+			await api.pay(session);
+			await eventually('the grant says why', async () =>
+				String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+			);
+			await server.advance(10 * MINUTE + 1_000);
+			await becomes(session.id, 'cancelled');
+			await eventually('the grant is over', async () => {
+				await server.advance(5_000);
+				return (await grants(session.id))[0]?.['state'] === 'revoked';
+			});
+			expect(hotspot.user(user)).toEqual(before);
+			expect(hotspot.isOnline(user)).toBe(true);
+		});
+
+		it('keep an unmarked user of an older version apart', async () => {
+			const { api } = fixture();
+			const session = await order();
+			const user = `s${session.id}`;
+			hotspot.byHand(user, { password: 'of-another', comment: 'Airtill' });
+			const before = { ...hotspot.user(user) };
+			await api.pay(session);
+			await eventually('the grant says why', async () =>
+				String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+			);
+			expect(hotspot.user(user)).toEqual(before);
+		});
+	});
+
+	it('adds time to an unmarked user of the version before, and ends it', async () => {
+		const [told, ended] = [await buy(), await buy()];
+		for (const { id } of [told, ended]) {
+			await fixture().sql.run('update grants set is_marked = 0 where pass_id = ?', id);
+			hotspot.byHand(`s${id}`, { comment: 'Airtill' });
+			expect(hotspot.user(`s${id}`)?.['comment']).toBe('Airtill');
+		}
+		const { api } = fixture();
+		const more = await api.createSession({
+			router_id: ROUTER_OS_ROUTER,
+			phone: numberEnding('008'),
+			extends_session_id: told.id
+		});
+		await api.getPayment((await api.pay(more)).id, 20);
+		const limit = () => Number(hotspot.user(`s${told.id}`)?.['limit-uptime']?.replace('s', ''));
+		await eventually('it is told', async () => limit() > 90 * 60);
+		expect(hotspot.user(`s${told.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
+		for (const { id } of [told, ended]) {
+			await api.endSession(id);
+			await eventually('it is gone', async () => hotspot.user(`s${id}`) === null);
+		}
+	});
+
+	it("keeps an owner's own user of the same name, and stores the reason in the grant", async () => {
+		const { api, server } = fixture();
+		const session = await order();
+		const user = `s${session.id}`;
+		const own = { password: 'staff', comment: 'of the reception' };
+		hotspot.byHand(user, own);
+		expect(hotspot.signIn(user, 'staff', newMac())).toBe('online');
+		const before = { ...hotspot.user(user) };
+		const payment = await api.pay(session);
+		await eventually('the grant says why', async () =>
+			String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+		);
+		expect((await api.getSession(session.id)).status).toBe('activating');
+		expect(hotspot.user(user)).toEqual(before);
+		// Nobody has been let in: the money goes back, and nothing of the owner's is taken away.
+		await server.advance(10 * MINUTE + 1_000);
+		await becomes(session.id, 'cancelled');
+		await eventually('the money is back', async () => {
+			await server.advance(5_000);
+			return (await api.getPayment(payment.id)).status === 'refunded';
+		});
+		// What was asked last may still be done late: it is looked at once more after a minute.
+		await eventually('the grant is over', async () => {
+			await server.advance(5_000);
+			return (await grants(session.id))[0]?.['state'] === 'revoked';
+		});
+		expect(hotspot.user(user)).toEqual(before);
+		expect(hotspot.isOnline(user)).toBe(true);
+	});
+});

@@ -1,0 +1,72 @@
+/** What the map asks for its places: a page of the portal that reads the public API, within a share of its limit. */
+import { describe, expect, it } from 'vitest';
+import { areaOf } from '../../../src/lib/map/area.ts';
+import { useFixture } from '../../support/server/fixture.ts';
+
+const KAMPALA = { lat: 0.3476, lon: 32.5825 };
+const AREA = areaOf(KAMPALA, { lat: 0.38, lon: 32.61 });
+const query = (more: Record<string, string | number> = {}) =>
+	String(
+		new URLSearchParams(Object.entries({ ...AREA, ...more }).map(([name, value]) => [name, String(value)]))
+	);
+
+interface Page {
+	routers: [id: number, name: string, lat: number, lon: number, price: string, online: number][];
+	next: string | null;
+}
+
+describe('places for the map', () => {
+	const fixture = useFixture({ env: { RATE_LIMIT_PORTAL: '12' } });
+	const ask = (search: string, headers: Record<string, string> = {}) =>
+		fetch(`${fixture().server.url}/map-routers?${search}`, { headers });
+
+	it('are those of an area, nearest first, as short as can be', async () => {
+		const response = await ask(query());
+		expect(response.status).toBe(200);
+		expect(response.headers.get('cache-control')).toBe('no-store');
+		expect(response.headers.get('content-encoding')).toBe('gzip');
+		const { routers, next } = (await response.json()) as Page;
+		expect(next).toBeNull();
+		expect(routers.length).toBeGreaterThan(10);
+		expect(routers.find(([, name]) => name === 'Kamwokya Barber & Net')).toEqual([
+			expect.any(Number),
+			'Kamwokya Barber & Net',
+			expect.any(Number),
+			expect.any(Number),
+			expect.stringMatching(/^UGX\s250$/),
+			1
+		]);
+	});
+
+	it.each([
+		['no area', ''],
+		['a circle of its own', query({ lat: 0.347 })],
+		['another size', query({ radius: 1234 })],
+		['no numbers', query({ lat: 'x' })],
+		['a position beyond the globe', query({ lat: 91 })],
+		['a cursor that is none', query({ cursor: 'nonsense' })],
+		['an endless cursor', query({ cursor: 'x'.repeat(600) })]
+	])('are refused for %s', async (_what, search) => {
+		expect((await ask(search)).status).toBe(400);
+	});
+
+	it('stop at their share of the limit, and buyers go on', async () => {
+		// A quarter of twelve a minute, of which the tests above have used some.
+		const answers: Response[] = [];
+		for (let at = 0; at < 4; at += 1)
+			answers.push(await ask(query({ ...areaOf({ lat: 10 + at, lon: 20 }, { lat: 10.01 + at, lon: 20 }) })));
+		const last = answers.at(-1);
+		expect(last?.status).toBe(503);
+		expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
+		expect((await fetch(`${fixture().server.url}/r/3`)).status).toBe(200);
+	});
+
+	it('and those of the list leave half of the limit to buyers, however much is searched', async () => {
+		const { url } = fixture().server;
+		const calm: Response[] = [];
+		// A name that nothing has costs several calls each time.
+		for (let at = 0; at < 8; at += 1) calm.push(await fetch(`${url}/?place=nowhere${at}`));
+		expect(calm.at(-1)?.status).toBe(503);
+		for (let at = 0; at < 4; at += 1) expect((await fetch(`${url}/r/3`)).status).toBe(200);
+	});
+});

@@ -1,0 +1,106 @@
+/**
+ * Random histories of buyers, operators, networks and clocks against a small model of what each buyer is owed
+ * (tests/model). AIRTILL_MODEL_RUNS sets how many, AIRTILL_MODEL_OPERATOR with whom (mtn), AIRTILL_MODEL_SEED plays one again, AIRTILL_MODEL_SHRINK=1 looks for
+ * the shortest history that shows the same.
+ */
+import process from 'node:process';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { histories, PlaceOrder } from '../../model/commands.ts';
+import { judgeHistory, startOf } from '../../model/owed.ts';
+import { newBuyers, BUYERS, type Real } from '../../model/buyers.ts';
+import { KEPT_SEEDS } from '../../model/seeds.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
+import { BOTH_DATABASES, startFixture, type Fixture } from '../../support/server/fixture.ts';
+import { judgeEarnings } from '../../torture/earnings.ts';
+import { OPERATORS } from '../../torture/operators.ts';
+import { serverNow } from '../../torture/time.ts';
+import { EVENTS, HOOK, judgeWebhooks } from '../../torture/webhooks.ts';
+
+const { AIRTILL_MODEL_OPERATOR: operatorName = 'mtn' } = process.env;
+const { AIRTILL_MODEL_RUNS: runs, AIRTILL_MODEL_SEED: seed, AIRTILL_MODEL_SHRINK: shrink } = process.env;
+const STEPS = 160;
+/** Without a number, as many as there is time for. */
+const FREE_LIMIT_MS = 45_000;
+const MAX_RUNS = Number(runs ?? 12);
+const SECONDS_PER_RUN = 90;
+
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	let simulator: Simulator;
+	let receiver: Receiver;
+	let fixture: Fixture;
+	let real: Real;
+	let from: number;
+	beforeAll(async () => {
+		const operator = OPERATORS[operatorName];
+		if (!operator) throw new Error('no operator');
+		simulator = await startSimulator(operator.protocol());
+		receiver = await startReceiver();
+		fixture = await startFixture({
+			database,
+			env: {
+				...simulator.environment,
+				PAYMENT_METHODS: operator.method,
+				AIRTILL_LOG_LEVEL: 'silent',
+				OPERATOR_TIMEOUT_SECONDS: '1',
+				PAYER_PROMPTS: '1000',
+				WEBHOOK_ALLOW_INSECURE: '1'
+			}
+		});
+		const { server } = fixture;
+		real = { fixture, server, simulator, receiver, operator, behindMs: 0, born: 0 };
+		from = serverNow(server);
+		await operator.enterAddress(simulator, server);
+		await fixture.api.send('POST', '/v1/webhooks/register', {
+			body: { url: receiver.url + HOOK, events: EVENTS }
+		});
+	});
+	afterAll(async () => {
+		await fixture?.stop();
+		await receiver?.stop();
+		await simulator?.stop();
+	});
+
+	async function play(one: number): Promise<void> {
+		const property = fc.asyncProperty(histories(STEPS), async (history) => {
+			const since = await startOf(real);
+			const model = newBuyers(real);
+			for (let who = 0; who < BUYERS; who += 1) await new PlaceOrder(who).run(model, real);
+			await fc.asyncModelRun(() => ({ model, real }), history);
+			const { lost, doubled, wrong } = await judgeHistory(real, model, since);
+			expect({ lost, doubled, wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+		});
+		await fc.assert(property, { seed: one, numRuns: 1, unbiased: true, endOnFailure: shrink !== '1' });
+	}
+
+	it(
+		'whoever paid has the time or the money, once; nobody else has anything; all of it is told once',
+		async () => {
+			const started = performance.now();
+			const fresh = Array.from({ length: MAX_RUNS }, () => Math.floor(Math.random() * 2 ** 31));
+			const chosen = seed === undefined ? [...KEPT_SEEDS, ...fresh] : [Number(seed)];
+			let played = 0;
+			for (const one of chosen) {
+				const isOver = performance.now() - started > FREE_LIMIT_MS;
+				if (runs === undefined && isOver && played > KEPT_SEEDS.length) break;
+				await play(one);
+				played += 1;
+			}
+			const sent = await judgeWebhooks(receiver, real, fixture.sql);
+			const owner = {
+				send: async (method: string, path: string) => {
+					const { status, body } = await fixture.owner.send(method, path);
+					return { status, body: Object(body) as Record<string, unknown> };
+				}
+			};
+			const earned = await judgeEarnings(owner, fixture.sql, { from, until: serverNow(fixture.server) });
+			expect([...sent, ...earned]).toEqual([]);
+			const { payments } = simulator.ledger();
+			console.log(
+				`${database}: ${played} histories, ${simulator.books.payments.length} payments, ${payments} paid`
+			);
+		},
+		(MAX_RUNS + KEPT_SEEDS.length) * SECONDS_PER_RUN * 1000
+	);
+});

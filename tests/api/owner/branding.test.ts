@@ -1,0 +1,194 @@
+/** How owners look: what may be set, what is refused, and what comes out at the API and on pages. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { router as routerShape } from '../../../src/lib/server/api/contract/schemas.ts';
+import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import {
+	addRouter,
+	alertOf,
+	newOwner,
+	sendBrand,
+	type BrandFields,
+	type Owner
+} from '../../support/pages/owners.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+
+describe.each(DATABASES)('branding on %s', (database) => {
+	const fixture = useFixture({ database });
+	let owner: Owner;
+	let router: number;
+	let second: number;
+
+	beforeAll(async () => {
+		owner = await newOwner(fixture());
+		router = await addRouter(fixture(), owner.accountId);
+		second = await addRouter(fixture(), owner.accountId, { name: 'Second Place' });
+	});
+
+	const save = (fields: BrandFields, path = '/owner/brand', person = owner) =>
+		sendBrand(person, fixture().server.url, path, fields);
+	const brandOf = async (id: number) => (await fixture().api.getRouter(id)).brand;
+	const logoFile = async (id = router) => (await brandOf(id))?.logo?.url ?? '';
+
+	it('is absent until an owner sets it, and after everything is removed', async () => {
+		expect(await brandOf(router)).toBeNull();
+		expect((await save({ name: ' Blue  Crane ', colour: '#FFCC00' })).path).toBe('/owner/brand?done');
+		expect(await brandOf(router)).toEqual({ name: 'Blue Crane', accent: '#ffcc00', logo: null });
+		await save({});
+		expect(await brandOf(router)).toBeNull();
+	});
+
+	it('of one router goes before the account’s, field by field', async () => {
+		await save({ name: 'All of us', colour: '#aa2200', logo: { bytes: pngOf(120, 40) } });
+		await save({ name: 'Only here' }, `/owner/routers/${router}/brand`);
+		const [one, other] = [await brandOf(router), await brandOf(second)];
+		expect(one).toEqual({ ...other, name: 'Only here' });
+		expect(other).toMatchObject({ name: 'All of us', accent: '#aa2200', logo: { width: 120, height: 40 } });
+		const { data } = await fixture().api.listRouters('lat=0.3377&lon=32.5878&radius=1&limit=100');
+		const listed = data.filter(({ id }) => id === router || id === second).map(({ brand }) => brand?.name);
+		expect(listed).toEqual(['Only here', 'All of us']);
+		expect(await brandOf(3)).toBeNull();
+		const answer = await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, {
+			body: { price: 500 }
+		});
+		expect(routerShape.parse(answer.body).brand).toEqual(one);
+		await save({}, `/owner/routers/${router}/brand`);
+	});
+
+	it('keeps its logo when the form comes without one, and loses it when asked to', async () => {
+		await save({ logo: { bytes: pngOf(40, 30), name: 'x.svg', type: 'image/svg+xml' } });
+		const file = await logoFile();
+		expect(file).toMatch(/^\/logos\/[0-9a-f]{32}\.png$/);
+		await save({ name: 'With a logo' });
+		expect(await logoFile()).toBe(file);
+		await save({ remove: true });
+		expect(await brandOf(router)).toBeNull();
+		expect((await browse(fixture().server.url).get(file)).status).toBe(404);
+	});
+
+	it('serves the logo as a picture and as nothing else', async () => {
+		await save({ logo: { bytes: pngOf(120, 40) } });
+		const file = await logoFile();
+		const { url } = fixture().server;
+		const answer = await fetch(url + file);
+		expect(answer.status).toBe(200);
+		expect(Object.fromEntries(answer.headers)).toMatchObject({
+			'content-type': 'image/png',
+			'content-security-policy': "default-src 'none'; sandbox",
+			'x-content-type-options': 'nosniff',
+			'cache-control': 'public, max-age=31536000, immutable'
+		});
+		const etag = answer.headers.get('etag') ?? '';
+		const again = await fetch(url + file, { headers: { 'if-none-match': `"other", ${etag}` } });
+		expect([again.status, await again.text()]).toEqual([304, '']);
+		for (const name of [
+			'x.png',
+			`${'0'.repeat(32)}.png`,
+			file.slice(7).replace('.png', '.svg'),
+			'..%2f..%2fetc'
+		]) {
+			expect((await fetch(`${url}/logos/${name}`)).status).toBe(404);
+		}
+	});
+
+	it('shows on every page that sells there, and on its poster, beside Airtill’s own sign', async () => {
+		await save({ name: 'Café <b>"Ü"</b>', colour: '#ffcc00', logo: { bytes: pngOf(120, 40) } });
+		const { key } = await registerGateway(fixture().server, 'mikrotik-chap', {
+			loginHost: '10.5.50.1',
+			router
+		});
+		for (const path of [`/r/${router}`, `/r/${router}/poster`, `/kiosk/${router}`, `/splash/${key}`]) {
+			const page = await browse(fixture().server.url).get(path);
+			expect(page.status).toBe(200);
+			expect(page.html).toContain(await logoFile());
+			expect(page.text).toContain('Café <b>"Ü"</b>');
+			expect(page.text).toContain('Airtill');
+			const [, nonce, rules] =
+				/<style nonce="([^"]+)">\s*(\.owner\{[^<]+:root\{--accent:#[^<]+)<\/style>/.exec(page.html) ?? [];
+			expect(rules).toContain('--accent:#ffcc00');
+			expect(page.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
+		}
+		// Another owner's page has none of these rules.
+		expect((await browse(fixture().server.url).get('/r/3')).html).not.toContain('--accent:#ffcc00');
+		await save({ remove: true });
+	});
+
+	it.each([
+		[{ name: 'x'.repeat(41) }, 'at most 40 characters'],
+		[{ name: 'evil\u202Egnp' }, 'invisible characters'],
+		[{ name: 'a\u0007b' }, 'invisible characters'],
+		[{ colour: 'red' }, 'such as #0a6b4b'],
+		[{ colour: '#0a6b4b;}body{display:none' }, 'such as #0a6b4b'],
+		[{ colour: '#888888' }, 'is grey'],
+		[{ logo: { bytes: 'GIF89a', name: 'a.png', type: 'image/png' } }, 'not a PNG, JPEG or WebP'],
+		[{ logo: { bytes: Buffer.alloc(420_000, 1), name: 'a.png' } }, 'at most 400 KB'],
+		[{ logo: { bytes: '' } }, 'not a PNG, JPEG or WebP'],
+		[{ logo: { bytes: strangePngs().refused['huge dimensions'] } }, '30000 × 30000'],
+		[{ logo: { bytes: SVG } }, 'Save the logo as a PNG']
+	] satisfies [BrandFields, string][])(
+		'refuses a wrong field (%#) and changes nothing',
+		async (fields, reason) => {
+			const before = await fixture().sql.all('select * from brands order by subject');
+			const page = await save(fields);
+			expect(page.status).toBe(400);
+			expect(alertOf(page)).toContain(reason);
+			expect(await fixture().sql.all('select * from brands order by subject')).toEqual(before);
+		}
+	);
+
+	it('still serves an SVG logo that an earlier release stored', async () => {
+		const file = `${'ab'.repeat(16)}.svg`;
+		await save({ logo: { bytes: pngOf(9, 9) } });
+		await fixture().sql.run(
+			'update brands set logo_file = ?, logo_data = ? where subject = ?',
+			file,
+			Buffer.from(SVG).toString('base64'),
+			`account ${owner.accountId}`
+		);
+		expect(await logoFile()).toBe(`/logos/${file}`);
+		const answer = await fetch(`${fixture().server.url}/logos/${file}`);
+		expect(answer.headers.get('content-type')).toBe('image/svg+xml');
+		expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+		expect(await answer.text()).toBe(SVG);
+		await save({ remove: true });
+	});
+
+	it('joins scripts that need joiners, and drops marks of direction', async () => {
+		await save({ name: '\u200Fمقهى می\u200Cشود\u200E' });
+		expect((await brandOf(router))?.name).toBe('مقهى می\u200Cشود');
+		await save({});
+	});
+
+	it('is the owner’s alone: no other owner, no app account, nobody without a sign-in', async () => {
+		const path = `/owner/routers/${router}/brand`;
+		const fields = { name: 'Taken over', logo: { bytes: pngOf(9, 9) } };
+		const stranger = await newOwner(fixture());
+		expect((await save(fields, path, stranger)).status).toBe(404);
+		const app = await newOwner(fixture(), 'app');
+		expect((await save(fields, path, app)).status).toBe(403);
+		expect((await save(fields, '/owner/brand', app)).status).toBe(403);
+		const nobody = await sendBrand(browse(fixture().server.url), fixture().server.url, path, fields);
+		expect(nobody.path).toBe('/owner/sign-in');
+		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", stranger.accountId);
+		expect((await save(fields, '/owner/brand', stranger)).status).toBe(403);
+		expect(await fixture().sql.count("select count(*) from brands where name = 'Taken over'")).toBe(0);
+	});
+
+	it('may be set by an admin, at any router, in the owner’s name', async () => {
+		const admin = await newOwner(fixture(), 'admin');
+		await save({ name: 'Set by the till' }, `/owner/routers/${router}/brand`, admin);
+		expect((await brandOf(router))?.name).toBe('Set by the till');
+		expect(
+			await fixture().sql.all(
+				'select account_id, updated_by from brands where subject = ?',
+				`router ${router}`
+			)
+		).toEqual([{ account_id: owner.accountId, updated_by: admin.accountId }]);
+	});
+
+	it('comes from no other site’s form', async () => {
+		const page = await sendBrand(owner, 'https://evil.example', '/owner/brand', { name: 'Evil' });
+		expect(page.status).toBe(403);
+	});
+});

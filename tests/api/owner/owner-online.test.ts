@@ -1,0 +1,213 @@
+/** What owners see of who is online, the data that went through and their gateways; and what doctor says of those. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
+import { cli } from '../../support/server/server.ts';
+import { clockOf, connect, hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
+
+const hour = 60 * minute;
+const day = 24 * hour;
+/** Noon in Kampala on the 15th of the month to come, UTC: no test stands beside a midnight, or a month's end. */
+function untilTheMiddle(fixture: Fixture): number {
+	const now = clockOf(fixture).now();
+	const then = new Date(now);
+	then.setUTCMonth(then.getUTCMonth() + 1, 15);
+	then.setUTCHours(9, 0, 0, 0);
+	return then.getTime() - now;
+}
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	let owner: Owner;
+	let router: number;
+	let gateway: string;
+
+	/** All counters stand in the books. */
+	const booked = () =>
+		eventually('all is booked', async () => {
+			await fixture().sql.run(`update jobs set run_at = 0 where kind = 'usage.book' and lease_until is null`);
+			const open = 'select count(*) from connections where bytes_in <> booked_in or bytes_out <> booked_out';
+			return (await fixture().sql.count(open)) === 0;
+		});
+
+	const register = async (kind: 'coova' | 'opennds', more: string[] = []) =>
+		(await registerGateway(fixture().server, kind, { loginHost: '10.1.0.1', router, more })).name;
+
+	beforeAll(async () => {
+		await fixture().server.advance(untilTheMiddle(fixture()));
+		owner = await newOwner(fixture());
+		router = await addRouter(fixture(), owner.accountId, { name: 'Roof bar' });
+		gateway = await register('coova');
+	});
+
+	it('says nothing of what nobody knows', async () => {
+		const page = await owner.get(`/owner/routers/${router}`);
+		expect(page.text).toContain('no response yet');
+		expect(page.text).toContain('Devices online now not known');
+		// A router without a gateway has no such part at all.
+		const bare = await addRouter(fixture(), owner.accountId, { name: 'Bare' });
+		expect((await owner.get(`/owner/routers/${bare}`)).text).not.toContain('Usage');
+	});
+
+	it('counts devices on connections that were reported on lately, and data by day and month', async () => {
+		const device = { gateway, mac: '02:00:00:00:01:01' };
+		await hear(fixture(), [gateway], { clockOffsetMs: 42_000 });
+		const first = await connect(fixture(), { ...device, bytesIn: 200_000_000, bytesOut: 1_000_000_000 });
+		await connect(fixture(), { ...device, bytesIn: 0, bytesOut: 0 });
+		await connect(fixture(), { gateway, seenAgoMs: 4 * minute, bytesOut: 5_000 });
+		await connect(fixture(), { gateway, stoppedAgoMs: minute, bytesOut: 5_000 });
+		await connect(fixture(), { gateway, seenAgoMs: 3 * day, stoppedAgoMs: 3 * day, bytesOut: 700_000_000 });
+		await connect(fixture(), {
+			gateway,
+			seenAgoMs: 40 * day,
+			stoppedAgoMs: 40 * day,
+			bytesOut: 9_000_000_000
+		});
+		await booked();
+		const page = await owner.get(`/owner/routers/${router}`);
+		expect(page.text).toContain('Devices online now 1');
+		expect(page.text).toContain('Data today 1.2 GB');
+		expect(page.text).toContain('Data this month 1.9 GB');
+		expect(page.text).toContain('its clock is 42 s ahead');
+		expect((await owner.get('/owner/routers')).text).toContain('1 online · 1.2 GB today');
+		expect((await owner.get('/owner')).text).toContain('1 online · 1.2 GB today');
+
+		// What is reported again counts once; what goes on over midnight counts on both days.
+		await later(fixture(), 15 * hour);
+		await fixture().sql.run(
+			'update connections set bytes_out = bytes_out + 3000000, seen_at = ? where id = ?',
+			clockOf(fixture()).now(),
+			first
+		);
+		await booked();
+		await booked();
+		const next = await owner.get(`/owner/routers/${router}`);
+		expect(next.text).toContain('Data today 3 MB');
+		expect(next.text).toContain('Data this month 1.9 GB');
+	});
+
+	it('shows since when a router has not responded, and the next step', async () => {
+		const poll = await register('opennds', ['--level', '4']);
+		const name = await addRouter(fixture(), owner.accountId, { name: 'Court' });
+		await fixture().sql.run('update gateways set router_id = ? where name = ?', name, poll);
+		await minutes(fixture(), 2, [poll]);
+		expect((await owner.get(`/owner/routers/${name}`)).text).toContain('responding');
+		await minutes(fixture(), 3);
+		const page = await owner.get(`/owner/routers/${name}`);
+		expect(page.text).toMatch(/This router has not responded since [\w ,]+ \d\d:\d\d, so it sells no time\./);
+		expect((await owner.get('/owner/routers')).text).toMatch(/no response since [\w ,]+ \d\d:\d\d/);
+		const { stdout } = await cli(['doctor'], fixture().server);
+		expect(stdout).toMatch(
+			new RegExp(`^warn gateways: ${poll}, last message: silent for \\d minutes - `, 'm')
+		);
+		expect(stdout).toMatch(new RegExp(`^warn gateways: ${gateway}, clock: its clock is 42 s ahead of`, 'm'));
+		expect(stdout).not.toMatch(/^FAIL gateways/m);
+		const list = await cli(['gateways', 'list'], fixture().server);
+		expect(list.stdout).toMatch(
+			new RegExp(`^${poll} +opennds +${name} Court +20\\S+Z +silent since 20\\S+Z`, 'm')
+		);
+		expect(list.stdout).toMatch(
+			new RegExp(`^${gateway} +coova +${router} Roof bar +20\\S+Z +ok +10\\.1\\.0\\.1`, 'm')
+		);
+	});
+
+	it('doctor fails for a gateway that lacks what it cannot work without', async () => {
+		const { sql, server } = fixture();
+		const [kept] = await sql.all('select credentials_sealed from gateways where name = ?', gateway);
+		await sql.run(
+			'update gateways set credentials_sealed = null, trouble = ? where name = ?',
+			'Odd.',
+			gateway
+		);
+		const { code, stdout } = await cli(['doctor'], server);
+		expect(stdout).toMatch(
+			new RegExp(`^FAIL gateways: ${gateway}, secrets: missing: RADIUS secret .*, token .* - `, 'm')
+		);
+		expect(stdout).toMatch(
+			new RegExp(`^warn gateways: ${gateway}, last attempt: Odd - Airtill tries again`, 'm')
+		);
+		expect(code).toBe(1);
+		await sql.run(
+			'update gateways set credentials_sealed = ?, trouble = null where name = ?',
+			String(kept?.['credentials_sealed']),
+			gateway
+		);
+	});
+
+	it('shows of each person whether the device is connected, and the data of that time', async () => {
+		const { sql } = fixture();
+		const { session } = await fixture().buy({ router_id: router, duration: '1h' });
+		const other = await fixture().buy({ router_id: router, duration: '1h' });
+		expect(other.session.status).toBe('active');
+		const passId = session.pass_id;
+		await connect(fixture(), {
+			gateway,
+			passId,
+			startedAgoMs: 0,
+			bytesIn: 20_000_000,
+			bytesOut: 100_000_000
+		});
+		const people = await owner.get('/owner/people');
+		expect(people.text).toContain('connected · 120 MB used');
+		// Of the other nothing is known, and nothing is said.
+		expect(people.text.match(/connected ·/g)).toHaveLength(1);
+		await sql.run('update connections set stopped_at = seen_at where pass_id = ?', passId);
+		expect((await owner.get('/owner')).text).toContain('not connected · 120 MB used');
+
+		// Added time: what a connection used counts in the time in which it began.
+		const added = await fixture().api.createSession({ router_id: router, extends_session_id: session.id });
+		const payment = await fixture().api.pay(added);
+		expect(await fixture().decided(payment)).toMatchObject({ applied: true });
+		await later(fixture(), 70 * minute);
+		await connect(fixture(), { gateway, passId, startedAgoMs: 0, bytesOut: 7_000_000 });
+		expect((await owner.get('/owner/people')).text).toContain('connected · 7 MB used');
+		expect((await owner.get('/owner/people?group=expired')).text).toContain('120 MB used');
+	});
+
+	it('shows an owner nothing of another’s routers', async () => {
+		const stranger = await newOwner(fixture());
+		expect((await stranger.get('/owner')).text).not.toMatch(/GB|MB|connected|responding|no response/);
+		expect((await stranger.get(`/owner/routers/${router}`)).status).toBe(404);
+	});
+
+	it('deletes only data that is too old for every page', async () => {
+		const { sql } = fixture();
+		const before = await sql.count('select count(*) from connections');
+		await connect(fixture(), {
+			gateway,
+			seenAgoMs: 401 * day,
+			startedAgoMs: 402 * day,
+			stoppedAgoMs: 401 * day
+		});
+		await connect(fixture(), {
+			gateway,
+			seenAgoMs: 399 * day,
+			startedAgoMs: 399 * day,
+			stoppedAgoMs: 399 * day
+		});
+		const now = clockOf(fixture()).now();
+		const device = `insert into device_slots (pass_id, gateway_id, mac, bound_at, reported_at, released_at)
+			values (1, (select id from gateways where name = ?), ?, 0, ?, ?)`;
+		await sql.run(device, gateway, 'released long ago', now, now - 33 * day);
+		await sql.run(device, gateway, 'released lately', now, now - 31 * day);
+		await sql.run(device, gateway, 'here', now, null);
+		const grant = `insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at)
+			values (1, (select id from gateways where name = ?), ?, ?, 0, ?)`;
+		await sql.run(grant, gateway, 'over', 'revoked', now - 401 * day);
+		await sql.run(grant, gateway, 'still on', 'granted', now - 401 * day);
+		await sql.run(`insert into network_usage values (?, '2020-01-01', 1, 1)`, router);
+		await sql.run(`update jobs set run_at = 0 where kind = 'usage.book'`);
+		await eventually('it is forgotten', async () => {
+			const old = `select count(*) from grants where mac = 'over'`;
+			return (await sql.count(old)) === 0;
+		});
+		expect(await sql.count('select count(*) from connections')).toBe(before + 1);
+		expect(await sql.all('select mac from device_slots order by id')).toEqual([
+			{ mac: 'released lately' },
+			{ mac: 'here' }
+		]);
+		expect(await sql.all('select mac from grants')).toEqual([{ mac: 'still on' }]);
+		expect(await sql.count(`select count(*) from network_usage where day < '2021'`)).toBe(0);
+	});
+});

@@ -1,0 +1,461 @@
+/** The splash page and the captive-portal API over HTTP: what browsers and operating systems get, whatever they send. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const LOGIN_HOST = '192.168.8.1';
+const MAC = '02:00:00:00:00:01';
+
+/** What openNDS at level 1 puts behind the portal's address. */
+function fas(change: Record<string, string> = {}): string {
+	const items = {
+		hid: sha256('a token'),
+		clientip: '127.0.0.1',
+		clientmac: MAC,
+		gatewayname: 'Stand-in',
+		gatewayaddress: `${LOGIN_HOST}:2050`,
+		originurl: encodeURIComponent('http://captive.apple.com/hotspot-detect.html'),
+		...change
+	};
+	const list = Object.entries(items).map(([name, value]) => `${name}=${value}`);
+	return `fas=${Buffer.from(list.join(', ')).toString('base64')}`;
+}
+
+const hotspot = (change: Record<string, string> = {}) => ({
+	mac: MAC,
+	ip: '127.0.0.1',
+	'link-login-only': 'http://10.5.50.1/login',
+	'link-orig': 'http://example.com/',
+	'chap-id': '\\371',
+	'chap-challenge': '\\357\\015',
+	error: '',
+	...change
+});
+
+async function active(person: Browsing, path: string): Promise<Page> {
+	return eventually(`${path} is active`, async () => {
+		const page = await person.get(path);
+		return page.text.includes('Your Wi‑Fi is paid until') ? page : null;
+	});
+}
+
+describe.each(DATABASES)('on %s', (kind) => {
+	const fixture = useFixture({ database: kind });
+	let opennds: Registered;
+	let mikrotik: Registered;
+	let person: Browsing;
+
+	beforeAll(async () => {
+		const { server } = fixture();
+		opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST });
+		mikrotik = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
+		person = browse(server.url);
+	});
+
+	const entry = (query: string, of = opennds) => `/splash/${of.key}?${query}`;
+	const visits = (w: Fixture) => w.sql.count('select count(*) from captive_sessions');
+
+	it('the first answer shows the price of the gateway’s own router, whatever the query says', async () => {
+		const page = await person.get(entry(`${fas()}&price=1&ssid=EVIL&router=5`));
+		expect(page.status).toBe(200);
+		expect(page.text).toContain('Kisementi Corner');
+		expect(page.text).toContain('UGX 500');
+		expect(page.html).not.toContain('EVIL');
+		expect(page.headers.get('set-cookie')).toBeNull();
+		expect(page.headers.get('cache-control')).toBe('no-store');
+	});
+
+	it('a captive session is stored under the hash of its id, with its content encrypted', async () => {
+		const { sql } = fixture();
+		const page = await person.get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
+		const id = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
+		const [row] = await sql.all(
+			'select * from captive_sessions where client_mac = ? order by id desc',
+			'02:00:00:00:00:99'
+		);
+		expect(row?.['id_hash']).toBe(sha256(id));
+		expect(JSON.stringify(row)).not.toContain(id);
+		expect(String(row?.['entry_sealed'])).toMatch(/^v1\./);
+		// The address of the visit shows the same page, and it can be asked for again.
+		expect((await person.get(`/splash/${opennds.key}/${id}`)).text).toContain('Kisementi Corner');
+		// Under another gateway it is nothing.
+		expect((await person.get(`/splash/${mikrotik.key}/${id}`)).status).toBe(410);
+	});
+
+	it('each new captive session deletes a few expired ones', async () => {
+		const { server, sql } = fixture();
+		await sql.run(
+			`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
+				insert into captive_sessions (id_hash, gateway_id, entry_sealed, created_at, expires_at)
+				select 'over-' || i, (select min(id) from gateways), '', 0, 1 from n`
+		);
+		const over = () => sql.count('select count(*) from captive_sessions where expires_at = 1');
+		await server.advance(61_000);
+		const left = [];
+		for (let visits = 0; visits < 3; visits += 1) {
+			await person.get(entry(fas()));
+			left.push(await over());
+		}
+		expect(left).toEqual([1180, 1160, 1140]);
+	});
+
+	it.each([
+		['a foreign gateway address', () => entry(fas({ gatewayaddress: '203.0.113.9:2050' })), 400],
+		['a broken list', () => entry('fas=%%%'), 400],
+		['a list without hid', () => entry(fas({ hid: 'x' })), 400],
+		['more than any honest entry', () => entry(`fas=${'A'.repeat(9_000)}`), 400],
+		['an unknown key', () => `/splash/${'A'.repeat(24)}?${fas()}`, 404],
+		['a key that is none', () => `/splash/x?${fas()}`, 404],
+		['an unknown visit', () => `/splash/${opennds.key}/${'A'.repeat(24)}`, 410],
+		['an unknown UniFi site', () => '/guest/s/nowhere/?id=02:00:00:00:00:01', 404]
+	])('%s gets an error page without a form, and no captive session', async (_what, path, status) => {
+		const before = await visits(fixture());
+		const page = await person.get(path());
+		expect(page.status).toBe(status);
+		expect(page.html).not.toContain('<form');
+		expect(page.html).not.toContain('203.0.113.9');
+		expect(page.html).toContain('<h1>');
+		expect(await visits(fixture())).toBe(before);
+	});
+
+	it('without anything handed over it leads to the gateway’s own sign-in page and sells nothing', async () => {
+		const page = await person.get(`/splash/${opennds.key}`);
+		expect(page.status).toBe(200);
+		expect(page.html).toContain(`href="http://${LOGIN_HOST}:2050/"`);
+		expect(page.html).not.toContain('<form');
+	});
+
+	it('a form from another site makes a captive session and a redirect, at this one path only', async () => {
+		const { server } = fixture();
+		const post = (path: string, fields: Record<string, string>) =>
+			fetch(server.url + path, {
+				method: 'POST',
+				redirect: 'manual',
+				headers: { origin: 'http://10.5.50.1', 'sec-fetch-site': 'cross-site', accept: 'text/html' },
+				body: new URLSearchParams(fields)
+			});
+		const made = await post(`/splash/${mikrotik.key}`, hotspot());
+		expect(made.status).toBe(303);
+		const visit = made.headers.get('location') ?? '';
+		expect(visit).toMatch(/^\/splash\/[\w-]{24}\/[\w-]{24}$/);
+		expect((await post(visit, {})).status).toBe(403);
+		expect((await post('/r/3', {})).status).toBe(403);
+		const foreign = await post(
+			`/splash/${mikrotik.key}`,
+			hotspot({ 'link-login-only': 'http://203.0.113.9/login' })
+		);
+		expect(foreign.status).toBe(400);
+		expect(await foreign.text()).not.toContain('203.0.113.9');
+		expect((await post(`/splash/${mikrotik.key}`, {})).status).toBe(400);
+	});
+
+	it('paid: the sign-in is made for the session, at the registered gateway, and marked as tried', async () => {
+		const { sql, api } = fixture();
+		const path = await buyHourOn(person, await person.get(entry(fas())));
+		const page = await active(person, path);
+		expect(page.html).toContain(`href="${path}/online"`);
+		expect(page.html).toContain(`http-equiv="refresh" content="12; url=${path}/online"`);
+		expect((await person.raw(`${path}/online`, { method: 'HEAD' })).headers.get('location')).toBe(path);
+		const answer = await person.raw(`${path}/online`);
+		expect(answer.status).toBe(303);
+		const to = new URL(answer.headers.get('location') ?? '');
+		expect(to.origin + to.pathname).toBe(`http://${LOGIN_HOST}:2050/opennds_auth/`);
+		expect(to.searchParams.get('tok')).toBe(sha256(sha256('a token') + opennds.secret));
+		expect(to.searchParams.get('redir')).toBe(`${fixture().server.url}${path}?online`);
+		const [row] = await sql.all(
+			'select session_id from purchases where token_hash = ?',
+			sha256(path.slice(3))
+		);
+		const user = Buffer.from(to.searchParams.get('custom') ?? '', 'base64').toString();
+		expect(user).toBe(`s${String(row?.['session_id'])}`);
+		expect(api).toBeDefined();
+		// Back again, nothing goes by itself any more.
+		expect((await person.get(`${path}?online`)).text).toContain('You are online.');
+		expect((await person.get(path)).html).not.toContain('http-equiv="refresh"');
+	});
+
+	it('nothing is signed in before it is paid, nor for a purchase that came through no gateway', async () => {
+		const path = await buyHourOn(person, await person.get(entry(fas())), numberEnding('003'));
+		expect((await person.raw(`${path}/online`)).headers.get('location')).toBe(path);
+		const unpaid = `/s/${'A'.repeat(24)}`;
+		expect((await person.raw(`${unpaid}/online`)).headers.get('location')).toBe(unpaid);
+		const venue = await person.get('/r/3');
+		const bought = await person.post('/r/3', {
+			time: '1h 500',
+			paymentMethod: 'mobile_money',
+			phone: numberEnding('008'),
+			purchase: fieldValue(venue, 'purchase')
+		});
+		const page = await active(person, bought.path);
+		expect(page.html).not.toContain('/online');
+		expect((await person.raw(`${bought.path}/online`)).headers.get('location')).toBe(bought.path);
+	});
+
+	it('somebody else’s MAC brings no password and no purchase to light, only the question for the code', async () => {
+		const mac = '02:00:00:00:00:42';
+		const path = await buyHourOn(person, await person.get(entry(fas({ clientmac: mac }))));
+		const paid = await active(person, path);
+		const password =
+			/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
+		expect(password).toMatch(/^[a-z2-9-]{14}$/);
+		const claimed = await browse(fixture().server.url).get(entry(fas({ clientmac: mac })));
+		expect(claimed.text).toContain('Have you already paid?');
+		expect(claimed.html).not.toContain(password);
+		expect(claimed.html).not.toContain(path.slice(3));
+		// The same entry, replayed elsewhere, is a visit of its own, which lets nobody online.
+		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(claimed.html)?.[1] ?? '';
+		expect((await person.raw(`/s/${visit}/online`)).headers.get('location')).toBe(`/s/${visit}`);
+	});
+
+	it('a purchase that is opened in another captive session lets that device online', async () => {
+		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('first') }))));
+		await active(person, path);
+		const second = await person.get(entry(fas({ hid: sha256('second'), clientmac: '02:00:00:00:00:77' })));
+		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(second.html)?.[1] ?? '';
+		const adopted = await person.raw(`${path}?visit=${visit}`);
+		expect(adopted.status).toBe(303);
+		expect(adopted.headers.get('location')).toBe(path);
+		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
+		expect(to.searchParams.get('tok')).toBe(sha256(sha256('second') + opennds.secret));
+		// A visit that is none changes nothing.
+		await person.raw(`${path}?visit=${'A'.repeat(24)}`);
+		const again = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
+		expect(again.searchParams.get('tok')).toBe(to.searchParams.get('tok'));
+	});
+
+	it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {
+		const { server } = fixture();
+		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
+		await active(person, path);
+		const loginHost = '192.168.9.1';
+		const foreign = await registerGateway(server, 'opennds', { loginHost, router: 4 });
+		const there = await person.get(entry(fas({ gatewayaddress: `${loginHost}:2050` }), foreign));
+		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(there.html)?.[1] ?? '';
+		expect((await person.get(`${path}?visit=${visit}`)).path).toBe(path);
+		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '', server.url);
+		expect(to.hostname).toBe(LOGIN_HOST);
+		expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds.secret));
+	});
+
+	it('a refused sign-in returns to its purchase with the reason, and is not repeated automatically', async () => {
+		const { server } = fixture();
+		const landed = await person.post(`/splash/${mikrotik.key}`, hotspot());
+		const path = await buyHourOn(person, landed);
+		await active(person, path);
+		const refused = await person.post(
+			`/splash/${mikrotik.key}`,
+			hotspot({
+				error: 'no more sessions are allowed for user',
+				'link-orig': `${server.url}${path}?online`,
+				'chap-id': '\\001'
+			})
+		);
+		expect(refused.path).toBe(path);
+		expect(refused.text).toContain('in use on another device');
+		expect(refused.html).not.toContain('http-equiv="refresh"');
+		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
+		expect(to.origin + to.pathname).toBe('http://10.5.50.1/login');
+		expect(to.searchParams.get('password')).toMatch(/^[0-9a-f]{32}$/);
+	});
+
+	it('CoovaChilli’s own language parameter does not break its signature', async () => {
+		const { server } = fixture();
+		const coova = await registerGateway(server, 'coova', { loginHost: '10.1.0.1' });
+		const query =
+			`res=notyet&uamip=10.1.0.1&uamport=3990&challenge=${'0'.repeat(32)}` +
+			`&mac=02-00-00-00-00-01&ip=127.0.0.1&lang=sw&userurl=http%3a%2f%2fexample.com%2f'"`;
+		const md = createHash('md5')
+			.update(`${coova.portal}?${query}${coova.secret}`)
+			.digest('hex')
+			.toUpperCase();
+		// By hand: fetch() would write the quotation marks in another way.
+		const ask = async (of: string) => {
+			const request = http.get({
+				host: '127.0.0.1',
+				port: server.port,
+				path: `/splash/${coova.key}?${of}&md=${md}`,
+				headers: { accept: 'text/html' }
+			});
+			const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+			let text = '';
+			for await (const chunk of answer.setEncoding('utf8')) text += String(chunk);
+			return { status: answer.statusCode, text };
+		};
+		expect((await ask(query)).text).toContain('Kisementi Corner');
+		expect((await ask(query.replace('127.0.0.1', '127.0.0.2'))).status).toBe(400);
+	});
+
+	it('a device that is online already sees that', async () => {
+		const page = await person.get(entry('status=authenticated&clientip=127.0.0.1'));
+		expect(page.text).toContain('You are already online.');
+		expect(page.html).not.toContain('<form');
+	});
+
+	describe('the captive-portal API (RFC 8908)', () => {
+		const ask = (key: string, init: RequestInit = {}, origin = fixture().server.url) =>
+			fetch(`${origin}/captive-portal/${key}`, {
+				...init,
+				headers: { accept: 'application/captive+json' }
+			});
+
+		it('an unknown device is captive; over plain http the answer has no address', async () => {
+			const own = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
+			const answer = await ask(own.key);
+			expect(answer.status).toBe(200);
+			expect(answer.headers.get('content-type')).toBe('application/captive+json');
+			expect(answer.headers.get('cache-control')).toBe('private, no-store');
+			expect(await answer.json()).toEqual({ captive: true });
+			const head = await ask(own.key, { method: 'HEAD' });
+			expect(head.status).toBe(200);
+			expect(await head.text()).toBe('');
+		});
+
+		it('a device that was signed in is not captive, with its seconds, until its gateway sends it again', async () => {
+			const own = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
+			const path = await buyHourOn(person, await person.get(entry(fas(), own)));
+			await active(person, path);
+			expect(await (await ask(own.key)).json()).toEqual({ captive: true });
+			await person.raw(`${path}/online`);
+			const online = (await (await ask(own.key)).json()) as Record<string, unknown>;
+			expect(online).toEqual({
+				captive: false,
+				'can-extend-session': true,
+				'seconds-remaining': expect.any(Number)
+			});
+			expect(online['seconds-remaining']).toBeGreaterThan(3_500);
+			expect(online['seconds-remaining']).toBeLessThanOrEqual(3_600);
+			// At another gateway the same address is nobody.
+			expect(await (await ask(opennds.key)).json()).toMatchObject({ captive: true });
+			await fixture().server.advance(1_000);
+			await person.get(entry(fas({ clientmac: '02:00:00:00:00:55' }), own));
+			expect(await (await ask(own.key)).json()).toEqual({ captive: true });
+		});
+
+		it('an unknown key is 404, as JSON', async () => {
+			const answer = await ask('A'.repeat(24));
+			expect(answer.status).toBe(404);
+			expect(answer.headers.get('content-type')).toBe('application/problem+json');
+			expect(await answer.json()).toMatchObject({ status: 404 });
+		});
+	});
+});
+
+describe('an installation that is reached by https', () => {
+	const fixture = useFixture({ database: 'sqlite', env: { ORIGIN: 'https://portal.example' } });
+
+	it('tells devices its addresses, and DHCP where to find them', async () => {
+		const { server } = fixture();
+		const origin = 'https://portal.example';
+		const opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST, origin });
+		// Devices behind it cannot be told apart: whoever read there that it is captive would believe it for ever.
+		expect(opennds.text).toContain('DHCP option 114 is not to be set');
+		expect(opennds.text).not.toContain('dhcp-option=114');
+		const { key, text } = await registerGateway(server, 'coova', { loginHost: LOGIN_HOST, origin });
+		const answer = await fetch(`${server.url}/captive-portal/${key}`);
+		expect(await answer.json()).toEqual({
+			captive: true,
+			'user-portal-url': `${origin}/splash/${key}`,
+			'venue-info-url': `${origin}/r/3`
+		});
+		expect(text).toContain(`dhcp-option=114,${origin}/captive-portal/${key}`);
+		expect(text).toContain(`code=114 value="s'${origin}/captive-portal/${key}'"`);
+		expect(text).toContain(`option captive-portal-uri "${origin}/captive-portal/${key}";`);
+	});
+});
+
+describe('the command line', () => {
+	const fixture = useFixture({ database: 'sqlite' });
+	const run = (...args: string[]) => cli(['gateways', ...args], fixture().server);
+	const ADD = ['--router', '3', '--kind', 'opennds', '--login-host', LOGIN_HOST];
+
+	it('prints the secret once, stores no key or secret in clear, and rotates both', async () => {
+		const { sql, server } = fixture();
+		const added = await run('add', 'cafe', ...ADD);
+		const key = /captive-portal\/([\w-]{24})/.exec(added.stdout)?.[1] ?? '';
+		const secret = /^Secret \(\w+\), .*:\n(\w{32})$/m.exec(added.stdout)?.[1] ?? '';
+		expect([key, secret]).toEqual([expect.stringMatching(/^.{24}$/), expect.stringMatching(/^.{32}$/)]);
+		const stored = JSON.stringify(await sql.all('select * from gateways'));
+		expect(stored).not.toContain(key);
+		expect(stored).not.toContain(secret);
+		expect((await run('show', 'cafe')).stdout).toContain(key);
+		expect((await run('show', 'cafe')).stdout).not.toContain(secret);
+		expect((await run('list')).stdout).toContain('Kisementi Corner');
+
+		const rotated = await run('rotate', 'cafe', '--key', '--secret');
+		const newKey = /captive-portal\/([\w-]{24})/.exec(rotated.stdout)?.[1] ?? '';
+		expect(newKey).not.toBe(key);
+		expect(rotated.stdout).not.toContain(secret);
+		expect((await fetch(`${server.url}/captive-portal/${key}`)).status).toBe(404);
+		expect((await fetch(`${server.url}/captive-portal/${newKey}`)).status).toBe(200);
+
+		await fetch(`${server.url}/splash/${newKey}?${fas()}`);
+		expect((await run('remove', 'cafe')).code).toBe(0);
+		expect((await fetch(`${server.url}/captive-portal/${newKey}`)).status).toBe(404);
+		expect(await sql.count('select count(*) from captive_sessions')).toBe(0);
+	});
+
+	const LEVEL_4 = ['--kind', 'opennds', '--login-host', LOGIN_HOST, '--level', '4'];
+
+	it('names the field and the reason of what it refuses', async () => {
+		expect((await run('add', 'twice', ...ADD)).code).toBe(0);
+		const refusals: [string[], RegExp][] = [
+			[['add', 'twice', ...ADD], /^name: "twice" is already in use/m],
+			[
+				['add', 'x', '--router', '999', '--kind', 'coova', '--login-host', 'a.example'],
+				/--router: router 999 does not exist/
+			],
+			[
+				['add', 'X y', '--router', '3', '--kind', 'cisco'],
+				/^kind: use one of opennds, mikrotik, coova, unifi, hostapd$/m
+			],
+			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: give the host of the sign-in page/m],
+			[['add', 'x', '--kind', 'coova'], /--router is missing/],
+			[
+				['add', 'x', '--router', '3', '--kind', 'unifi', '--site', 'default'],
+				/^api: .* buyers would pay and stay offline\. .* --external-access$/m
+			],
+			[
+				['add', 'x', ...ADD.slice(0, 2), ...LEVEL_4, '--external-access'],
+				/^external-access: .* leave it out$/m
+			],
+			[['show', 'nobody'], /There is no gateway "nobody"/],
+			[['rotate', 'twice'], /Choose what to renew/],
+			[['rotate', 'twice', '--secret-file', 'no-such-file'], /no-such-file cannot be read/]
+		];
+		for (const [args, reason] of refusals) {
+			const { code, stdout, stderr } = await run(...args);
+			expect(code, args.join(' ')).not.toBe(0);
+			expect(stdout).toBe('');
+			expect(stderr).toMatch(reason);
+		}
+	});
+
+	it('two UniFi gateways of one site need their access points, which identify them', async () => {
+		const { server } = fixture();
+		const bare = (name: string, router: string, ...more: string[]) =>
+			run('add', name, '--router', router, '--kind', 'unifi', '--site', 'default', ...more);
+		const unifi = (...words: Parameters<typeof bare>) => bare(...words, '--external-access');
+		expect((await unifi('one', '3', '--access-point', '02:aa:00:00:00:01')).code).toBe(0);
+		expect((await unifi('two', '4')).stderr).toMatch(/^access-point: "one" has the same site/m);
+		expect((await unifi('two', '4', '--access-point', '02:aa:00:00:00:02')).code).toBe(0);
+		const at = async (ap: string) =>
+			(
+				await browse(server.url).get(
+					`/guest/s/default/?ap=${ap}&id=${MAC}&t=1&url=http://example.com/&ssid=X`
+				)
+			).html;
+		const title = (html: string) => /<h1>(.*?)<\/h1>/.exec(html)?.[1]?.replace(/<[^>]+>/g, '');
+		const [one, two] = [await at('02:aa:00:00:00:01'), await at('02:aa:00:00:00:02')];
+		expect(title(one)).toBe('Kisementi Corner');
+		expect(title(two)).not.toBe(title(one));
+		expect(await at('02:aa:00:00:00:03')).toContain('We can’t find this Wi‑Fi');
+	});
+});

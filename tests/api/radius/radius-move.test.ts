@@ -1,0 +1,98 @@
+/** A pass goes over to the device that its gateway refused: by the portal's page, with RADIUS behind the hotspot. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+
+const ROUTER = 3;
+const RADIUS_SECRET = 'a-secret-of-this-hotspot-0123';
+const [OLD, NEW] = ['02:00:00:00:08:01', '02:00:00:00:08:02'];
+const [ACCT_SESSION_ID, USER_NAME] = [44, 1];
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	let nas: StandInNas;
+	let gateway: RadiusGateway;
+	let calls: RadiusCalls;
+
+	beforeAll(async () => {
+		nas = await startNas(RADIUS_SECRET);
+		gateway = await registerRadius(fixture(), {
+			kind: 'mikrotik',
+			access: 'portal_login',
+			router: ROUTER,
+			nas: `127.0.0.1:${nas.port}`,
+			radiusSecret: RADIUS_SECRET
+		});
+		calls = radiusCalls(fixture().server.url, gateway);
+	});
+	afterAll(() => nas?.stop());
+
+	/** What the login page of the hotspot posts for a device. */
+	const hotspot = (mac: string, more: Record<string, string> = {}) => ({
+		mac,
+		ip: '10.5.50.9',
+		'link-login-only': 'http://10.5.50.1/login',
+		...more
+	});
+	const messageOf = ({ attributes }: RadiusAnswer) => String(attributes['reply:Reply-Message']?.value);
+
+	it('the refused device takes the place, and the one that had it is out', async () => {
+		const { server, sql } = fixture();
+		const person = browse(server.url);
+		const page = await person.post(`/splash/${gateway.key}`, hotspot(OLD));
+		const path = await buyHourOn(person, page);
+		await eventually('it is paid', async () =>
+			(await person.get(path)).text.includes('Your Wi‑Fi is paid until')
+		);
+		const user = loginUser(await sql.count('select max(pass_id) from sessions'));
+		expect((await calls.postAuth(user, OLD)).status).toBe(204);
+		const report = { user, mac: OLD, nas_address: '127.0.0.1' };
+		expect(await calls.account('start', 'has-it', report)).toBe(204);
+
+		// The other device signs in with the same password, and its hotspot sends it back with what RADIUS said.
+		const refused = await calls.authorize(user, NEW);
+		expect([refused.status, messageOf(refused)]).toEqual([
+			401,
+			'Too many devices: another one uses this pass.'
+		]);
+		const own = browse(server.url);
+		const back = await own.post(
+			`/splash/${gateway.key}`,
+			hotspot(NEW, { error: messageOf(refused), 'link-orig': `${server.url}${path}?online` })
+		);
+		expect(back.path).toContain(path);
+		expect(back.text).toContain('in use on another device');
+		expect(back.text).toContain('Use it on this device instead');
+		// It is not sent there to be refused again.
+		const blocked = await own.raw(`${path}/online`);
+		expect(new URL(blocked.headers.get('location') ?? '', server.url).origin).toBe(server.url);
+		expect(nas.asked).toEqual([]);
+
+		const moved = await own.post(`${path}?/move`);
+		expect(moved.path).toBe(`${path}?moved`);
+		const asked = await eventually('the hotspot is asked to put the old one out', async () => nas.asked[0]);
+		expect(asked).toMatchObject({ kind: 'disconnect', isSigned: true });
+		expect(asked.attributes).toMatchObject({ [USER_NAME]: user, [ACCT_SESSION_ID]: 'has-it' });
+		const sent = await own.raw(`${path}/online`);
+		expect(sent.headers.get('location')).toMatch(
+			new RegExp(`^http://10\\.5\\.50\\.1/login\\?username=${user}&`)
+		);
+
+		// The old one is faster, and too late.
+		for (const late of [await calls.authorize(user, OLD), await calls.postAuth(user, OLD)]) {
+			expect([late.status, messageOf(late)]).toEqual([401, 'Too many devices: another one uses this pass.']);
+		}
+		expect((await calls.authorize(user, NEW)).status).toBe(200);
+		expect((await calls.postAuth(user, NEW)).status).toBe(204);
+		expect(await calls.account('stop', 'has-it', report)).toBe(204);
+		expect(await calls.account('start', 'took-it', { ...report, mac: NEW })).toBe(204);
+		expect((await own.get(path)).text).toContain('You are online.');
+		expect((await calls.postAuth(user, OLD)).status).toBe(401);
+		expect(nas.asked).toHaveLength(1);
+	});
+});

@@ -1,0 +1,152 @@
+/** Logins that FreeRADIUS' rlm_rest asks about, on both databases; tests/gateways has FreeRADIUS itself. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { problemOf } from '../../../src/lib/server/gateways/captive-sessions/fields.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
+
+const [ROUTER, OTHER_ROUTER] = [3, 4];
+const [FIRST, SECOND] = ['02:00:00:00:03:01', '02-00-00-00-03-02'];
+
+const messageOf = ({ attributes }: RadiusAnswer) => String(attributes['reply:Reply-Message']?.value);
+const secondsOf = ({ attributes }: RadiusAnswer) => Number(attributes['reply:Session-Timeout']?.value);
+
+describe.each(DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database, env: { RATE_LIMIT_FAILED_KEYS: '50' } });
+	let gateway: RadiusGateway;
+	let calls: RadiusCalls;
+
+	beforeAll(async () => {
+		gateway = await registerRadius(fixture(), { kind: 'mikrotik', access: 'portal_login', router: ROUTER });
+		calls = radiusCalls(fixture().server.url, gateway);
+	});
+
+	async function buy(router = ROUTER, duration = '1h') {
+		const { session } = await fixture().buy({ router_id: router, duration });
+		return { session, user: loginUser(session.id), password: session.password ?? '' };
+	}
+
+	it('a pass is answered with its password, unexpanded, and the time left until its end', async () => {
+		const { session, user, password } = await buy();
+		const first = await calls.authorize(user, FIRST);
+		expect(first.status).toBe(200);
+		expect(first.attributes['control:Cleartext-Password']).toEqual({
+			value: password,
+			op: ':=',
+			do_xlat: false
+		});
+		expect(secondsOf(first)).toBeGreaterThan(3500);
+		await fixture().server.advance(30 * 60_000);
+		// A new login does not renew it.
+		await calls.postAuth(user, FIRST);
+		expect(secondsOf(await calls.authorize(user.toUpperCase(), FIRST))).toBeLessThanOrEqual(1800);
+		for (const attribute of Object.values(first.attributes)) {
+			expect(attribute.op).toBe(':=');
+			if (typeof attribute.value !== 'number') expect(attribute.do_xlat).toBe(false);
+		}
+		expect(String(first.attributes['reply:Class']?.value)).toBe(
+			`pass-${session.id}-${Math.round(Date.parse(session.expires_at ?? '') / 1000)}`
+		);
+	});
+
+	it('asking takes no place: a login that was right does', async () => {
+		const { user } = await buy();
+		await calls.authorize(user, FIRST);
+		await calls.authorize(user, FIRST);
+		expect((await calls.authorize(user, SECOND)).status).toBe(200);
+		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
+		for (const refused of [await calls.authorize(user, SECOND), await calls.postAuth(user, SECOND)]) {
+			expect(refused.status).toBe(401);
+			expect(problemOf(messageOf(refused))).toBe('too-many-devices');
+		}
+	});
+
+	it('of many devices at once exactly one gets the place', async () => {
+		const { user, session } = await buy();
+		const macs = Array.from({ length: 8 }, (_, index) => `02:00:00:00:04:0${index}`);
+		const answers = await Promise.all(macs.map((mac) => calls.postAuth(user, mac)));
+		expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(401)]);
+		expect(
+			await fixture().sql.count(
+				'select count(*) from device_slots where pass_id = ? and released_at is null',
+				session.id
+			)
+		).toBe(1);
+	});
+
+	it('a login without a usable address does not escape the limit of devices', async () => {
+		const { user } = await buy();
+		expect((await calls.postAuth(user, 'no address')).status).toBe(204);
+		await calls.account('start', 'unnamed', { user });
+		for (const mac of ['', 'no address']) expect((await calls.postAuth(user, mac)).status).toBe(401);
+		await calls.account('stop', 'unnamed', { user });
+		expect((await calls.postAuth(user, '')).status).toBe(204);
+		await calls.postAuth(user, FIRST);
+		expect((await calls.postAuth(user, '')).status).toBe(401);
+	});
+
+	it('a silent device loses its slot after three intervals', async () => {
+		const { user } = await buy();
+		await calls.postAuth(user, FIRST);
+		await fixture().server.advance(150_000);
+		expect(await calls.account('interim', 'gives-way', { user, mac: FIRST })).toBe(204);
+		await fixture().server.advance(150_000);
+		expect((await calls.authorize(user, SECOND)).status).toBe(401);
+		await fixture().server.advance(31_000);
+		expect((await calls.postAuth(user, SECOND)).status).toBe(204);
+	});
+
+	it('a device without time is refused with a text that gateways pass on', async () => {
+		expect((await calls.authorize('s999999')).status).toBe(404);
+		expect((await calls.authorize('')).status).toBe(404);
+		expect((await calls.authorize(FIRST, FIRST)).status).toBe(404);
+		const elsewhere = await buy(OTHER_ROUTER);
+		expect((await calls.authorize(elsewhere.user)).status).toBe(404);
+		const unpaid = await fixture().api.createSession({ router_id: ROUTER });
+		expect((await calls.authorize(loginUser(unpaid.id))).status).toBe(404);
+		const ended = await buy();
+		await fixture().api.endSession(ended.session.id);
+		const short = await buy(ROUTER, '30m');
+		await fixture().server.advance(30 * 60_000 + 1);
+		for (const { user } of [ended, short]) {
+			for (const refused of [await calls.authorize(user, FIRST), await calls.postAuth(user, FIRST)]) {
+				expect(refused.status).toBe(401);
+				expect(problemOf(messageOf(refused))).toBe('time-over');
+			}
+		}
+	});
+
+	it('only the RADIUS server of the gateway is answered, and guesses are limited', async () => {
+		const { user } = await buy();
+		const body = JSON.stringify({ user, mac: '' });
+		const status = async (answer: Promise<Response>) => (await answer).status;
+		expect(await status(calls.send('authorize', body, 'Bearer wrong'))).toBe(403);
+		expect(await status(calls.send('authorize', body, gateway.token))).toBe(403);
+		const stranger = radiusCalls(fixture().server.url, { ...gateway, key: 'A'.repeat(24) });
+		expect(await status(stranger.send('authorize', body))).toBe(404);
+		expect(await status(calls.send('authorize', '{}'))).toBe(400);
+		expect(await status(calls.send('authorize', 'not json'))).toBe(400);
+		expect(await status(calls.send('authorize', JSON.stringify({ user: 'x'.repeat(300), mac: '' })))).toBe(
+			400
+		);
+		expect(await status(calls.send('authorize', ' '.repeat(20_000)))).toBe(400);
+		let last = 403;
+		for (let guess = 0; guess < 60 && last === 403; guess += 1) {
+			last = await status(calls.send('authorize', body, `Bearer guess-${guess}`));
+		}
+		expect(last).toBe(429);
+		// Who shows the token is not held up by them.
+		expect((await calls.authorize(user)).status).toBe(200);
+		expect(fixture().server.stderr()).not.toContain(gateway.token);
+	});
+
+	it('a change that could not be made is not answered, so that it comes again', async () => {
+		const { user, session } = await buy();
+		const sealed = createSecrets(SECRET).encrypt('x', 'another context');
+		await fixture().sql.run('update passes set password_sealed = ? where id = ?', sealed, session.id);
+		expect((await calls.authorize(user)).status).toBe(500);
+		await eventually('it is logged', async () => fixture().server.stderr().includes('RADIUS request failed'));
+	});
+});

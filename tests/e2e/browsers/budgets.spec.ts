@@ -1,0 +1,131 @@
+/** What a page may cost on a slow link: the first answer, what comes after it, and from where. */
+import type { Page } from '@playwright/test';
+import { firstAnswer } from '../../support/pages/first-answer.ts';
+import { buyAt, numberEnding } from '../../support/pages/purchase.ts';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
+import { expect, test } from '../support/reach.ts';
+import { ROUTER } from '../support/test.ts';
+
+/** What a server may send before it waits for the first acknowledgement: ten segments of 1,460 bytes, less a little. */
+const FIRST_ANSWER_BYTES = 14_336;
+/** All scripts that the page loads by itself, as they are sent (Brotli). */
+const SCRIPT_BYTES = 8 * 1_024;
+const QUIET_MS = 700;
+/** Over http, as a portal without a certificate speaks, no browser takes Brotli: the larger first answer. */
+const OVER_HTTP = 'gzip, deflate';
+
+/** The pages that a buyer meets first, and what must be readable and doable there. */
+const FIRST_PAGES: {
+	name: string;
+	path(fixtures: PurchaseFixtures): string;
+	ready(page: Page): Promise<void>;
+}[] = [
+	{
+		name: 'router',
+		path: () => `/r/${ROUTER}`,
+		async ready(page) {
+			await expect(page.getByText(/UGX\s500/).first()).toBeVisible();
+			await expect(page.locator('form[method=post] button.button')).toBeEnabled();
+		}
+	},
+	{
+		name: 'splash',
+		path: ({ splash }) => splash,
+		async ready(page) {
+			await expect(page.getByText(/UGX\s[\d,]+ an hour/).first()).toBeVisible();
+			await expect(page.locator('form[method=post] button.button')).toBeEnabled();
+		}
+	},
+	{
+		name: 'purchase: waiting',
+		path: ({ purchases }) => purchases.waiting,
+		async ready(page) {
+			await expect(page.getByRole('heading', { level: 1 })).toHaveText('Check your phone.');
+			await expect(page.getByText(/UGX\s500/).first()).toBeVisible();
+		}
+	},
+	{
+		name: 'purchase: active',
+		path: ({ purchases }) => purchases.active,
+		async ready(page) {
+			await expect(page.locator('.password')).toBeVisible();
+			await expect(page.getByRole('img', { name: /QR/ })).toBeVisible();
+		}
+	},
+	{
+		name: 'purchase: declined',
+		path: ({ purchases }) => purchases.declined,
+		async ready(page) {
+			await expect(page.locator('form[method=post] button.button').first()).toBeEnabled();
+		}
+	}
+];
+
+for (const { name, path, ready } of FIRST_PAGES) {
+	test(`the first answer of a page (${name}) fits into the first flight, in every language`, async ({
+		fixtures
+	}) => {
+		for (const locale of LOCALES) {
+			const { status, bytes, html } = await firstAnswer(fixtures.url + path(fixtures), locale, OVER_HTTP);
+			expect(status).toBe(200);
+			expect(html).toContain(`<html lang="${locale}"`);
+			expect.soft(bytes, locale).toBeLessThanOrEqual(FIRST_ANSWER_BYTES);
+			// SvelteKit names the sheets that it has inlined, disabled: no browser loads those.
+			expect.soft(html, locale).not.toMatch(/<link(?![^>]*disabled)[^>]*rel="stylesheet"/);
+		}
+	});
+
+	test(`with everything but the first answer blocked, a page (${name}) can be read and used`, async ({
+		page,
+		fixtures
+	}) => {
+		await page.route('**/*', (route) =>
+			route.request().isNavigationRequest() ? route.continue() : route.abort()
+		);
+		await page.goto(fixtures.url + path(fixtures), { waitUntil: 'commit' });
+		await ready(page);
+	});
+
+	test(`what a page (${name}) loads afterwards is small, and from its own host`, async ({
+		page,
+		fixtures
+	}) => {
+		const scripts: Promise<number>[] = [];
+		const loaded = () => scripts.length;
+		const hosts = new Set<string>();
+		page.on('request', (request) => hosts.add(new URL(request.url()).origin));
+		page.on('requestfinished', (request) => {
+			if (!/\.js$/.test(new URL(request.url()).pathname)) return;
+			scripts.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+		});
+		await page.goto(fixtures.url + path(fixtures), { waitUntil: 'load' });
+		// Everything is there when the page has script and nothing has come for a while.
+		let before = 0;
+		await expect(async () => {
+			const [last, now] = [before, loaded()];
+			before = now;
+			expect(now).toBeGreaterThan(0);
+			expect(now).toBe(last);
+		}).toPass({ intervals: [QUIET_MS], timeout: 20_000 });
+		const total = (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0);
+		console.log(`${name}: ${scripts.length} scripts, ${total} bytes`);
+		expect(total).toBeLessThanOrEqual(SCRIPT_BYTES);
+		expect([...hosts]).toEqual([fixtures.url]);
+	});
+}
+
+test('without any further request the form of a router page is sent, and the purchase goes on by itself', async ({
+	page,
+	fixtures
+}) => {
+	await page.route('**/*', (route) =>
+		route.request().isNavigationRequest() ? route.continue() : route.abort()
+	);
+	const path = await buyAt(fixtures.url, `/r/${ROUTER}`, numberEnding('456'));
+	await page.goto(fixtures.url + path);
+	// The page's script did not come: the page loads itself again.
+	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
+		timeout: 40_000
+	});
+});

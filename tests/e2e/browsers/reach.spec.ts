@@ -1,0 +1,66 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import {
+	BUYING,
+	inLanguage,
+	KIOSK,
+	MAIN,
+	OWNING,
+	REFERENCE,
+	SIGNED_IN,
+	visit,
+	type Place
+} from '../support/pages.ts';
+import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
+import { expect, test } from '../support/reach.ts';
+
+const LEVELS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice'];
+/** There are many pages, and the machine may be slow. */
+const LIMIT_MS = 240_000;
+/** All that the theme can change. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/** What axe finds on the page as it is, one line for each element. */
+async function findings(page: Page, narrow: (axe: AxeBuilder) => AxeBuilder): Promise<string[]> {
+	// In its own window axe would look into frames of other hosts, of which there are none.
+	const { violations } = await narrow(new AxeBuilder({ page }).setLegacyMode()).analyze();
+	return violations.flatMap(({ id, help, nodes }) =>
+		nodes.map(({ target, failureSummary }) => `${id} (${help}): ${target.join(' ')}\n${failureSummary}`)
+	);
+}
+
+/** Everything in light, at the size of a phone; then the colours once more in dark. */
+async function look(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
+	await page.emulateMedia({ colorScheme: 'light' });
+	await visit(page, fixtures, place);
+	expect.soft(await findings(page, (axe) => axe.withTags(LEVELS)), place.name).toEqual([]);
+	await page.emulateMedia({ colorScheme: 'dark' });
+	expect.soft(await findings(page, (axe) => axe.withRules(COLOURS)), `${place.name}, dark`).toEqual([]);
+}
+
+for (const [name, places] of [
+	['buyer', BUYING],
+	['buyer at a kiosk', KIOSK],
+	['owner', OWNING],
+	['reader of the API reference', REFERENCE],
+	['developer', SIGNED_IN]
+] as const) {
+	test(`axe finds nothing on any page of a ${name}, light and dark`, async ({ page, fixtures }) => {
+		test.setTimeout(LIMIT_MS);
+		await page.setViewportSize({ width: 360, height: 640 });
+		for (const place of places) await look(page, fixtures, place);
+	});
+}
+
+test('axe finds nothing on the main pages of a buyer in any language', async ({ page, fixtures }) => {
+	test.setTimeout(LIMIT_MS);
+	await page.setViewportSize({ width: 360, height: 640 });
+	for (const locale of LOCALES) {
+		for (const place of MAIN.map((one) => inLanguage(one, locale))) {
+			await visit(page, fixtures, place);
+			await expect(page.locator('html')).toHaveAttribute('lang', locale);
+			expect.soft(await findings(page, (axe) => axe.withTags(LEVELS)), place.name).toEqual([]);
+		}
+	}
+});

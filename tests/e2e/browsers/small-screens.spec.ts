@@ -1,0 +1,115 @@
+/** Small screens and large letters, less motion, and colours that the person has chosen. */
+import type { Page } from '@playwright/test';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { BUYING, inLanguage, MAIN, PAGES, visit } from '../support/pages.ts';
+import { expect, test } from '../support/reach.ts';
+
+/** The pages that a buyer needs in every language, the others in English. */
+const EVERYTHING = [
+	...PAGES,
+	...LOCALES.filter((locale) => locale !== 'en').flatMap((locale) =>
+		MAIN.map((place) => inLanguage(place, locale))
+	)
+];
+
+/**
+ * What cannot be read on the page as it is: that the page scrolls sideways, text that ends outside of the screen,
+ * and text that is cut off inside of its box. What scrolls inside itself (code, a map) is not cut.
+ */
+function cutOff(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const root = document.documentElement;
+		const found: string[] = [];
+		if (root.scrollWidth > root.clientWidth) found.push(`the page is ${root.scrollWidth}px wide`);
+		const nameOf = (element: Element) =>
+			`<${element.tagName.toLowerCase()} class="${element.getAttribute('class') ?? ''}"> ${element.textContent.trim().slice(0, 40)}`;
+		const scrolls = (element: Element | null): boolean =>
+			element !== null &&
+			(/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+		for (const element of document.querySelectorAll('body *')) {
+			const text = [...element.childNodes].some(
+				(node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim()
+			);
+			const box = element.getBoundingClientRect();
+			// Inside of what is folded up.
+			if (element.closest('details:not([open])') && !element.closest('summary')) continue;
+			// What only a screen reader reads is a point, or stands outside until it has the focus.
+			if (!text || box.width <= 1 || box.height <= 1 || element.closest('.skip, .leaflet-container'))
+				continue;
+			if (scrolls(element)) continue;
+			const style = getComputedStyle(element);
+			if (box.left < -1 || box.right > root.clientWidth + 1) found.push(`outside: ${nameOf(element)}`);
+			const hides = style.overflowX !== 'visible' || style.overflowY !== 'visible';
+			const tooSmall =
+				element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
+			if (hides && tooSmall && style.display !== 'inline') found.push(`cut: ${nameOf(element)}`);
+		}
+		return found;
+	});
+}
+
+test('at 240 pixels no page scrolls sideways or cuts anything off', async ({ page, fixtures }) => {
+	test.setTimeout(180_000);
+	await page.setViewportSize({ width: 240, height: 400 });
+	for (const place of EVERYTHING) {
+		await visit(page, fixtures, place);
+		expect.soft(await cutOff(page), place.name).toEqual([]);
+	}
+});
+
+test('with letters of twice the size no page scrolls sideways or cuts anything off', async ({
+	page,
+	fixtures
+}) => {
+	test.setTimeout(180_000);
+	await page.setViewportSize({ width: 360, height: 640 });
+	for (const place of EVERYTHING) {
+		await visit(page, fixtures, place);
+		await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+		expect.soft(await cutOff(page), place.name).toEqual([]);
+	}
+});
+
+test('who asks for less motion gets none', async ({ page, fixtures }) => {
+	await page.emulateMedia({ reducedMotion: 'no-preference' });
+	await page.goto(fixtures.url + fixtures.purchases.waiting);
+	const moving = () =>
+		page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);
+	expect(await moving(), 'the waiting stripe walks').toBeGreaterThan(0);
+	await page.emulateMedia({ reducedMotion: 'reduce' });
+	for (const place of BUYING) {
+		await visit(page, fixtures, place);
+		expect.soft(await moving(), place.name).toBe(0);
+	}
+});
+
+/** Buttons and fields that have no edge which can be seen. */
+function edgeless(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const found: string[] = [];
+		for (const element of document.querySelectorAll('button, .button, .input, .tiles span, select')) {
+			const style = getComputedStyle(element);
+			const box = element.getBoundingClientRect();
+			if (box.width === 0 || element.closest('.leaflet-container')) continue;
+			const edges = ['Top', 'Right', 'Bottom', 'Left'].filter((side) => {
+				const width = Reflect.get(style, `border${side}Width`) as string;
+				const line = Reflect.get(style, `border${side}Style`) as string;
+				const colour = Reflect.get(style, `border${side}Color`) as string;
+				return parseFloat(width) >= 1 && line !== 'none' && colour !== style.backgroundColor;
+			});
+			if (edges.length < 4) found.push(`${element.outerHTML.slice(0, 100)}: ${edges.length} edges`);
+		}
+		return found;
+	});
+}
+
+test('in colours that the person has chosen every button and field keeps its edge', async ({
+	page,
+	fixtures
+}) => {
+	await page.emulateMedia({ forcedColors: 'active' });
+	for (const place of PAGES) {
+		await visit(page, fixtures, place);
+		expect.soft(await edgeless(page), place.name).toEqual([]);
+	}
+});

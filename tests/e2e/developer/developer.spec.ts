@@ -1,0 +1,241 @@
+/** The way into the developer area, as a person with a browser goes it: with script and without. */
+import type { CDPSession, Page } from '@playwright/test';
+import {
+	another,
+	PASSWORD,
+	signUp,
+	someone,
+	test,
+	title,
+	typeSignIn,
+	type Area
+} from '../support/developers.ts';
+import { expect } from '../support/test.ts';
+
+const signIn = async (page: Page, area: Area, email: string, password = PASSWORD) => {
+	await page.goto(`${area.url}/developer/sign-in`);
+	await typeSignIn(page, email, password);
+};
+
+/** What a page says, but for the address that was typed. */
+const wordsWithout = async (page: Page, email: string) =>
+	(await page.locator('main').innerText()).replaceAll(email, 'X');
+
+/** What the account's page says of the form that was sent; its passkey button has a line of its own. */
+const done = (page: Page) => page.getByRole('status').first();
+
+for (const javaScriptEnabled of [true, false]) {
+	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
+		test.use({ javaScriptEnabled });
+
+		test('one signs up by a mailed link, and signs out and in', async ({ page, area }) => {
+			const email = someone();
+			await page.goto(`${area.url}/developer`);
+			await expect(title(page)).toHaveText('Sign in');
+			await page.getByRole('link', { name: 'Create an account' }).click();
+			await page.getByLabel('Email address').fill(email);
+			await page.getByRole('button', { name: 'Send link' }).click();
+			await expect(page.getByText(`If ${email} can have an account here, we have sent a link`)).toBeVisible();
+			// The address is not confirmed by asking, only by opening the mail.
+			const link = await area.mailedLink(email);
+			await signIn(page, area, email);
+			await expect(page.getByRole('alert')).toHaveText('The email address or the password is wrong.');
+
+			await page.goto(link);
+			await expect(page.getByText(`For ${email}.`)).toBeVisible();
+			await page.getByLabel('New password').fill(PASSWORD);
+			await page.getByRole('button', { name: 'Save and sign in' }).click();
+			await expect(title(page)).toHaveText('API keys');
+			await expect(page.getByText('You have no keys yet.')).toBeVisible();
+
+			await page.getByRole('link', { name: 'Account' }).click();
+			await expect(page.locator('.lines')).toContainText(email);
+			await expect(page.locator('.lines')).toContainText('app');
+			await page.getByLabel('Current password').fill('not the password');
+			await page.getByLabel('New password').fill('another long password');
+			await page.getByRole('button', { name: 'Change password' }).click();
+			await expect(page.getByRole('alert')).toHaveText('The current password is wrong.');
+			// It stands far down, so the page comes back there.
+			await expect(page.getByRole('alert')).toBeInViewport();
+			await page.getByRole('button', { name: 'Sign out' }).click();
+			await expect(title(page)).toHaveText('Sign in');
+			await page.goto(`${area.url}/developer/account`);
+			await expect(page).toHaveURL(/\/developer\/sign-in\?next=/);
+			await typeSignIn(page, email, PASSWORD);
+			await expect(page).toHaveURL(/\/developer\/account$/);
+			await page.goto(link);
+			await expect(title(page)).toHaveText('This link does not work any more');
+		});
+
+		test('a sign-in elsewhere is ended from the account', async ({ page, area, browser }) => {
+			const email = await signUp(page, area);
+			await another(browser, async (other) => {
+				await signIn(other, area, email);
+				await expect(title(other)).toHaveText('API keys');
+				await page.getByRole('link', { name: 'Account' }).click();
+				const places = page.getByRole('region', { name: 'Where you are signed in' });
+				await expect(places.getByRole('listitem')).toHaveCount(2);
+				await expect(places.getByText('this one')).toHaveCount(1);
+				await places.getByRole('button', { name: 'Sign out there', exact: true }).click();
+				await expect(done(page)).toHaveText('You are signed out there.');
+				await expect(places.getByRole('listitem')).toHaveCount(1);
+				await other.goto(`${area.url}/developer/keys`);
+				await expect(title(other)).toHaveText('Sign in');
+
+				await signIn(other, area, email);
+				await expect(title(other)).toHaveText('API keys');
+				await page.reload();
+				await places.getByRole('button', { name: 'Sign out everywhere else' }).click();
+				await expect(done(page)).toHaveText('You are signed out everywhere else.');
+				await other.goto(`${area.url}/developer/keys`);
+				await expect(title(other)).toHaveText('Sign in');
+			});
+			await page.getByRole('link', { name: 'Keys' }).click();
+			await expect(title(page)).toHaveText('API keys');
+		});
+	});
+}
+
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false });
+
+	test('a forgotten password is replaced by a mailed link, which ends every other sign-in', async ({
+		page,
+		area,
+		browser
+	}) => {
+		const email = await signUp(page, area);
+		await another(browser, async (other) => {
+			await other.goto(`${area.url}/developer/sign-in`);
+			await other.getByRole('link', { name: 'Forgot your password?' }).click();
+			await other.getByLabel('Email address').fill(email);
+			await other.getByRole('button', { name: 'Send link' }).click();
+			await expect(title(other)).toHaveText('Check your email');
+			await other.goto(await area.mailedLink(email, 2));
+			await other.getByLabel('New password').fill('another long password');
+			await other.getByRole('button', { name: 'Save and sign in' }).click();
+			await expect(title(other)).toHaveText('API keys');
+		});
+		await page.goto(`${area.url}/developer/keys`);
+		await expect(title(page)).toHaveText('Sign in');
+		await typeSignIn(page, email, PASSWORD);
+		await expect(page.getByRole('alert')).toHaveText('The email address or the password is wrong.');
+		await typeSignIn(page, email, 'another long password');
+		await expect(title(page)).toHaveText('API keys');
+	});
+
+	test('nobody learns which addresses are known here', async ({ page, area, browser }) => {
+		let known = '';
+		await another(browser, async (other) => {
+			known = await signUp(other, area);
+		});
+		await area.triesForgotten();
+		const words: Record<string, string[]> = {};
+		for (const email of [known, someone()]) {
+			await signIn(page, area, email, 'not the password');
+			await expect(page.getByRole('alert')).toBeVisible();
+			await expect(page.getByLabel('Email address')).toHaveValue(email);
+			(words['sign-in'] ??= []).push(await wordsWithout(page, email));
+			for (const form of ['sign-up', 'forgot']) {
+				await page.goto(`${area.url}/developer/${form}`);
+				await page.getByLabel('Email address').fill(email);
+				await page.getByRole('button', { name: 'Send link' }).click();
+				await expect(title(page)).toHaveText('Check your email');
+				(words[form] ??= []).push(await wordsWithout(page, email));
+			}
+		}
+		for (const [a, b] of Object.values(words)) expect(a).toBe(b);
+	});
+
+	test('too many tries lead to a calm page that says how long to wait', async ({ page, area }) => {
+		const email = await signUp(page, area);
+		await page.getByRole('link', { name: 'Account' }).click();
+		await page.getByRole('button', { name: 'Sign out' }).click();
+		await area.triesForgotten();
+		for (let count = 0; count < 6; count += 1) await signIn(page, area, email, `guess number ${count}`);
+		await page.goto(`${area.url}/developer/sign-in`);
+		const [answer] = await Promise.all([
+			page.waitForResponse((response) => response.request().method() === 'POST'),
+			typeSignIn(page, email, PASSWORD)
+		]);
+		expect(answer.status()).toBe(429);
+		await expect(page.getByRole('alert')).toHaveText(
+			/^Too many attempts\. Wait \d+ seconds?, then try again\.$/
+		);
+		await expect(page.getByLabel('Email address')).toHaveValue(email);
+		await area.triesForgotten();
+		await typeSignIn(page, email, PASSWORD);
+		await expect(title(page)).toHaveText('API keys');
+	});
+
+	test('nothing is offered that needs it', async ({ page, area }) => {
+		await page.goto(`${area.url}/developer/sign-in`);
+		await expect(page.getByRole('button')).toHaveText(['Sign in']);
+		await signUp(page, area);
+		await page.getByRole('link', { name: 'Account' }).click();
+		// Chromium does not draw what is for browsers without script when the tests take script away from it.
+		const html = await (await page.request.get(page.url())).text();
+		expect(html).toContain(
+			'<noscript><p class="muted small">To add a passkey, use a browser with JavaScript'
+		);
+		await expect(page.getByRole('button', { name: /passkey/ })).toHaveCount(0);
+	});
+});
+
+test.describe('a passkey', () => {
+	/** A device of the person with a finger on it. */
+	async function addDevice(page: Page, isUserVerified = true): Promise<CDPSession> {
+		const session = await page.context().newCDPSession(page);
+		await session.send('WebAuthn.enable');
+		await session.send('WebAuthn.addVirtualAuthenticator', {
+			options: {
+				protocol: 'ctap2',
+				transport: 'internal',
+				hasResidentKey: true,
+				hasUserVerification: true,
+				isUserVerified,
+				automaticPresenceSimulation: true
+			}
+		});
+		return session;
+	}
+
+	test('is added, signs in without password, and does so no more when it is removed', async ({
+		page,
+		area
+	}) => {
+		await addDevice(page);
+		const email = await signUp(page, area);
+		await page.getByRole('link', { name: 'Account' }).click();
+		const passkeys = page.getByRole('region', { name: 'Passkeys' });
+		await expect(passkeys).toContainText('You have no passkeys.');
+		await passkeys.getByRole('button', { name: 'Add a passkey on this device' }).click();
+		await expect(done(page)).toHaveText(/^The passkey is added\./);
+		await expect(passkeys.getByRole('listitem')).toContainText('Chrome on');
+
+		await page.getByRole('button', { name: 'Sign out' }).click();
+		await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+		await expect(title(page)).toHaveText('API keys');
+		await page.getByRole('link', { name: 'Account' }).click();
+		await expect(page.locator('.lines')).toContainText(email);
+
+		await passkeys.getByRole('button', { name: 'Remove' }).click();
+		await expect(done(page)).toHaveText(/^The passkey is removed\./);
+		await page.getByRole('button', { name: 'Sign out' }).click();
+		await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+		await expect(page.getByRole('status')).toHaveText('This passkey is not known here. Use your password.');
+		await page.goto(`${area.url}/developer/keys`);
+		await expect(title(page)).toHaveText('Sign in');
+	});
+
+	test('needs a finger, a face or a PIN', async ({ page, area }) => {
+		const session = await addDevice(page, false);
+		await signUp(page, area);
+		await page.getByRole('link', { name: 'Account' }).click();
+		await page.getByRole('button', { name: 'Add a passkey on this device' }).click();
+		await expect(page.getByText('No passkey was used.')).toBeVisible();
+		await session.detach();
+		await page.reload();
+		await expect(page.getByText('You have no passkeys.')).toBeVisible();
+	});
+});

@@ -1,0 +1,166 @@
+/** A router owner with a phone: reads what came in, sees who is online, changes the price, prints, exports. */
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { pngOf } from '../../support/pages/logos.ts';
+import { openSql } from '../../support/server/sql.ts';
+import { demoKey } from '../support/portal.ts';
+import { another, demoPassword, test, title, type Area } from '../support/developers.ts';
+import { expect, freshNumber } from '../support/test.ts';
+
+/** Nobody else buys on this one. */
+const ROUTER = 7;
+const PHONE = { viewport: { width: 360, height: 640 } };
+const day = 24 * 60 * 60_000;
+/** Noon in Kampala, UTC: no test stands beside a midnight. */
+const noon = 9 * 60 * 60_000;
+
+async function untilNoon({ server }: Area): Promise<void> {
+	const now = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	await server.advance((((noon - now) % day) + day) % day);
+}
+
+async function signIn(page: Page, area: Area): Promise<void> {
+	await page.goto(`${area.url}/owner`);
+	await page.getByLabel('Email address').fill('owner@airtill.example');
+	await page.getByLabel('Password').fill(demoPassword(area.server, 'owner@airtill.example'));
+	await page.getByRole('button', { name: 'Sign in' }).click();
+	await expect(page.getByRole('region', { name: 'Today' })).toBeVisible();
+}
+
+/** Buys time by the API. @returns what it cost */
+async function buy(area: Area, duration: string): Promise<number> {
+	const call = async (method: string, path: string, body?: object) => {
+		const response = await fetch(`${area.server.url}/v1${path}`, {
+			method,
+			headers: {
+				authorization: `Bearer ${demoKey(area.server, 'app')}`,
+				'content-type': 'application/json'
+			},
+			...(body ? { body: JSON.stringify(body) } : {})
+		});
+		return (await response.json()) as { id: number; amount: number; phone: string; status: string };
+	};
+	const order = { router_id: ROUTER, duration, payment_method: 'mobile_money', phone: freshNumber('008') };
+	const session = await call('POST', '/sessions', order);
+	const { amount, phone } = session;
+	const { id } = await call('POST', '/payments/mobile-money', { amount, phone, session_id: session.id });
+	expect((await call('GET', `/payments/${id}/status?wait=20`)).status).toBe('success');
+	return amount;
+}
+
+const amounts = async (page: Page, selector: string) =>
+	(await page.locator(selector).allInnerTexts()).map((text) =>
+		Number(text.replace('−', '-').replace(/[^\d-]/g, ''))
+	);
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+for (const javaScriptEnabled of [true, false]) {
+	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
+		test.use({ javaScriptEnabled, ...PHONE });
+
+		test('an owner reads figures that are the payments made, to the last coin', async ({ page, area }) => {
+			await untilNoon(area);
+			await area.server.advance(day);
+			const paid = [await buy(area, '1h'), await buy(area, '30m'), await buy(area, '2h')];
+			const net = sum(paid.map((amount) => amount - Math.floor(amount / 10 + 0.5)));
+			await signIn(page, area);
+			const today = page.getByRole('region', { name: 'Today' });
+			await expect(today.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
+			await expect(today).toContainText(`UGX ${sum(paid).toLocaleString('en')}`);
+			await expect(page.getByRole('heading', { name: 'Active: 3' })).toBeVisible();
+			await today.getByRole('link').click();
+			await expect(page.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
+			const lines = await amounts(page, '.booked td:last-child');
+			expect(lines).toHaveLength(3);
+			expect(sum(lines)).toBe(net);
+
+			const [file] = await Promise.all([
+				page.waitForEvent('download'),
+				page.getByRole('link', { name: 'Download CSV' }).click()
+			]);
+			const [header, ...rows] = readFileSync(await file.path(), 'utf8')
+				.replace('\ufeff', '')
+				.trimEnd()
+				.split('\r\n');
+			const at = header?.split(',').indexOf('net') ?? -1;
+			expect(sum(rows.map((row) => Number(row.split(',')[at])))).toBe(net);
+			// Nothing on a phone runs out of the screen.
+			expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+		});
+
+		test('an owner changes the price, and buyers see it', async ({ page, area, browser }) => {
+			await signIn(page, area);
+			await page.goto(`${area.url}/owner/routers/${ROUTER}`);
+			await page.getByRole('link', { name: 'Change the price' }).click();
+			const [before = 0] = await amounts(page, '.lead');
+			const wanted = before + 150;
+			await page.getByLabel(/^New price/).fill(String(wanted));
+			await page.getByRole('button', { name: 'Preview the prices' }).click();
+			await expect(title(page)).toHaveText(`Change to UGX ${wanted} an hour?`);
+			await expect(page.getByRole('row', { name: /^1 day/ })).toContainText(
+				`UGX ${(24 * wanted).toLocaleString('en')}`
+			);
+			await page.getByRole('button', { name: `Yes, UGX ${wanted} an hour` }).click();
+			await expect(page.getByRole('status')).toHaveText(`The price is now UGX ${wanted} an hour.`);
+			await another(browser, async (buyer) => {
+				await buyer.goto(`${area.url}/r/${ROUTER}`);
+				await expect(buyer.getByText(`UGX ${wanted} an hour`).first()).toBeVisible();
+			});
+			await page.getByRole('link', { name: 'Poster A4, for the wall' }).click();
+			await expect(page.locator('.sheet')).toContainText(`UGX ${wanted} an hour`);
+			await page.goBack();
+			await page.getByRole('link', { name: 'Set up the tablet' }).click();
+			await expect(title(page)).toHaveText(/^Kiosk for /);
+		});
+	});
+}
+
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false, ...PHONE });
+
+	test('an owner’s name, logo and colour are on the buyer’s page, and Airtill’s beside them', async ({
+		page,
+		area,
+		browser
+	}) => {
+		await signIn(page, area);
+		await page.goto(`${area.url}/owner/routers/${ROUTER}/brand`);
+		await page.getByLabel('Name').fill('Blue Crane');
+		await page.getByLabel('Your own colour').first().check();
+		await page.locator('input[type=color]').fill('#ffcc00');
+		await page.getByLabel('Logo').setInputFiles({
+			name: 'logo.png',
+			mimeType: 'image/png',
+			buffer: pngOf(10, 10)
+		});
+		await page.getByRole('button', { name: 'Save' }).click();
+		await expect(page.getByRole('status')).toHaveText('Saved. This is how it looks:');
+		await another(browser, async (buyer) => {
+			for (const scheme of ['light', 'dark'] as const) {
+				await buyer.emulateMedia({ colorScheme: scheme });
+				await buyer.goto(`${area.url}/r/${ROUTER}`);
+				await expect(buyer.getByRole('banner')).toContainText('Blue Crane');
+				await expect(buyer.getByRole('banner').getByRole('link', { name: 'Airtill' })).toBeVisible();
+				const drawn = await buyer.locator('.owner img').evaluate((image) => {
+					const { complete, naturalWidth } = image as HTMLImageElement;
+					return complete && naturalWidth > 0;
+				});
+				expect(drawn).toBe(true);
+				const pay = buyer.getByRole('button', { name: /^Pay/ });
+				const colour = await pay.evaluate((button) => getComputedStyle(button).backgroundColor);
+				expect(colour).toBe(scheme === 'dark' ? 'rgb(255, 204, 0)' : 'rgb(133, 106, 0)');
+			}
+		});
+		await page.getByLabel('Name').fill('');
+		await page.getByLabel('Airtill green').check();
+		await page.getByLabel('Remove the logo').check();
+		await page.getByRole('button', { name: 'Save' }).click();
+		const sql = await openSql(area.server.databaseUrl);
+		const kept = await sql.count(
+			'select count(*) from brands where name is not null or logo_file is not null'
+		);
+		await sql.close();
+		expect(kept).toBe(0);
+	});
+});

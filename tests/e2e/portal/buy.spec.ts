@@ -1,0 +1,128 @@
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
+import { importHotspots, realHotspots } from '../support/portal.ts';
+
+const MINUTE = 60_000;
+const PASSWORD = /^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/;
+
+test('a payment that is approved shows the password, the QR code and the time left', async ({
+	buyer,
+	page
+}) => {
+	await buyer.buy(ROUTER, freshNumber());
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until (tomorrow, )?\d\d:\d\d/, {
+		timeout: 10_000
+	});
+	await expect(page.locator('.password')).toHaveText(PASSWORD);
+	await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
+	await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
+});
+
+test('a payer who declines is told that no money left, and can try again without typing', async ({
+	buyer,
+	page
+}) => {
+	await buyer.buy(ROUTER, freshNumber('001'));
+	await expect(buyer.title).toHaveText('You cancelled on your phone.');
+	await expect(page.getByText('You have not been charged.')).toBeVisible();
+	await page.getByLabel('Your mobile-money number').fill(freshNumber());
+	await page.getByRole('button', { name: /^Try again/ }).click();
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+});
+
+test('a number without money is told so', async ({ buyer, page }) => {
+	await buyer.buy(ROUTER, freshNumber('002'));
+	await expect(buyer.title).toHaveText('Not enough money on this number.');
+	await expect(page.getByText('You have not been charged.')).toBeVisible();
+});
+
+test('a network that never answers is never called a failure', async ({ buyer, portal }) => {
+	await buyer.buy(ROUTER, freshNumber('003'));
+	await expect(buyer.title).toHaveText('Check your phone.');
+	await portal.advance(10 * MINUTE + 1_000);
+	await expect(buyer.title).toHaveText(/^We are still waiting for \S/, { timeout: 30_000 });
+	await expect(
+		buyer.page.getByText('If you pay twice by mistake, we refund one payment automatically.')
+	).toBeVisible();
+});
+
+test('a success that comes after the time limit still brings the password', async ({
+	buyer,
+	portal,
+	page
+}) => {
+	await buyer.buy(ROUTER, freshNumber('004'));
+	await portal.advance(10 * MINUTE + 1_000);
+	await expect(buyer.title).toHaveText(/^We are still waiting for \S/, { timeout: 30_000 });
+	await portal.advance(6 * MINUTE);
+	await expect(async () => {
+		await page.reload();
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 500 });
+	}).toPass({ timeout: 30_000 });
+});
+
+test('a lost submit answer does not lose the purchase', async ({ buyer }) => {
+	await buyer.buy(ROUTER, freshNumber('005'));
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+});
+
+test('a network that is down for half a minute delays the purchase, no more', async ({ buyer, portal }) => {
+	await buyer.buy(ROUTER, freshNumber('006'));
+	await expect(buyer.title).toHaveText('Check your phone.');
+	await portal.advance(31_000);
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 30_000 });
+});
+
+test('a callback that never comes is not missed', async ({ buyer }) => {
+	await buyer.buy(ROUTER, freshNumber('007'));
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+});
+
+test('callbacks that come early and three times buy the time once', async ({ buyer }) => {
+	await buyer.buy(ROUTER, freshNumber('008'));
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+});
+
+test('another amount than asked buys nothing and goes back', async ({ buyer, page }) => {
+	await buyer.buy(ROUTER, freshNumber('009'));
+	await expect(buyer.title).toHaveText(/^(Your refund is on its way|You have been refunded)\./, {
+		timeout: 10_000
+	});
+	await expect(page.getByText('Your operator took another amount than the price.').first()).toBeVisible();
+	await expect(async () => {
+		await page.reload();
+		await expect(buyer.title).toHaveText('You have been refunded.', { timeout: 500 });
+	}).toPass({ timeout: 20_000 });
+});
+
+test('time is bought on a real, imported router', async ({ buyer, portal, page }) => {
+	const file = realHotspots();
+	test.skip(file === null, 'needs ../shared/data/nyc-wifi-hotspots.csv, which this clone does not have');
+	const router = await importHotspots(portal, file ?? '');
+	await page.goto(`${portal.url}/?lat=40.7476&lon=-73.8181`);
+	await page
+		.getByRole('link', { name: /Kissena Park/ })
+		.first()
+		.click();
+	await expect(page).toHaveURL(`${portal.url}/r/${router}`);
+	await buyer.buy(router, freshNumber());
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+	await expect(page.getByText('GuestWiFi').first()).toBeVisible();
+});
+
+test('bought time can be ended, and then the password is gone', async ({ buyer, page }) => {
+	await buyer.buy(ROUTER, freshNumber());
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+	const password = await page.locator('.password').innerText();
+	await page.getByText('End my time now').click();
+	await page.getByRole('button', { name: 'Yes, end it' }).click();
+	await expect(buyer.title).toHaveText('You ended your time.');
+	expect(await page.content()).not.toContain(password);
+});
+
+test('when the time is over the page says so', async ({ buyer, portal, page }) => {
+	await buyer.buy(ROUTER, freshNumber());
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+	await portal.advance(61 * MINUTE);
+	await page.reload();
+	await expect(buyer.title).toHaveText('Your time has ended.');
+});

@@ -1,0 +1,178 @@
+import { gunzipSync } from 'node:zlib';
+import { connect } from 'node:net';
+import type { Page } from '@playwright/test';
+import { expect, freshNumber, ROUTER, test, type Buyer } from '../support/test.ts';
+
+const MINUTE = 60_000;
+const CODE = /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/;
+
+/** Buys an hour and waits for its password. */
+async function active(buyer: Buyer): Promise<{ password: string; until: string }> {
+	await buyer.buy(ROUTER, freshNumber());
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+	return { password: await passwordOf(buyer.page), until: await buyer.title.innerText() };
+}
+
+const passwordOf = async (page: Page) => (await page.locator('.password').innerText()).trim();
+
+/** What is read, without the joiners that keep a code on one line. */
+const mainText = async (page: Page) => (await page.locator('main').innerText()).replaceAll('\u2060', '');
+
+/** Adds half an hour by the form of the page. */
+async function addTime(page: Page, phone: string): Promise<void> {
+	await page.getByText('Add time', { exact: true }).first().click();
+	const form = page.locator('form[action="?/extend"]');
+	await form.getByRole('radio', { name: /^30 minutes/ }).check();
+	await form.getByLabel('Your mobile-money number').fill(phone);
+	await form.getByRole('button', { name: /^Pay/ }).click();
+	await page.waitForURL(/\/s\/[\w-]{24}$/);
+}
+
+for (const script of [true, false]) {
+	test.describe(script ? 'with script' : 'without script', () => {
+		test.use({ javaScriptEnabled: script });
+
+		test('time is added on the same page: later end, same password, no gap', async ({ buyer, page }) => {
+			const { password, until } = await active(buyer);
+			const address = new URL(page.url()).pathname;
+			await addTime(page, freshNumber());
+			await expect(buyer.title).not.toHaveText(until, { timeout: 20_000 });
+			await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
+			expect(await passwordOf(page)).toBe(password);
+			expect(new URL(page.url()).pathname).toBe(address);
+			await expect(page.locator('.left')).toContainText(/1 h (29|30) min/);
+		});
+
+		test('the code that is shown while waiting opens the purchase on another device', async ({
+			buyer,
+			page,
+			browser,
+			portal
+		}) => {
+			await buyer.buy(ROUTER, freshNumber('006'));
+			await expect(buyer.title).toHaveText('Check your phone.');
+			const [, code = ''] = /Your code is (\S+)\./.exec(await mainText(page)) ?? [];
+			expect(code).toMatch(CODE);
+			await page.close();
+			await portal.advance(31_000);
+
+			const elsewhere = await browser.newContext({ javaScriptEnabled: script });
+			const other = await elsewhere.newPage();
+			await other.goto(`${portal.url}/resume`);
+			await other.getByLabel('Your code').fill('zzzz zzzz');
+			await other.getByRole('button', { name: 'Open my purchase' }).click();
+			await expect(other.getByRole('alert')).toContainText('We can’t find this code.');
+			await other.getByLabel('Your code').fill(code.toLowerCase().replace('-', ' '));
+			await other.getByRole('button', { name: 'Open my purchase' }).click();
+			await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
+				timeout: 30_000
+			});
+			await expect(other.getByText(code).first()).toBeAttached();
+			await elsewhere.close();
+		});
+	});
+}
+
+test('while the added time is not paid, password and time stay, beside the state of the payment', async ({
+	buyer,
+	page
+}) => {
+	const { password, until } = await active(buyer);
+	await addTime(page, freshNumber('001'));
+	await expect(page.getByRole('heading', { level: 2 })).toHaveText('You cancelled on your phone.', {
+		timeout: 20_000
+	});
+	await expect(buyer.title).toHaveText(until);
+	expect(await passwordOf(page)).toBe(password);
+	// The next try starts with what was typed, and takes the place of the first.
+	await addTime(page, freshNumber());
+	await expect(buyer.title).not.toHaveText(until, { timeout: 20_000 });
+	await expect(page.getByRole('heading', { level: 2 })).toHaveCount(0);
+});
+
+test('a pass that ends while its extension is paid loses nothing: the paid time starts at once', async ({
+	buyer,
+	page,
+	portal
+}) => {
+	const { password } = await active(buyer);
+	await portal.advance(55 * MINUTE);
+	await page.reload();
+	await addTime(page, freshNumber('006'));
+	await expect(page.getByRole('heading', { name: 'Check your phone to add time.' })).toBeVisible();
+	await portal.advance(6 * MINUTE);
+	await expect(async () => {
+		await page.reload();
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 500 });
+		expect(await passwordOf(page)).not.toBe(password);
+	}).toPass({ timeout: 30_000 });
+});
+
+test('the page warns before the end, and says how to go on', async ({ buyer, page, portal }) => {
+	await active(buyer);
+	await expect(page.getByText('Your time ends soon.')).toBeHidden();
+	await portal.advance(55 * MINUTE);
+	await page.reload();
+	await expect(page.getByRole('status').getByText('Your time ends soon.')).toBeVisible();
+	await page.getByRole('link', { name: /^Add time to stay connected/ }).click();
+	await expect(page.locator('form[action="?/extend"]')).toBeVisible();
+});
+
+test('the receipt says what was bought and paid, and goes as text', async ({ buyer, page, request }) => {
+	const { password } = await active(buyer);
+	await page.getByRole('link', { name: 'Receipt' }).click();
+	await expect(buyer.title).toHaveText('Receipt');
+	const shown = await page.locator('main').innerText();
+	const address = page.url();
+	const plain = (await page.getByRole('link', { name: 'Plain text' }).getAttribute('href')) ?? '';
+	const answer = await request.get(new URL(plain, address).href);
+	expect(answer.headers()['content-type']).toMatch(/^text\/plain/);
+	const text = await answer.text();
+	for (const receipt of [shown, text]) {
+		expect(receipt).toContain('Kisementi Corner');
+		expect(receipt).toMatch(/UGX\s500/);
+		expect(receipt).toMatch(/0772\s•••\s456/);
+		expect(receipt).toMatch(/Payment number:?\s+\d+/);
+		expect(receipt).toMatch(/Code:?\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
+		expect(receipt).not.toContain(password);
+	}
+	await page.emulateMedia({ media: 'print' });
+	await expect(page.getByRole('button', { name: 'Copy receipt' })).toBeHidden();
+	await expect(page.getByText('Kisementi Corner')).toBeVisible();
+});
+
+test('a receipt goes through the phone’s own share sheet, where there is one', async ({ buyer, page }) => {
+	await page.addInitScript(() => {
+		const share = ({ text }: ShareData) => Promise.resolve(Object.assign(window, { shared: text }));
+		Object.defineProperty(navigator, 'share', { value: share, configurable: true });
+	});
+	await active(buyer);
+	await page.getByRole('link', { name: 'Receipt' }).click();
+	await page.getByRole('button', { name: 'Share receipt' }).click();
+	const shared = await page.evaluate(() => Reflect.get(window, 'shared') as unknown);
+	expect(shared).toMatch(/Kisementi Corner[^]*Payment number:?\s+\d+/);
+});
+
+test('the page of a purchase is small, with all that reading and acting needs', async ({ buyer, page }) => {
+	await active(buyer);
+	const { bytes, text } = await wholeAnswer(page.url());
+	console.log(`/s/{token}: ${bytes} bytes on the wire`);
+	expect(bytes).toBeLessThanOrEqual(14_336);
+	expect(/<link(?![^>]*disabled)[^>]*rel="stylesheet"/.exec(text)).toBeNull();
+	// Each QR code is drawn once, and travels beside that only as its modules.
+	expect(text.match(/stroke="#000"/g)).toHaveLength(2);
+});
+
+/** An answer as a browser gets it: packed, headers included. */
+async function wholeAnswer(url: string): Promise<{ bytes: number; text: string }> {
+	const { hostname, port, pathname } = new URL(url);
+	const socket = connect(Number(port), hostname);
+	socket.write(
+		`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\nAccept: text/html\r\nAccept-Encoding: gzip\r\n\r\n`
+	);
+	const chunks: Buffer[] = [];
+	for await (const chunk of socket) chunks.push(chunk as Buffer);
+	const all = Buffer.concat(chunks);
+	const body = all.indexOf('\r\n\r\n') + 4;
+	return { bytes: all.length, text: gunzipSync(all.subarray(body)).toString('utf8') };
+}

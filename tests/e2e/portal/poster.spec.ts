@@ -1,0 +1,138 @@
+/** The venue's poster: what comes out of the printer, and what a camera reads off it. */
+import jsqr from 'jsqr';
+import type { Page } from '@playwright/test';
+import { readPixels } from '../../support/browsers/pixels.ts';
+import { openSql } from '../../support/server/sql.ts';
+import { expect, ROUTER, test } from '../support/test.ts';
+
+/** The function itself; some loaders put it one level deeper. */
+const readQr = (jsqr as unknown as { default?: typeof jsqr }).default ?? jsqr;
+
+/** Millimetres as pixels of CSS. */
+const px = (millimetres: number) => Math.floor((millimetres / 25.4) * 96);
+/** Points of a PDF's page, give or take the rounding to pixels. */
+const points = (millimetres: number) => (millimetres / 25.4) * 72;
+
+const PAPER = { a4: [210, 297], a6: [105, 148] } as const;
+
+const CASES = [
+	{ size: 'a4', query: '', what: 'as it is' },
+	{ size: 'a4', query: 'languages=ar,en,am', what: 'in three languages, Arabic first' },
+	{ size: 'a6', query: 'size=a6&languages=en', what: 'small' },
+	{ size: 'a6', query: 'size=a6&languages=fr,en,sw', what: 'small, in three languages' }
+] as const;
+
+const NAMES = [
+	'Kisementi Corner',
+	'مقهى الرافعة الزرقاء',
+	'The Very Long Named Guest House and Conference Centre of Saint Bartholomew on the Northern Hill, Annex Building B, Second Floor',
+	'Averylongnamewithoutanyblankinitthatnobodywouldeverthinkofbutthatsomebodytypesnevertheless'
+];
+const SSID = 'A "quoted" \\;, <b>SSID</b> of 32!!';
+
+/** One page of the right paper. */
+async function expectOnePage(page: Page, size: keyof typeof PAPER): Promise<void> {
+	const pdf = (await page.pdf({ preferCSSPageSize: true, printBackground: true })).toString('latin1');
+	const boxes = [...pdf.matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)];
+	expect(boxes).toHaveLength(1);
+	const [width, height] = PAPER[size];
+	expect(Math.abs(Number(boxes[0]?.[1]) - points(width))).toBeLessThan(1.5);
+	expect(Math.abs(Number(boxes[0]?.[2]) - points(height))).toBeLessThan(1.5);
+	expect(pdf.match(/\/Type \/Page\b(?!s)/g)).toHaveLength(1);
+}
+
+/** Nothing lies on anything else, and nothing is cut off. */
+async function expectWhole(page: Page): Promise<void> {
+	const faults = await page.locator('.sheet').evaluate((sheet) => {
+		const found: string[] = [];
+		const frame = sheet.getBoundingClientRect();
+		const parts = [...sheet.querySelectorAll('.name, .offer, .qr, .scan .address, .network, .how, .till')];
+		for (const [index, part] of parts.entries()) {
+			const box = part.getBoundingClientRect();
+			const next = parts[index + 1]?.getBoundingClientRect();
+			if (next && next.top < box.bottom - 1) found.push(`${part.className} lies on what follows it`);
+			if (box.left < frame.left || box.right > frame.right + 1 || box.bottom > frame.bottom + 1) {
+				found.push(`${part.className} is cut off`);
+			}
+		}
+		return found;
+	});
+	expect(faults).toEqual([]);
+}
+
+test('prints on one page of its paper, and a camera reads the short address off it', async ({
+	page,
+	portal
+}) => {
+	const sql = await openSql(portal.service.databaseUrl);
+	const before = await sql.all('select name, ssid from routers where id = ?', ROUTER);
+	try {
+		await page.emulateMedia({ media: 'print' });
+		for (const [index, { size, query }] of CASES.entries()) {
+			await sql.run('update routers set name = ?, ssid = ? where id = ?', NAMES[index] ?? '', SSID, ROUTER);
+			const [width, height] = PAPER[size];
+			await page.setViewportSize({ width: px(width), height: px(height) });
+			await page.goto(`${portal.url}/r/${ROUTER}/poster?${query}`);
+			const sheet = page.locator('.sheet');
+			await expect(sheet).toContainText(NAMES[index] ?? '');
+			await expect(sheet).toContainText(SSID);
+			await expect(sheet).toContainText('500');
+			await expect(sheet.getByRole('listitem').first()).toBeVisible();
+			await expect(page.getByRole('banner')).toBeHidden();
+			await expectWhole(page);
+			await expectOnePage(page, size);
+			const { data, width: wide, height: tall } = await readPixels(await page.screenshot());
+			expect(readQr(data, wide, tall)?.data).toBe(`${portal.url}/r/${ROUTER}`);
+			const address = `${portal.url.replace('http://', '')}/r/${ROUTER}`;
+			expect((await sheet.locator('.address').innerText()).replace(/\s/g, '')).toBe(address);
+		}
+	} finally {
+		for (const { name, ssid } of before) {
+			await sql.run('update routers set name = ?, ssid = ? where id = ?', String(name), String(ssid), ROUTER);
+		}
+		await sql.close();
+	}
+});
+
+test('is in the reader’s language and English, or in those that are chosen', async ({ browser, portal }) => {
+	const context = await browser.newContext({ locale: 'ar', javaScriptEnabled: false });
+	const page = await context.newPage();
+	await page.goto(`${portal.url}/r/${ROUTER}/poster`);
+	const lists = page.locator('.how ol');
+	expect(
+		await lists.evaluateAll((all) =>
+			all.map((one) => `${one.getAttribute('lang')} ${one.getAttribute('dir')}`)
+		)
+	).toEqual(['ar rtl', 'en ltr']);
+	await page.locator('input[value=ar]').uncheck();
+	await page.locator('input[value=sw]').check();
+	await page.locator('input[value=a6]').check();
+	await page.locator('.settings form button').click();
+	await expect(page).toHaveURL(/\/r\/3\/poster\?size=a6&languages=en&languages=sw$/);
+	expect(await lists.evaluateAll((all) => all.map((one) => one.getAttribute('lang')))).toEqual(['en', 'sw']);
+	await page.goto(`${portal.url}/en/r/${ROUTER}/poster?languages=fr,en,sw,pt,xx,fr`);
+	expect(await lists.evaluateAll((all) => all.map((one) => one.getAttribute('lang')))).toEqual([
+		'fr',
+		'en',
+		'sw'
+	]);
+	await expect(page.getByRole('status')).toHaveText(
+		'A poster has room for three languages. The first three are shown.'
+	);
+	for (const id of ['999999', 'abc']) {
+		expect((await page.goto(`${portal.url}/r/${id}/poster`))?.status()).toBe(404);
+	}
+	await context.close();
+});
+
+test('leads to the router and its price, and asks for no location', async ({ page, portal }) => {
+	await page.addInitScript(() => {
+		Object.assign(window, { asked: 0 });
+		navigator.geolocation.getCurrentPosition = () => Object.assign(window, { asked: 1 });
+	});
+	await page.goto(`${portal.url}/r/${ROUTER}`);
+	await expect(page.getByRole('heading', { level: 1 })).toHaveText('Kisementi Corner');
+	await expect(page.getByText('UGX 500 an hour').first()).toBeVisible();
+	await expect(page.locator('html')).toHaveClass('js enhanced');
+	expect(await page.evaluate(() => (window as unknown as { asked: number }).asked)).toBe(0);
+});

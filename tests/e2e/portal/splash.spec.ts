@@ -1,0 +1,234 @@
+/**
+ * From "no internet" to "internet" through a gateway's splash page, in the window that phones open for it. The gateways
+ * are stand-ins that check each sign-in as the real ones do.
+ */
+import type { Browser, Page } from '@playwright/test';
+import { startGateway, type Kind, type StandInGateway } from '../../simulators/gateway/gateway.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { openMiniBrowser, type MiniBrowser } from '../../support/browsers/mini-browser.ts';
+import { cli } from '../../support/server/server.ts';
+import type { Portal } from '../support/portal.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
+
+const PROBE = '/hotspot-detect.html';
+const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
+
+interface Site {
+	gateway: StandInGateway;
+	registered: Registered;
+	mini: MiniBrowser;
+	/** Sees the code that brings the page back; from then on the gateway takes the password that belongs to it. */
+	password(): Promise<void>;
+	/** The phone looks for the internet, and the window shows what came instead. */
+	probe(): Promise<void>;
+}
+
+/** A venue with a gateway, and a phone in it. */
+async function atSite(
+	{
+		browser,
+		portal,
+		kind,
+		javaScript
+	}: { browser: Browser; portal: Portal; kind: Kind; javaScript: boolean },
+	visit: (site: Site) => Promise<void>
+): Promise<void> {
+	const gateway = await startGateway(kind);
+	const more = kind === 'unifi' ? ['--site', `site-${gateway.host.split(':')[1]}`] : [];
+	const registered = await registerGateway(portal.pages, kind, { loginHost: gateway.host, more });
+	// A service elsewhere hears of no gateway: it is told what its router is.
+	if (portal.pages !== portal.service) {
+		const access = ['routers', 'access', String(ROUTER), '--kind', 'portal_login'];
+		expect(await cli(access, portal.service)).toMatchObject({ code: 0 });
+	}
+	gateway.connect({
+		portal: registered.portal,
+		secret: registered.secret,
+		ssid: 'KISEMENTI-WIFI',
+		// The one that the buyer was shown is right, and no other.
+		passwordOf: async () => shown
+	});
+	let shown: string | null = null;
+	const mini = await openMiniBrowser(browser, { javaScript });
+	try {
+		await visit({
+			gateway,
+			registered,
+			mini,
+			async password() {
+				await expect(mini.page.locator('.large')).toHaveText(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/, {
+					timeout: 20_000
+				});
+				// openNDS knows the device, and nobody is asked for a password.
+				if (kind === 'opennds') return;
+				const password = mini.page.locator('.password');
+				await expect(password).toBeHidden();
+				await expect(password).toHaveText(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
+				shown = ((await password.textContent()) ?? '').trim();
+			},
+			async probe() {
+				await mini.page.goto(gateway.url + PROBE);
+				// A router's own login page sends itself on; without script by a button.
+				if (kind.startsWith('mikrotik') && !javaScript) {
+					await mini.page.getByRole('button', { name: 'Continue' }).click();
+				}
+				await mini.page.waitForURL(/\/(splash|guest)\//);
+			}
+		});
+	} finally {
+		await mini.close();
+		await gateway.stop();
+	}
+	expect(mini.faults).toEqual([]);
+}
+
+async function pay(page: Page, phone = freshNumber()): Promise<void> {
+	await page.getByRole('radio', { name: /^1 hour/ }).check();
+	await page.getByLabel('Your mobile-money number').fill(phone);
+	await page.getByRole('button', { name: /^Pay/ }).click();
+	await page.waitForURL(/\/s\/[\w-]{24}$/);
+}
+
+const title = (page: Page) => page.getByRole('heading', { level: 1 });
+
+for (const javaScript of [true, false]) {
+	const how = javaScript ? 'with script' : 'without script';
+	for (const kind of FINISHING) {
+		test(`${kind}, ${how}: probe, price, payment, code, online`, async ({ browser, portal }) => {
+			await atSite({ browser, portal, kind, javaScript }, async ({ gateway, mini, probe, password }) => {
+				await probe();
+				await expect(title(mini.page)).toHaveText('Kisementi Corner');
+				await expect(mini.page.getByText('UGX 500 an hour').first()).toBeVisible();
+				await pay(mini.page);
+				const { page } = mini;
+				await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+				// The code stands there before anything opens, and this window may close.
+				await password();
+				expect(gateway.isOnline).toBe(false);
+				await page.getByRole('link', { name: 'Go online now' }).click();
+				await page.waitForURL(/\/s\/[\w-]{24}\?online$/);
+				await expect(page.getByText('You are online.')).toBeVisible();
+				expect(gateway.signIns).toEqual([{ user: expect.stringMatching(/^s\d+$/), isRight: true }]);
+				expect(gateway.isOnline).toBe(true);
+				await page.goto(gateway.url + PROBE);
+				await expect(page).toHaveTitle('Success');
+			});
+		});
+	}
+
+	test(`${how} the page goes online by itself, once, after the code could be read`, async ({
+		browser,
+		portal
+	}) => {
+		await atSite({ browser, portal, kind: 'opennds', javaScript }, async ({ gateway, mini, probe }) => {
+			await probe();
+			await pay(mini.page);
+			await mini.page.waitForURL(/\?online$/, { timeout: 40_000 });
+			await expect(mini.page.getByText('You are online.')).toBeVisible();
+			expect(gateway.signIns).toHaveLength(1);
+			// Back on the page later, nothing goes anywhere by itself.
+			await mini.page.goto(mini.page.url().replace('?online', ''));
+			await expect(mini.page.getByRole('link', { name: 'Try again to go online' })).toBeVisible();
+			expect(await mini.page.content()).not.toContain('http-equiv="refresh"');
+		});
+	});
+}
+
+test('the window closes while paying: opened again, it does not sell twice, and the purchase lets it online', async ({
+	browser,
+	portal
+}) => {
+	await atSite({ browser, portal, kind: 'opennds', javaScript: true }, async ({ gateway, mini, probe }) => {
+		await probe();
+		await pay(mini.page, freshNumber('006'));
+		await expect(title(mini.page)).toHaveText('Check your phone.');
+		const main = mini.page.locator('main');
+		await expect(main).toContainText(/Your code is \S+\./);
+		const [, code = ''] = /Your code is (\S+)\./.exec((await main.textContent()) ?? '') ?? [];
+		// The phone's prompt comes up; the window is gone, and so are its cookies. The device joins anew.
+		gateway.join();
+		await mini.reopen(gateway.url + PROBE);
+		await expect(mini.page.getByText('Have you already paid?')).toBeVisible();
+		await expect(mini.page.locator('.large, .password')).toHaveCount(0);
+		await mini.page.getByRole('link', { name: 'Enter my code' }).click();
+		await mini.page.locator('input[name=code]').fill(code);
+		await mini.page.getByRole('button', { name: 'Open my purchase' }).click();
+		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
+		await portal.advance(31_000);
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 30_000 });
+		await mini.page.getByRole('link', { name: 'Go online now' }).click();
+		await expect(mini.page.getByText('You are online.')).toBeVisible();
+		// The first visit's token at the gateway has gone with it: only the newest one opens.
+		expect(gateway.signIns).toEqual([expect.objectContaining({ isRight: true })]);
+	});
+});
+
+test('a sign-in that the gateway refuses is told in words, and tried again only by hand', async ({
+	browser,
+	portal
+}) => {
+	for (const kind of ['mikrotik-chap', 'coova', 'opennds'] as const) {
+		await atSite({ browser, portal, kind, javaScript: false }, async ({ gateway, mini, probe, password }) => {
+			await probe();
+			await pay(mini.page);
+			await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+			// The gateway knows no password yet; for openNDS the device has joined anew since.
+			if (kind === 'opennds') await fetch(gateway.url + PROBE, { redirect: 'manual' });
+			await mini.page.getByRole('link', { name: 'Go online now' }).click();
+			if (kind === 'mikrotik-chap') await mini.page.getByRole('button', { name: 'Continue' }).click();
+			await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
+			if (kind !== 'opennds') {
+				await expect(mini.page.getByRole('alert')).toContainText('did not accept this device');
+			}
+			expect(await mini.page.content()).not.toContain('http-equiv="refresh"');
+			await password();
+			await mini.page.getByRole('link', { name: 'Try again to go online' }).click();
+			await expect(mini.page.getByText('You are online.')).toBeVisible();
+			expect(gateway.signIns.map(({ isRight }) => isRight)).toEqual([false, true]);
+		});
+	}
+});
+
+test('UniFi: sold at the address that it calls; the page says that the Wi-Fi opens by itself', async ({
+	browser,
+	portal
+}) => {
+	await atSite({ browser, portal, kind: 'unifi', javaScript: false }, async ({ mini, probe }) => {
+		await probe();
+		await pay(mini.page);
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(mini.page.getByText('This Wi‑Fi connects you automatically.')).toBeVisible();
+		await expect(mini.page.getByRole('link', { name: 'Go online now' })).toHaveCount(0);
+	});
+});
+
+test('a wrong number comes back on the splash page, under the address of the visit', async ({
+	browser,
+	portal
+}) => {
+	await atSite({ browser, portal, kind: 'opennds', javaScript: false }, async ({ mini, probe }) => {
+		await probe();
+		await mini.page.getByLabel('Your mobile-money number').fill('0414 123 456');
+		await mini.page.getByRole('button', { name: /^Pay/ }).click();
+		await expect(mini.page.getByRole('alert')).toContainText('You have not been charged.');
+		await expect(mini.page).toHaveURL(/\/splash\/[\w-]{24}\/[\w-]{24}$/);
+		await mini.page.getByText('English').first().click();
+		await mini.page.getByRole('link', { name: 'Français' }).click();
+		await expect(mini.page).toHaveURL(/\/fr\/splash\/[\w-]{24}\/[\w-]{24}$/);
+		await expect(title(mini.page)).toHaveText('Kisementi Corner');
+	});
+});
+
+test('with everything but the first answer blocked, the splash page can be read and paid', async ({
+	browser,
+	portal
+}) => {
+	await atSite({ browser, portal, kind: 'opennds', javaScript: true }, async ({ mini, probe }) => {
+		await mini.page.route('**/*', (route) =>
+			route.request().isNavigationRequest() ? route.continue() : route.abort()
+		);
+		await probe();
+		await pay(mini.page);
+		await expect(title(mini.page)).toHaveText(/Check your phone|is paid until/);
+	});
+});

@@ -1,0 +1,203 @@
+/**
+ * Every page that the application has, in each of its states that look different: what reaches everybody is tested
+ * on all of them. A page that is added to the application is added here.
+ */
+import type { Page } from '@playwright/test';
+import type { TestServer } from '../../support/server/server.ts';
+import {
+	OFFLINE_ROUTER,
+	SHARED_ROUTER,
+	SILENT_ROUTER,
+	type PurchaseName,
+	type PurchaseFixtures
+} from './purchase-fixtures.ts';
+import { ROUTER } from './test.ts';
+
+export interface Place {
+	name: string;
+	path(fixtures: PurchaseFixtures): string;
+	/** What a person does there before the page looks like this. */
+	act?(page: Page): Promise<void>;
+	/** Into which of the two areas somebody signs in to see it. */
+	signedIn?: 'developer' | 'owner';
+}
+
+const at = (name: string, path: string): Place => ({ name, path: () => path });
+const purchase = (name: PurchaseName): Place => ({
+	name: `purchase: ${name}`,
+	path: ({ purchases }) => purchases[name]
+});
+const developed = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'developer' });
+const owned = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'owner' });
+
+/** Sends a form as it must not be sent. */
+const sendWrong = (selector: string, text: string) => async (page: Page) => {
+	await page.locator(selector).fill(text);
+	await page.locator('form[method=post] button.button').click();
+	await page.getByRole('alert').waitFor();
+};
+
+/** Signs in at a gateway with what is no user name and password. */
+async function signInWrong(page: Page): Promise<void> {
+	await page.locator('#user').fill('s999999');
+	await sendWrong('#password', 'aaaa-bbbb-cccc')(page);
+}
+
+/** Opens all that is folded up. */
+async function unfold(page: Page): Promise<void> {
+	const folded = page.locator('main details:not([open]) > summary');
+	while ((await folded.count()) > 0) await folded.first().click();
+}
+
+/** What a buyer sees. */
+export const BUYING: readonly Place[] = [
+	at('list', '/'),
+	at('list, place not found', '/?place=Atlantis'),
+	{ ...at('list, languages open', '/'), act: (page) => page.locator('.languages summary').click() },
+	at('router', `/r/${ROUTER}`),
+	at('router, owner’s own password', `/r/${SHARED_ROUTER}`),
+	{ ...at('router, wrong number', `/r/${ROUTER}`), act: sendWrong('#phone', '0414 123 456') },
+	at('router, offline', `/r/${OFFLINE_ROUTER}`),
+	at('no such router', '/r/999999'),
+	purchase('waiting'),
+	purchase('slow'),
+	purchase('active'),
+	{ name: 'purchase: active, everything unfolded', path: ({ purchases }) => purchases.active, act: unfold },
+	{ name: 'purchase: active, more time', path: ({ purchases }) => `${purchases.active}?more` },
+	purchase('adding'),
+	purchase('hotspot'),
+	purchase('hotspot, code'),
+	purchase('enterprise'),
+	purchase('owner’s own password'),
+	purchase('activating'),
+	purchase('not let in'),
+	{ name: 'receipt', path: ({ purchases }) => `${purchases.active}/receipt` },
+	purchase('declined'),
+	purchase('no funds'),
+	purchase('refunded'),
+	purchase('unknown'),
+	{ name: 'purchase: unknown, try again', path: ({ purchases }) => `${purchases.unknown}?again` },
+	purchase('too late'),
+	purchase('over'),
+	purchase('ended'),
+	{ name: 'splash', path: ({ splash }) => splash },
+	{ name: 'splash, sign in', path: ({ splash }) => `${splash}/sign-in` },
+	{ name: 'splash, wrong sign-in', path: ({ splash }) => `${splash}/sign-in`, act: signInWrong },
+	{ name: 'pass', path: ({ pass }) => pass },
+	at('resume', '/resume'),
+	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
+	at('no such purchase', `/s/${'A'.repeat(24)}`),
+	at('no such page', '/nothing-here')
+];
+
+/** Touches the kiosk's way through the first choices, as far as that. */
+const atKiosk = (touches: number) => async (page: Page) => {
+	const steps = ['.kiosk-begin:enabled', '.kiosk-choice >> nth=1', '.kiosk-choice >> nth=0'];
+	for (const step of steps.slice(0, touches)) await page.locator(step).click();
+	if (touches <= steps.length) return;
+	await page.locator('#kiosk-number').fill('0772 123 456');
+	await page.locator('.kiosk-say .button').click();
+	await page.locator('.kiosk-pay').waitFor();
+};
+
+/** The screens of a kiosk that come before a purchase, and its owner's page. */
+export const KIOSK: readonly Place[] = [
+	{ ...at('kiosk', `/kiosk/${ROUTER}`), act: atKiosk(0) },
+	{ ...at('kiosk: time', `/kiosk/${ROUTER}`), act: atKiosk(1) },
+	{ ...at('kiosk: network', `/kiosk/${ROUTER}`), act: atKiosk(2) },
+	{ ...at('kiosk: number', `/kiosk/${ROUTER}`), act: atKiosk(3) },
+	{ ...at('kiosk: confirm', `/kiosk/${ROUTER}`), act: atKiosk(4) },
+	at('kiosk, offline', `/kiosk/${OFFLINE_ROUTER}`),
+	at('kiosk, no such router', '/kiosk/999999'),
+	at('kiosk, set up', `/kiosk/${ROUTER}/setup`)
+];
+
+/** The way of a buyer, in short: looked at in every language. */
+export const MAIN = BUYING.filter(({ name }) =>
+	[
+		'list',
+		'router',
+		'purchase: waiting',
+		'purchase: active, everything unfolded',
+		'purchase: declined',
+		'resume',
+		'splash'
+	].includes(name)
+);
+
+/** The same page with the language in its address. */
+export const inLanguage = (place: Place, locale: string): Place => ({
+	...place,
+	name: `${place.name} (${locale})`,
+	path: (fixtures) => `/${locale}${place.path(fixtures)}`.replace(/\/$/, '')
+});
+
+/** The API reference. */
+export const REFERENCE: readonly Place[] = [
+	...['', '/endpoints', '/errors', '/limits', '/quickstart', '/states', '/versioning', '/webhooks'].map(
+		(page) => at(`docs${page}`, `/docs${page}`)
+	),
+	at('docs/guides/configuration', '/docs/guides/configuration'),
+	at('docs/endpoints/sessions', '/docs/endpoints/sessions'),
+	at('problem', '/problems/amount_mismatch')
+];
+
+/** Behind or before a sign-in. */
+export const SIGNED_IN: readonly Place[] = [
+	at('sign in', '/developer/sign-in'),
+	at('sign up', '/developer/sign-up'),
+	at('forgot', '/developer/forgot'),
+	developed('keys', '/developer/keys'),
+	developed('keys, new', '/developer/keys/new'),
+	developed('payments', '/developer/payments'),
+	developed('requests', '/developer/requests'),
+	developed('webhooks', '/developer/webhooks'),
+	developed('webhooks, new', '/developer/webhooks/new'),
+	developed('account', '/developer/account')
+];
+
+/** Asks what a price would mean, without changing it. */
+const askPrice = async (page: Page) => {
+	await page.getByLabel(/^New price/).fill('650');
+	await page.getByRole('button', { name: 'Preview the prices' }).click();
+	await page.getByRole('heading', { name: /^Change to/ }).waitFor();
+};
+
+/** An owner's phone, and what the owner prints. */
+export const OWNING: readonly Place[] = [
+	at('owner, sign in', '/owner/sign-in'),
+	owned('owner', '/owner'),
+	owned('owner: earnings', '/owner/earnings'),
+	owned('owner: payments', '/owner/payments'),
+	owned('owner: people', '/owner/people'),
+	owned('owner: look', '/owner/brand'),
+	owned('owner: routers', '/owner/routers'),
+	owned('owner: router', `/owner/routers/${ROUTER}`),
+	owned('owner: router, look', `/owner/routers/${ROUTER}/brand`),
+	owned('owner: router, silent', `/owner/routers/${SILENT_ROUTER}`),
+	owned('owner: network password', `/owner/routers/${SHARED_ROUTER}/network-password`),
+	owned('owner: price', `/owner/routers/${ROUTER}/price`),
+	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
+	at('poster', `/r/${ROUTER}/poster`),
+	at('poster, small', `/r/${ROUTER}/poster?size=a6&languages=ar,en,am`)
+];
+
+export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...OWNING, ...REFERENCE, ...SIGNED_IN];
+
+/** The password of the demo account, as the server prints it. */
+function demoPassword(server: TestServer): string {
+	return /^ +owner@airtill\.example +password (\S+)$/m.exec(server.stdout())?.[1] ?? '';
+}
+
+/** Opens a page in the state that it is listed for; signs in first where that is needed. */
+export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
+	await page.goto(fixtures.url + place.path(fixtures));
+	if (place.signedIn && new URL(page.url()).pathname === `/${place.signedIn}/sign-in`) {
+		await page.getByLabel('Email address').fill('owner@airtill.example');
+		await page.getByLabel('Password').fill(demoPassword(fixtures.server));
+		await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
+		await page.goto(fixtures.url + place.path(fixtures));
+	}
+	await place.act?.(page);
+}

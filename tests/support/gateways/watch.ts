@@ -1,0 +1,97 @@
+/** Moves a server's clock minute by minute while some gateways respond and others do not. */
+import { systemClock, type Clock } from '../../../src/lib/server/platform/clock.ts';
+import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
+import type { StatusUpdate } from '../../../src/lib/server/gateways/health/record-status.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
+
+export const minute = 60_000;
+
+/** The clock of a server under test. */
+export const clockOf = ({ server }: Fixture): Clock => ({
+	now: () => systemClock.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)
+});
+
+/** Notes what an endpoint or a job learns of gateways: by their names, in the words of the server. */
+export async function hear(
+	fixture: Fixture,
+	names: readonly string[],
+	news: StatusUpdate = {}
+): Promise<void> {
+	const database = await openDatabase(fixture.server.databaseUrl, { poolSize: 1 });
+	try {
+		const gateways = createGateways(database, clockOf(fixture), createSecrets(SECRET));
+		for (const name of names) {
+			const gateway = await gateways.byName(name);
+			if (!gateway) throw new Error(`There is no gateway ${name}`);
+			await gateways.recordStatus(gateway.id, { seen: true, ...news });
+		}
+	} finally {
+		await database.close();
+	}
+}
+
+const lastCheck = ({ sql }: Fixture) => sql.count('select max(checked_at) from gateways');
+
+/** No job is at work or due: the clock may be moved. */
+const isQuiet = (fixture: Fixture) =>
+	eventually('no job is due', async () => {
+		const soon = clockOf(fixture).now() + 400;
+		const busy = 'select count(*) from jobs where run_at <= ? or lease_until > 0';
+		return (await fixture.sql.count(busy, soon)) === 0;
+	});
+
+/** Moves the clock on, and waits until gateways were checked after that. */
+export async function later(fixture: Fixture, ms: number): Promise<void> {
+	await isQuiet(fixture);
+	const before = await lastCheck(fixture);
+	await fixture.server.advance(ms);
+	await eventually('gateways are checked', async () => (await lastCheck(fixture)) !== before);
+	await isQuiet(fixture);
+}
+
+/** Advances minute by minute; the given gateways respond in each. */
+export async function minutes(fixture: Fixture, count: number, heard: readonly string[] = []): Promise<void> {
+	for (let index = 0; index < count; index += 1) {
+		if (heard.length > 0) await hear(fixture, heard);
+		await later(fixture, minute);
+	}
+}
+
+export interface Connection {
+	gateway: string;
+	passId?: number;
+	mac?: string;
+	/** Of the clock of the server, before now. */
+	startedAgoMs?: number;
+	seenAgoMs?: number;
+	/** Milliseconds from now; null without an end. */
+	endsInMs?: number | null;
+	stoppedAgoMs?: number;
+	bytesIn?: number;
+	bytesOut?: number;
+}
+
+let connections = 0;
+
+/** A connection as a gateway's accounting leaves it. @returns its id */
+export async function connect(fixture: Fixture, connection: Connection): Promise<number> {
+	const now = clockOf(fixture).now();
+	const { startedAgoMs = 10 * minute, seenAgoMs = 0, endsInMs = 60 * minute, stoppedAgoMs } = connection;
+	return fixture.sql.count(
+		`insert into connections (gateway_id, acct_session_id, pass_id, mac, started_at, seen_at, stopped_at,
+				told_until, bytes_in, bytes_out)
+			values ((select id from gateways where name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`,
+		connection.gateway,
+		`connection-${(connections += 1)}`,
+		connection.passId ?? null,
+		connection.mac ?? `02:00:00:00:00:${String(connections % 90).padStart(2, '0')}`,
+		now - startedAgoMs,
+		now - seenAgoMs,
+		stoppedAgoMs === undefined ? null : now - stoppedAgoMs,
+		endsInMs === null ? null : now + endsInMs,
+		connection.bytesIn ?? 0,
+		connection.bytesOut ?? 0
+	);
+}

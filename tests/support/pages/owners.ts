@@ -1,0 +1,96 @@
+/** Owners in a browser with cookies and forms but without script. */
+import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
+import type { Value } from '../server/sql.ts';
+import type { Fixture } from '../server/fixture.ts';
+
+export interface Owner extends Browsing {
+	accountId: number;
+	email: string;
+}
+
+let owners = 0;
+
+/** Signs up and gets the owner role from the administrator. */
+export async function newOwner(fixture: Fixture, role: 'app' | 'owner' | 'admin' = 'owner'): Promise<Owner> {
+	await triesForgotten(fixture);
+	const email = `owner${(owners += 1)}@people.example`;
+	const person = await signUp(fixture.server, email);
+	await fixture.sql.run('update accounts set role = ? where email = ?', role, email);
+	const accountId = await fixture.sql.count('select id from accounts where email = ?', email);
+	return { ...person, accountId, email };
+}
+
+/** Opens the owner pages by their own form. */
+export async function signInOnOwnerPages(
+	fixture: Fixture,
+	email: string,
+	next = ''
+): Promise<[Browsing, Page]> {
+	const person = browse(fixture.server.url);
+	return [person, await person.post('/owner/sign-in', { email, password: PASSWORD, next })];
+}
+
+/** A copy of the third demo router that belongs to another account. */
+export async function addRouter(
+	{ sql }: Fixture,
+	owner: number,
+	different: Record<string, Value> = {}
+): Promise<number> {
+	const [row] = await sql.all('select * from routers where id = 3');
+	const copied = { ...row, external_id: null, owner_account_id: owner, ...different } as Record<
+		string,
+		Value
+	>;
+	const columns = Object.fromEntries(Object.entries(copied).filter(([name]) => name !== 'id'));
+	return sql.count(
+		`insert into routers (${Object.keys(columns).join(', ')})
+			values (${Object.keys(columns)
+				.map(() => '?')
+				.join(', ')}) returning id`,
+		...Object.values(columns)
+	);
+}
+
+export interface BrandFields {
+	name?: string;
+	colour?: string;
+	remove?: boolean;
+	logo?: { bytes: string | Buffer; name?: string; type?: string };
+}
+
+/** Sends the form of an owner's look as a browser does. */
+export async function sendBrand(
+	person: Browsing,
+	url: string,
+	path: string,
+	{ name = '', colour, remove, logo }: BrandFields
+): Promise<Page> {
+	const form = new FormData();
+	form.set('name', name);
+	form.set('which', colour === undefined ? 'none' : 'own');
+	form.set('colour', colour ?? '#0a6b4b');
+	if (remove === true) form.set('remove', '1');
+	const file = logo
+		? new File([new Uint8Array(Buffer.from(logo.bytes as string))], logo.name ?? 'logo.png', {
+				type: logo.type ?? 'image/png'
+			})
+		: new File([], '');
+	form.set('logo', file);
+	const response = await person.raw(path, { method: 'POST', body: form, headers: { origin: url } });
+	if (response.status === 303) return person.get(response.headers.get('location') ?? '');
+	const html = await response.text();
+	return {
+		status: response.status,
+		path,
+		html,
+		text: html.replace(/<[^>]+>/g, ' '),
+		headers: response.headers
+	};
+}
+
+/** Error messages of a page. */
+export const alertOf = ({ html }: Page): string =>
+	(/role="alert"[^>]*>([^]*?)<\/(?:p|div)>/.exec(html)?.[1] ?? '')
+		.replace(/<[^>]+>|<!--.*?-->/g, '')
+		.replace(/\s+/g, ' ')
+		.trim();

@@ -1,0 +1,20 @@
+/** Steps of a buyer on the splash page. */
+import { expect } from 'vitest';
+import { numberEnding } from '../api/api.ts';
+import { fieldValue, type Browsing, type Fields, type Page } from './browsing.ts';
+
+/** The form of that page, filled in for an hour: where it goes, and what it sends. */
+export function hourOn(page: Page, phone = numberEnding('008')): { action: string; fields: Fields } {
+	const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
+	const time = /value="(1h [^"]+)"/.exec(page.html)?.[1] ?? '';
+	const purchase = fieldValue(page, 'purchase');
+	return { action, fields: { time, paymentMethod: 'mobile_money', phone, purchase } };
+}
+
+/** Buys an hour on the page that is open. @returns the path of the purchase */
+export async function buyHourOn(person: Browsing, page: Page, phone?: string): Promise<string> {
+	const { action, fields } = hourOn(page, phone);
+	const bought = await person.post(action, fields);
+	expect(bought.path, bought.text).toMatch(/^\/s\/[\w-]{24}$/);
+	return bought.path;
+}

@@ -1,0 +1,271 @@
+/**
+ * The built server as a child process, with a data folder, a database and a clock of its own. It sees none of
+ * the machine's environment but PATH, HOME and TZ, so a test means the same everywhere.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './ports.ts';
+import { createDatabaseOn } from './postgres.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const entry = path.join(root, 'src/server.js');
+const built = path.join(root, 'build/handler.js');
+const clock = path.join(root, 'tests/support/server/movable-clock.js');
+
+const readyLimitMs = 30_000;
+const readyPollMs = 25;
+const stopLimitMs = 10_000;
+const clockLimitMs = 10_000;
+const cliLimitMs = 120_000;
+
+// Servers end with the tests. (If those are killed, the closed IPC channel ends them: movable-clock.js.)
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+	for (const child of running) child.kill('SIGKILL');
+});
+
+export interface ServerOptions {
+	/**
+	 * `sqlite` (a file in the data folder) is the default; `postgres` is a new database on the api project's
+	 * PostgreSQL; anything else is a URL, which is how browser tests name theirs.
+	 */
+	database?: string;
+	/** On top of the standard environment; wins over it. */
+	env?: Record<string, string>;
+	/** A folder that outlives the server; otherwise a temporary one is made and removed. */
+	dataDir?: string;
+	port?: number;
+	/** Another machine, see namespaces.ts: what its command lines begin with, its address, and a request from there. */
+	on?: { inside: readonly string[]; host: string; answers(url: string): Promise<boolean> };
+}
+
+export interface TestServer {
+	/** `http://127.0.0.1:<port>`, without a slash at the end. */
+	readonly url: string;
+	readonly port: number;
+	readonly dataDir: string;
+	readonly databaseUrl: string;
+	readonly env: Record<string, string>;
+	readonly pid: number;
+	/** Everything printed so far, over all restarts. */
+	stdout(): string;
+	stderr(): string;
+	/** Sends the signal and answers when the process is gone. Default: SIGKILL, the crash. */
+	kill(signal?: NodeJS.Signals): Promise<void>;
+	/** Ends it in an orderly way (by force after 10 s) and removes the temporary folder. */
+	stop(): Promise<void>;
+	/** Starts it again with the same environment, data, port and clock; ends it first if it runs. */
+	restart(): Promise<void>;
+	/** Its time, in milliseconds since the epoch. */
+	now(): number;
+	/** Moves the server's clock forward, or back when negative, relative to where it is. */
+	advance(ms: number): Promise<void>;
+}
+
+export interface CliResult {
+	code: number;
+	stdout: string;
+	stderr: string;
+}
+
+/** No test but those of the limits themselves is limited. */
+const NO_LIMITS = Object.fromEntries(
+	['DEFAULT', 'ENTERPRISE', 'PORTAL', 'FAILED_KEYS', 'CODES', 'CODES_TOTAL'].map((plan) => [
+		`RATE_LIMIT_${plan}`,
+		'100000'
+	])
+);
+
+/** Starts the built server and answers when it is ready to serve. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+	if (!existsSync(built))
+		throw new Error('There is no build to test: "npm test" builds, or "npm run build".');
+	const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'airtill-server-'));
+	const port = options.port ?? (await freePort());
+	const host = options.on?.host ?? '127.0.0.1';
+	const url = `http://${host}:${port}`;
+	const databaseUrl = await databaseFor(options.database ?? 'sqlite', dataDir);
+	const env: Record<string, string> = {
+		...inherited(),
+		PORT: String(port),
+		HOST: host,
+		DATABASE_URL: databaseUrl,
+		DATA_DIR: dataDir,
+		AIRTILL_LOG_LEVEL: 'warn',
+		...NO_LIMITS,
+		...options.env
+	};
+	let stdout = '';
+	let stderr = '';
+	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	let child: ChildProcess;
+
+	const start = async () => {
+		const [program = process.execPath, ...before] = options.on?.inside ?? [];
+		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), '--import', clock, entry];
+		const started = spawn(program, args, {
+			cwd: root,
+			env,
+			stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+		});
+		child = started;
+		running.add(started);
+		started.once('exit', () => running.delete(started));
+		started.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+		started.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+		await untilReady(
+			() => (options.on?.answers ?? answers)(`${url}/readyz`),
+			started,
+			() => `${stdout}${stderr}`
+		);
+	};
+
+	const end = async (signal: NodeJS.Signals) => {
+		if (hasEnded(child)) return;
+		const gone = once(child, 'exit');
+		child.kill(signal);
+		const limit = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
+		await gone;
+		clearTimeout(limit);
+	};
+
+	const removeData = () => {
+		if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+	};
+
+	try {
+		await start();
+	} catch (error) {
+		removeData();
+		throw error;
+	}
+
+	return {
+		url,
+		port,
+		dataDir,
+		databaseUrl,
+		env,
+		get pid() {
+			return child.pid ?? 0;
+		},
+		stdout: () => stdout,
+		stderr: () => stderr,
+		kill: (signal = 'SIGKILL') => end(signal),
+		async stop() {
+			await end('SIGTERM');
+			removeData();
+		},
+		async restart() {
+			await end('SIGTERM');
+			await start();
+		},
+		now: () => Date.now() + clockOffsetMs,
+		async advance(ms) {
+			clockOffsetMs += ms;
+			// For later starts, and for the command line beside this server.
+			env['AIRTILL_TEST_CLOCK_OFFSET_MS'] = String(clockOffsetMs);
+			if (hasEnded(child)) return;
+			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
+			child.send({ clockOffsetMs });
+			await applied;
+		}
+	};
+}
+
+/** Runs `airtill ARGS` beside a server: with its environment, so on its database, and by its clock. */
+export const cli = (args: string[], server: Pick<TestServer, 'env'>): Promise<CliResult> =>
+	startCli(args, server).ended;
+
+/** A command that has not ended yet. */
+export interface RunningCli {
+	/** Output on stderr so far. */
+	stderr(): string;
+	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
+	advance(ms: number): Promise<void>;
+	signal(signal: NodeJS.Signals): void;
+	ended: Promise<CliResult>;
+}
+
+/** The same, for a command that is looked at while it runs. */
+export function startCli(args: string[], { env }: Pick<TestServer, 'env'>): RunningCli {
+	const child = spawn(process.execPath, ['--import', clock, path.join(root, 'src/cli/airtill.js'), ...args], {
+		cwd: root,
+		env,
+		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+		timeout: cliLimitMs
+	});
+	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	let stdout = '';
+	let stderr = '';
+	child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+	child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+	const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
+		if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
+		return { code, stdout, stderr };
+	});
+	return {
+		stderr: () => stderr,
+		async advance(ms) {
+			clockOffsetMs += ms;
+			if (hasEnded(child)) return;
+			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
+			child.send({ clockOffsetMs });
+			await applied;
+		},
+		signal: (signal) => void child.kill(signal),
+		ended
+	};
+}
+
+async function databaseFor(database: string, dataDir: string): Promise<string> {
+	if (database === 'sqlite') return `file:${path.join(dataDir, 'airtill.db')}`;
+	if (database !== 'postgres') return database;
+	// Imported here only: Playwright's tests use this file too, and vitest refuses to be loaded there.
+	const { inject } = await import('vitest');
+	return createDatabaseOn(inject('postgresUrl'));
+}
+
+function inherited(): Record<string, string> {
+	const env: Record<string, string> = {};
+	for (const name of ['PATH', 'HOME', 'TZ']) {
+		const value = process.env[name];
+		if (value !== undefined) env[name] = value;
+	}
+	return env;
+}
+
+async function untilReady(isReady: () => Promise<boolean>, child: ChildProcess, output: () => string) {
+	const deadline = Date.now() + readyLimitMs;
+	for (;;) {
+		if (hasEnded(child)) {
+			throw new Error(`The server ended at its start (${child.exitCode ?? child.signalCode}):\n${output()}`);
+		}
+		if (await isReady()) return;
+		if (Date.now() > deadline) {
+			child.kill('SIGKILL');
+			throw new Error(`The server was not ready within ${readyLimitMs} ms:\n${output()}`);
+		}
+		await sleep(readyPollMs);
+	}
+}
+
+async function answers(url: string): Promise<boolean> {
+	try {
+		const response = await fetch(url, { signal: AbortSignal.timeout(readyLimitMs) });
+		await response.arrayBuffer();
+		return response.status === 200;
+	} catch {
+		return false;
+	}
+}
+
+function hasEnded(child: ChildProcess) {
+	return child.exitCode !== null || child.signalCode !== null;
+}

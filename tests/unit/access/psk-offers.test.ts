@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { createOffers } from '../../../src/lib/server/radius/psk-offers.ts';
+
+describe('the offers of per-client passwords', () => {
+	it('reach every password, however many other devices are answered meanwhile', () => {
+		const offers = createOffers();
+		const device = { mac: '02:00:00:00:00:01', routerId: 3 };
+		const passes = Array.from({ length: 40 }, (_, index) => index + 1);
+		const fits = 16;
+		const offered = new Set<number>();
+		for (let request = 0; request < 3; request += 1) {
+			const part = offers.ordered(device, [], passes, request).slice(0, fits);
+			for (const pass of part) offered.add(pass);
+			offers.offered(device, part, true, request);
+			for (let other = 0; other < 2_500; other += 1) {
+				offers.offered({ mac: `02:00:00:00:01:${other}`, routerId: 3 }, [1], false, request);
+			}
+		}
+		expect(offered.size).toBe(passes.length);
+	});
+});

@@ -1,0 +1,185 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { PROBLEMS } from '../../../src/lib/server/api/contract/problems.ts';
+import { openApiDocument } from '../../../src/lib/server/api/document/document.ts';
+import { EVENT_EXAMPLES } from '../../../src/lib/server/api/document/webhooks.ts';
+import { defineRoute } from '../../../src/lib/server/api/route.ts';
+import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
+import { ROUTES } from '../../support/api/routes.ts';
+import { asJson, at, createAjv, pointer, resolved } from '../../support/api/document.ts';
+
+const document = asJson(openApiDocument());
+const ajv = createAjv().addSchema(document, 'document');
+
+interface Found {
+	where: string;
+	value: unknown;
+}
+
+/** Every place below `value` that has this member. */
+function having(
+	member: string,
+	value: unknown,
+	where = ''
+): { where: string; object: Record<string, unknown> }[] {
+	if (typeof value !== 'object' || value === null) return [];
+	const inner = Object.entries(value)
+		// Data, not description.
+		.filter(([name]) => !['example', 'examples', 'value', 'default', 'enum'].includes(name))
+		.flatMap(([name, part]) => having(member, part, where + pointer(name)));
+	return member in value ? [{ where, object: value as Record<string, unknown> }, ...inner] : inner;
+}
+
+function invalid(schemaAt: string, { where, value }: Found): string[] {
+	const validate = ajv.getSchema(`document#${schemaAt}`) ?? ajv.compile({ $ref: `document#${schemaAt}` });
+	return validate(value) ? [] : [`${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`];
+}
+
+const operations = ROUTES.map(({ method, path, operationId }) => ({
+	operationId,
+	where: pointer('paths', path, method.toLowerCase()),
+	operation: asJson(at(document, 'paths', path, method.toLowerCase()))
+}));
+
+describe('the document', () => {
+	it('is a valid OpenAPI 3.1 document', async () => {
+		const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+		expect(errors ?? []).toEqual([]);
+		expect(valid).toBe(true);
+	});
+
+	it('has every route of the table, and no other', () => {
+		const there = Object.entries(asJson(document['paths'])).flatMap(([path, item]) =>
+			Object.keys(asJson(item)).map((method) => `${method.toUpperCase()} ${path}`)
+		);
+		expect(there.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+	});
+
+	it('describes every operation, parameter, field, header and answer', () => {
+		const missing = [
+			...operations.flatMap(({ where, operation }) =>
+				['summary', 'description', 'operationId', 'tags']
+					.filter((name) => !operation[name])
+					.map((name) => where + name)
+			),
+			...having('in', document)
+				.filter(({ object }) => typeof object['in'] === 'string' && !object['description'])
+				.map(({ where }) => where),
+			...having('properties', document).flatMap(({ where, object }) =>
+				Object.entries(asJson(object['properties']))
+					// What every problem has is described there; each of them only says its constants.
+					.filter(([, schema]) => !/Problem\/allOf/.test(where) || !('const' in asJson(schema)))
+					.filter(([name]) => !/Problem\/allOf/.test(where) || name !== 'type')
+					.filter(([, schema]) => !resolved(document, schema)['description'])
+					.map(([name]) => `${where} ${name}`)
+			),
+			...having('headers', document).flatMap(({ where, object }) =>
+				Object.entries(asJson(object['headers']))
+					.filter(([, header]) => !resolved(document, header)['description'])
+					.map(([name]) => `${where} ${name}`)
+			)
+		];
+		expect(missing).toEqual([]);
+	});
+
+	it('allows fields that are added to answers, and refuses unknown ones in requests', () => {
+		for (const name of ['Router', 'Session', 'Payment', 'Problem', 'SessionEventData']) {
+			expect(at(document, 'components', 'schemas', name, 'additionalProperties'), name).toBeUndefined();
+		}
+		for (const name of ['SessionCreation', 'PaymentStart', 'PriceUpdate']) {
+			expect(at(document, 'components', 'schemas', name, 'additionalProperties'), name).toBe(false);
+		}
+	});
+
+	it('marks an operation that goes away', () => {
+		const deprecation = { since: '2027-01-01', sunset: '2028-01-01', successor: null };
+		const marked = openApiDocument(null, [defineRoute({ ...listRouters, deprecation })]);
+		const operation = asJson(at(marked, 'paths', '/routers', 'get'));
+		expect(operation['deprecated']).toBe(true);
+		for (const [status, response] of Object.entries(asJson(operation['responses']))) {
+			expect(Object.keys(asJson(asJson(response)['headers'])), status).toContain('Sunset');
+		}
+		expect(JSON.stringify(document)).not.toContain('"deprecated"');
+	});
+});
+
+describe('examples', () => {
+	it('stand at every answer, one for each error code that an operation can give', () => {
+		for (const route of ROUTES) {
+			const responses = asJson(at(document, 'paths', route.path, route.method.toLowerCase(), 'responses'));
+			const statuses = [
+				route.status,
+				...(route.repeated ? [route.repeated] : []),
+				...route.codes.map((code) => PROBLEMS[code].status)
+			];
+			expect(Object.keys(responses), route.operationId).toEqual([...new Set(statuses.map(String))].sort());
+			const named = Object.values(responses).flatMap((response) =>
+				Object.values(asJson(resolved(document, response)['content'])).map((media) =>
+					Object.keys(asJson(asJson(media)['examples']))
+				)
+			);
+			for (const names of named) expect(names.length, route.operationId).toBeGreaterThan(0);
+			expect(named.flat()).toEqual(expect.arrayContaining(route.codes));
+		}
+	});
+
+	it('stand at every request body, required parameter, header and event', () => {
+		const bodies = [...having('requestBody', document)].flatMap(({ where, object }) =>
+			Object.values(asJson(at(object, 'requestBody', 'content')))
+				.filter((media) => Object.keys(asJson(asJson(media)['examples'])).length === 0)
+				.map(() => where)
+		);
+		const parameters = having('in', document)
+			.filter(({ object }) => typeof object['in'] === 'string' && !('example' in object))
+			.map(({ where }) => where);
+		expect([...bodies, ...parameters]).toEqual([]);
+	});
+
+	it('are valid', () => {
+		const media = having('examples', document).flatMap(({ where, object }) =>
+			Object.entries(asJson(object['examples'])).flatMap(([name, example]) =>
+				invalid(`${where}/schema`, { where: `${where} ${name}`, value: asJson(example)['value'] })
+			)
+		);
+		const single = having('example', document).flatMap(({ where, object }) =>
+			invalid(`${where}/schema`, { where, value: object['example'] })
+		);
+		expect([...media, ...single]).toEqual([]);
+		expect(having('examples', document).length).toBeGreaterThan(40);
+	});
+
+	it('of problems are those of their code only', () => {
+		const shapes = Object.keys(asJson(at(document, 'components', 'schemas')))
+			.filter((name) => /.Problem$/.test(name))
+			.map((name) => ajv.compile({ $ref: `document#/components/schemas/${name}` }));
+		const examples = having('examples', document).flatMap(({ object }) =>
+			Object.values(asJson(object['examples']))
+		);
+		const problems = examples
+			.map((example) => asJson(asJson(example)['value']))
+			.filter((value) => 'code' in value);
+		for (const problem of problems) {
+			expect(
+				shapes.filter((isShape) => isShape(problem)),
+				String(problem['code'])
+			).toHaveLength(1);
+		}
+	});
+});
+
+describe('the examples of the events', () => {
+	it.each(Object.entries(EVENT_EXAMPLES).filter(([name]) => name.startsWith('session.')))(
+		'%s tells nobody how to get in',
+		(_name, { data }) => {
+			expect(data).not.toHaveProperty('password');
+			expect(data).toMatchObject({
+				access: { username: null, network_password: null, qr: null, qr_joins: null }
+			});
+		}
+	);
+
+	it('session.activated has all of the time still', () => {
+		const { data } = EVENT_EXAMPLES['session.activated'];
+		expect(data).toMatchObject({ duration_seconds: 7200, remaining_seconds: 7200 });
+	});
+});

@@ -1,0 +1,800 @@
+/** The adapter for Airtel Money against the simulated operator: what each answer, fault and setting leads to. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
+import { createOperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
+import type { OperatorAdapter, StatusOutcome } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { AirtelPortal } from '../../simulators/airtel/portal.ts';
+import { airtelProtocol } from '../../simulators/airtel.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import type { CallbackScript, Script } from '../../simulators/script.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
+
+const PHONE = '+256700000001';
+const http = createOperatorHttp({ timeoutMs: 300 });
+afterAll(() => http.stop());
+
+let simulator: Simulator;
+beforeEach(async () => {
+	simulator = await startSimulator(airtelProtocol());
+});
+afterEach(() => simulator.stop());
+
+const INSTALLATION = { mode: 'sandbox', currency: 'UGX', callbackUrl: 'http://127.0.0.1:9' } as const;
+
+/** The adapter as the configuration makes it. */
+function adapterWith(settings: Record<string, string> = {}, currency = 'UGX'): OperatorAdapter {
+	const installation = { ...INSTALLATION, currency };
+	const env = { ...simulator.environment, ...settings };
+	const { operators, problems } = configureOperators(env, installation);
+	expect(problems).toEqual([]);
+	const [operator] = operators;
+	if (!operator) throw new Error('Airtel is not configured');
+	const clock = { now: () => simulator.books.now() };
+	return operator.create({ ...installation, clock, log: createLog('silent'), http });
+}
+
+function order(changes: Partial<Parameters<OperatorAdapter['submit']>[0]> = {}) {
+	return {
+		reference: randomUUID() as string,
+		amountMinor: 1_000,
+		currency: 'UGX',
+		payerPhone: PHONE,
+		paymentMethod: 'airtel_money',
+		description: 'Wi-Fi 1 hour',
+		callbackUrl: 'http://127.0.0.1:9/unused',
+		expiresAt: simulator.books.now() + 600_000,
+		...changes
+	};
+}
+
+const attempt = (reference: string, operatorReference: string | null = null) => ({
+	reference,
+	operatorReference,
+	submittedAt: simulator.books.now(),
+	amountMinor: 1_000,
+	currency: 'UGX',
+	claim: null
+});
+
+/** Pays and reads the state after a while. */
+async function pay(adapter: OperatorAdapter, script: Partial<Script> = {}) {
+	const request = order();
+	simulator.script({ reference: request.reference }, script);
+	const submitted = await adapter.submit(request);
+	simulator.advance(30_000);
+	const status = await adapter.readStatus(attempt(request.reference));
+	return { request, submitted, status };
+}
+
+const sentBodies = (path: string) =>
+	simulator.requests
+		.filter((request) => request.path === path)
+		.map(({ body }) => JSON.parse(body) as unknown);
+const countOf = (path: string) => simulator.requests.filter((request) => request.path === path).length;
+const PUSH = '/merchant/v1/payments/';
+
+describe('a payment', () => {
+	it('is sent once, in the form of Airtel, and its state is read by our id', async () => {
+		const adapter = adapterWith();
+		const { request, submitted, status } = await pay(adapter);
+		expect(submitted).toMatchObject({ kind: 'accepted', operatorReference: request.reference });
+		expect(sentBodies(PUSH)).toEqual([
+			{
+				reference: `Wi-Fi 1 hour ${request.reference.slice(0, 8)}`,
+				subscriber: { country: 'UG', currency: 'UGX', msisdn: '700000001' },
+				transaction: { amount: 1000, country: 'UG', currency: 'UGX', id: request.reference }
+			}
+		]);
+		expect(status).toMatchObject({ kind: 'succeeded', amountMinor: null, currency: null });
+		expect(status.kind === 'succeeded' && status.providerReference).toMatch(/^MP\d{6}\.\d{4}\.L\d{5}$/);
+		expect(simulator.ledger()).toMatchObject({ debited: 1_000, payments: 1 });
+	});
+
+	it('stays pending until Airtel reports a final state', async () => {
+		const adapter = adapterWith();
+		for (const otherForm of [false, true]) {
+			const { status } = await pay(adapter, { outcome: 'pending', otherForm });
+			expect(status).toMatchObject({
+				kind: 'pending',
+				raw: expect.stringContaining(otherForm ? 'TA' : 'TIP')
+			});
+		}
+	});
+
+	it.each([
+		['DP00800001002', 'wrong_pin'],
+		['DP00800001003', 'payer_limit'],
+		['DP00800001004', 'merchant_error'],
+		['DP00800001005', 'payer_timeout'],
+		['DP00800001007', 'insufficient_funds'],
+		['DP00800001008', 'payer_declined'],
+		['DP00800001009', 'provider_error'],
+		['DP00800001024', 'payer_timeout'],
+		['DP00800001029', 'payer_timeout'],
+		['TF', 'provider_error'],
+		['TE', 'payer_timeout']
+	])('that fails with %s failed because of %s', async (outcome, reason) => {
+		const { status } = await pay(adapterWith(), { outcome });
+		expect(status).toMatchObject({ kind: 'failed', reason });
+	});
+
+	it('depends only on its state, not on the codes beside it', async () => {
+		for (const otherForm of [false, true]) {
+			const { status } = await pay(adapterWith(), { otherForm });
+			expect(status.kind).toBe('succeeded');
+			expect('raw' in status && status.raw).toContain(otherForm ? 'DP00800001001' : '"success":false');
+		}
+	});
+
+	it('carries amounts in major units, as numbers', async () => {
+		await simulator.stop();
+		simulator = await startSimulator(airtelProtocol({ country: 'ZM', currency: 'ZMW' }));
+		const adapter = adapterWith({}, 'ZMW');
+		await adapter.submit(order({ amountMinor: 1_050, currency: 'ZMW', payerPhone: '+260971234567' }));
+		await adapter.submit(order({ amountMinor: 1_000, currency: 'ZMW', payerPhone: '+260971234567' }));
+		expect(sentBodies(PUSH)).toMatchObject([
+			{ transaction: { amount: 10.5 }, subscriber: { msisdn: '971234567', country: 'ZM' } },
+			{ transaction: { amount: 10 } }
+		]);
+		expect(simulator.ledger().payments + simulator.books.payments.length).toBeGreaterThan(1);
+	});
+
+	it('has a text of plain characters, at most 25 long, that differs from the next one', async () => {
+		const adapter = adapterWith();
+		const description = "Wi-Fi d'été / 10 jours & nuits 😀 chez nous";
+		await adapter.submit(order({ description }));
+		await adapter.submit(order({ description }));
+		const texts = sentBodies(PUSH).map((body) => (body as { reference: string }).reference);
+		for (const text of texts) expect(text).toMatch(/^Wi-Fi dete 10 j[a-z]* [0-9a-f]{8}$/);
+		expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(25);
+		expect(new Set(texts).size).toBe(2);
+	});
+
+	it('uses the path, number format and id format of the market', async () => {
+		await simulator.stop();
+		simulator = await startSimulator(airtelProtocol({ leading_zero: 'on', short_ids: 'on' }));
+		const adapter = adapterWith({ AIRTEL_API_VERSION: 'v2' });
+		const { request, submitted, status } = await pay(adapter);
+		expect(status.kind).toBe('succeeded');
+		const [body] = sentBodies('/merchant/v2/payments/') as [
+			{ transaction: { id: string }; subscriber: unknown }
+		];
+		expect(body.subscriber).toMatchObject({ msisdn: '0700000001' });
+		expect(body.transaction.id).toMatch(/^[0-9a-z]{25}$/);
+		expect(submitted).toMatchObject({ operatorReference: body.transaction.id });
+		const callback = JSON.stringify({
+			transaction: { id: body.transaction.id.toUpperCase(), status_code: 'TS' }
+		});
+		expect(await adapter.parseCallback(raw(callback))).toMatchObject({
+			reference: request.reference,
+			operatorReference: body.transaction.id
+		});
+	});
+
+	it('is found by the id that it was sent with, also after the format was changed', async () => {
+		const { request, submitted } = await pay(adapterWith());
+		const id = submitted.kind === 'accepted' ? submitted.operatorReference : null;
+		const changed = adapterWith({ AIRTEL_ID_FORMAT: 'short' });
+		expect((await changed.readStatus(attempt(request.reference, id))).kind).toBe('succeeded');
+	});
+});
+
+describe('the short form of an id', () => {
+	it('has 25 letters and digits for every reference, and converts back to it', async () => {
+		const adapter = adapterWith();
+		const references = [
+			'00000000-0000-4000-8000-000000000000',
+			'ffffffff-ffff-4fff-bfff-ffffffffffff',
+			...Array.from({ length: 200 }, () => randomUUID())
+		];
+		const { idOf } = await import('../../../src/lib/server/billing/operators/airtel/ids.ts');
+		for (const reference of references) {
+			const id = idOf(reference, 'short');
+			expect(id).toMatch(/^[0-9a-z]{25}$/);
+			const hint = await adapter.parseCallback(raw(JSON.stringify({ transaction: { id } })));
+			expect(hint.reference).toBe(reference);
+		}
+	});
+
+	it('of another system converts to nothing', async () => {
+		const adapter = adapterWith();
+		for (const id of [
+			'',
+			'BBZMiscxy',
+			'zzzzzzzzzzzzzzzzzzzzzzzzz',
+			'0'.repeat(25),
+			'../../etc',
+			12,
+			null,
+			{}
+		]) {
+			const hint = await adapter.parseCallback(raw(JSON.stringify({ transaction: { id } })));
+			expect(hint).toMatchObject({ reference: null, operatorReference: null });
+		}
+	});
+});
+
+const raw = (body: string) => ({ method: 'POST', path: '/', authority: 'x', headers: {}, body });
+
+describe('an answer to a payment', () => {
+	const lost = { kind: 'uncertain' };
+	const rows: [string, Partial<Script>, object, StatusOutcome['kind']][] = [
+		['lost after queueing', { submit: 'drop_after' }, { ...lost, cause: 'network' }, 'succeeded'],
+		['lost before queueing', { submit: 'drop_before' }, { ...lost, cause: 'network' }, 'not_found'],
+		['too late', { submit: 'slow', slowMs: 1_000 }, { ...lost, cause: 'timeout' }, 'succeeded'],
+		['HTTP 500 after queueing', { submit: 'error_after' }, { ...lost, cause: '5xx' }, 'succeeded'],
+		['HTTP 500 before queueing', { submit: 'error_before' }, { ...lost, cause: '5xx' }, 'not_found'],
+		['no JSON', { submit: 'not_json' }, { ...lost, cause: 'unparsable' }, 'succeeded'],
+		...['ROUTER117', 'ESB000001', 'ESB000004', '0000900', 'DP00800001000'].map(
+			(submitCode): [string, Partial<Script>, object, StatusOutcome['kind']] => [
+				`${submitCode} after queueing`,
+				{ submit: 'error_after', submitCode },
+				lost,
+				'succeeded'
+			]
+		),
+		[
+			'429',
+			{ submit: 'rate_limited' },
+			{ kind: 'refused', reason: 'provider_busy', retryable: true },
+			'not_found'
+		]
+	];
+	it.each(rows)('that is %s', async (_what, script, expected, after) => {
+		const adapter = adapterWith();
+		const { submitted, status } = await pay(adapter, script);
+		expect(submitted).toMatchObject(expected);
+		expect(status.kind).toBe(after);
+		expect(countOf(PUSH)).toBe(1);
+	});
+
+	it.each([
+		...['ROUTER001', 'ROUTER003', 'ROUTER005', 'ROUTER006', 'ROUTER007', 'ROUTER112', 'ROUTER119'].map(
+			(code) => [code, 'merchant_error'] as const
+		),
+		['ESB000008', 'merchant_error'],
+		['ESB000034', 'merchant_error'],
+		['ESB000035', 'merchant_error'],
+		['ESB000039', 'merchant_error'],
+		['ESB000033', 'invalid_payer'],
+		['ESB000036', 'invalid_payer'],
+		['DP00800001026', 'merchant_error']
+	] as const)('%s refuses it, in both forms: nothing was queued', async (submitCode, reason) => {
+		for (const otherForm of [false, true]) {
+			const { submitted } = await pay(adapterWith(), { submit: 'refuse', submitCode, otherForm });
+			expect(submitted).toMatchObject({ kind: 'refused', reason, retryable: false });
+		}
+	});
+
+	it('ESB000041 is a duplicate: the first one may be under way', async () => {
+		const adapter = adapterWith();
+		const request = order();
+		expect((await adapter.submit(request)).kind).toBe('accepted');
+		expect(await adapter.submit(request)).toMatchObject({ kind: 'uncertain', cause: 'duplicate' });
+		expect(simulator.books.payments).toHaveLength(1);
+	});
+
+	it('that is missing because the connection was refused is a retryable refusal', async () => {
+		const adapter = adapterWith({ AIRTEL_BASE_URL: 'http://127.0.0.1:9' });
+		expect(await adapter.submit(order())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+		expect(await adapter.readStatus(attempt(randomUUID()))).toMatchObject({ kind: 'unavailable' });
+	});
+
+	it('is never requested with a second POST', async () => {
+		const adapter = adapterWith();
+		simulator.outage('refuse');
+		expect((await adapter.submit(order())).kind).toBe('refused');
+		expect(countOf(PUSH)).toBe(0);
+		simulator.outage(null);
+		expect((await adapter.submit(order())).kind).toBe('accepted');
+		simulator.outage('error');
+		expect((await adapter.submit(order())).kind).toBe('uncertain');
+		expect(countOf(PUSH)).toBe(2);
+	});
+});
+
+describe('a status read', () => {
+	it('of an unknown id is not_found in both forms, and nothing else is', async () => {
+		const adapter = adapterWith();
+		for (const otherForm of [false, true]) {
+			const { status } = await pay(adapter, { notFoundReads: 1, otherForm });
+			expect(status.kind).toBe('not_found');
+		}
+		expect((await adapter.readStatus(attempt(randomUUID()))).kind).toBe('not_found');
+	});
+
+	it('that fails decides nothing about the payment', async () => {
+		const adapter = adapterWith();
+		const { request, status } = await pay(adapter, { failedReads: 1 });
+		expect(status).toMatchObject({ kind: 'unavailable', cause: expect.stringContaining('ESB000014') });
+		expect((await adapter.readStatus(attempt(request.reference))).kind).toBe('succeeded');
+		for (const kind of ['refuse', 'error'] as const) {
+			simulator.outage(kind);
+			expect((await adapter.readStatus(attempt(request.reference))).kind).toBe('unavailable');
+		}
+	});
+
+	it('that contradicts a callback is a contradiction, not a failure', async () => {
+		const adapter = adapterWith();
+		const { request, status } = await pay(adapter, { contradicts: true });
+		expect(status.kind).toBe('failed');
+		const claim = {
+			claimed: 'succeeded' as const,
+			operatorReference: null,
+			providerReference: 'MP1',
+			amountMinor: null,
+			currency: null
+		};
+		const asked = { ...attempt(request.reference), claim };
+		expect((await adapter.readStatus(asked)).kind).toBe('contradiction');
+		expect((await adapter.readStatus({ ...asked, claim: { ...claim, claimed: 'failed' } })).kind).toBe(
+			'failed'
+		);
+	});
+});
+
+describe('answers that Airtel does not document', () => {
+	let receiver: Receiver;
+	beforeEach(async () => {
+		receiver = await startReceiver();
+		answers('/auth/oauth2/token', 200, { access_token: 'fake', expires_in: '180' });
+	});
+	afterEach(() => receiver.stop());
+
+	const answers = (path: string, status: number, body: unknown) =>
+		receiver.reply(path, {
+			status,
+			headers: { 'content-type': 'application/json' },
+			body: typeof body === 'string' ? body : JSON.stringify(body)
+		});
+	const adapter = () => adapterWith({ AIRTEL_BASE_URL: receiver.url });
+
+	it.each([
+		[404, 'no Route matched', 'refused'],
+		[403, '<html>', 'refused'],
+		[400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } }, 'refused'],
+		[400, { status: { response_code: 'DP00800001006' } }, 'uncertain'],
+		[408, '', 'uncertain'],
+		[502, '<html>', 'uncertain'],
+		[503, '', 'uncertain'],
+		[301, '', 'uncertain'],
+		[200, '', 'uncertain'],
+		[200, 'null', 'uncertain'],
+		[200, '[]', 'uncertain'],
+		[200, { status: { success: true } }, 'uncertain'],
+		[
+			200,
+			{ status: { result_code: 'ESB000011', response_code: 'DP00800001005', success: false } },
+			'uncertain'
+		],
+		[200, { data: { transaction: { status: 'FAILED' } }, status: { result_code: 'ESB000010' } }, 'uncertain'],
+		[200, { status: { response_code: 'DP00800001006', success: 'true' } }, 'accepted']
+	])('to a payment: %s %j is %s', async (status, body, kind) => {
+		answers(PUSH, status, body);
+		expect((await adapter().submit(order())).kind).toBe(kind);
+	});
+
+	it.each([401, 403])('HTTP %s to a payment is about us, not about the payer', async (status) => {
+		answers(PUSH, status, { status: { message: 'Token expired', code: String(status) } });
+		expect(await adapter().submit(order())).toMatchObject({
+			kind: 'refused',
+			reason: 'merchant_error',
+			retryable: false
+		});
+		expect(receiver.at(PUSH)).toHaveLength(status === 401 ? 2 : 1);
+	});
+
+	it('distinguishes a number without a wallet from a PIN that was not entered', async () => {
+		answers(PUSH, 400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } });
+		expect(await adapter().submit(order())).toMatchObject({ kind: 'refused', reason: 'invalid_payer' });
+	});
+
+	it.each([
+		[{ status: 'ts ', airtel_money_id: 'C1' }, 'succeeded'],
+		[{ status: 'TS', id: false }, 'succeeded'],
+		[{ status: 'TS', id: 'another' }, 'unavailable'],
+		[{ status: 'TF', message: 'Insufficient funds' }, 'failed'],
+		[{ status: 'SUCCESS' }, 'unavailable'],
+		[{ status: 'TR' }, 'unavailable'],
+		[{ status: 7 }, 'unavailable'],
+		[{}, 'unavailable'],
+		[null, 'unavailable']
+	])('to a status read: %j is %s', async (transaction, kind) => {
+		const reference = randomUUID();
+		const codes = { code: '200', result_code: 'ESB000010', response_code: 'DP00800001001', success: true };
+		answers(`/standard/v1/payments/${reference}`, 200, { data: { transaction }, status: codes });
+		expect((await adapter().readStatus(attempt(reference))).kind).toBe(kind);
+	});
+
+	it.each([400, 401, 403, 404, 429, 500, 502])('HTTP %s to a status read says nothing', async (status) => {
+		const reference = randomUUID();
+		answers(`/standard/v1/payments/${reference}`, status, {
+			data: { transaction: { status: 'TF' } },
+			status: { result_code: status === 500 ? 'ESB000045' : 'ESB000011' }
+		});
+		expect((await adapter().readStatus(attempt(reference))).kind).toBe('unavailable');
+	});
+
+	it('messages of a market win over codes that it uses differently', async () => {
+		const reference = randomUUID();
+		answers(`/standard/v1/payments/${reference}`, 200, {
+			data: { transaction: { status: 'TF', message: 'Not enough balance' } },
+			status: { response_code: 'DP00800001005' }
+		});
+		expect(await adapter().readStatus(attempt(reference))).toMatchObject({ reason: 'insufficient_funds' });
+	});
+});
+
+describe('the token', () => {
+	const TOKEN = '/auth/oauth2/token';
+
+	it('is requested once by twenty payments at the same time', async () => {
+		const adapter = adapterWith();
+		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(order())));
+		expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true);
+		expect(countOf(TOKEN)).toBe(1);
+	});
+
+	it.each(['text', 'number'] as const)('lives as long as Airtel says, as a %s: 180 seconds', async (form) => {
+		simulator.portal({ expires_in: form });
+		const adapter = adapterWith();
+		await adapter.submit(order());
+		simulator.advance(120_000);
+		await adapter.submit(order());
+		expect(countOf(TOKEN)).toBe(1);
+		simulator.advance(40_000);
+		expect((await adapter.submit(order())).kind).toBe('accepted');
+		expect(countOf(TOKEN)).toBe(2);
+	});
+
+	it('that expires early is replaced, and the payment is sent once', async () => {
+		const adapter = adapterWith();
+		await adapter.submit(order());
+		simulator.expireTokens();
+		expect((await adapter.submit(order())).kind).toBe('accepted');
+		expect(simulator.books.payments).toHaveLength(2);
+		simulator.expireTokens();
+		const read = await adapter.readStatus(attempt(simulator.books.payments[0]?.reference ?? ''));
+		expect(read.kind).not.toBe('unavailable');
+		expect(countOf(TOKEN)).toBe(3);
+	});
+
+	it('that is refused refuses the payment, and leaves a status read without an answer', async () => {
+		const adapter = adapterWith({ AIRTEL_CLIENT_SECRET: 'wrong' });
+		const outcome = await adapter.submit(order());
+		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
+		expect(JSON.stringify(outcome)).not.toContain('wrong');
+		expect((await adapter.readStatus(attempt(randomUUID()))).kind).toBe('unavailable');
+		expect(countOf(PUSH)).toBe(0);
+	});
+
+	it('is never stored', async () => {
+		const adapter = adapterWith();
+		const { submitted, status } = await pay(adapter);
+		const [request] = simulator.requests.filter(({ path }) => path === PUSH);
+		const token = /Bearer (.*)/.exec(request?.headers.authorization ?? '')?.[1] ?? '?';
+		expect(token).toMatch(/^[0-9a-f]{32}$/);
+		expect(JSON.stringify([submitted, status])).not.toContain(token);
+	});
+});
+
+describe('message signing', () => {
+	beforeEach(() => simulator.portal({ message_signing: 'on' }));
+	const KEYS = '/v1/rsa/encryption-keys';
+
+	it('signs payments and refunds with a key that is requested once', async () => {
+		const adapter = adapterWith();
+		const { request, status } = await pay(adapter);
+		await adapter.submit(order());
+		expect(countOf(KEYS)).toBe(1);
+		expect((await adapter.refund?.(refundOf(request.reference, status)))?.kind).toBe('accepted');
+	});
+
+	it('that is missing refuses the payment for good', async () => {
+		const outcome = await adapterWith({ AIRTEL_MESSAGE_SIGNING: 'off' }).submit(order());
+		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
+	});
+
+	it('with a key that has been replaced is tried again with the new one', async () => {
+		const receiver = await startReceiver();
+		try {
+			const json = (body: unknown, status = 200) => ({ status, body: JSON.stringify(body) });
+			const mismatch = json({ status: { response_code: 'DP00800001026', code: '403', success: false } }, 403);
+			const good = json({ status: { result_code: 'ESB000010', success: true } });
+			const { publicKey } = (await import('node:crypto')).generateKeyPairSync('rsa', {
+				modulusLength: 1024
+			});
+			const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+			receiver.reply('/auth/oauth2/token', json({ access_token: 'fake', expires_in: '180' }));
+			receiver.reply(KEYS, json({ data: { key } }));
+			receiver.reply(PUSH, (_received, index) => (index === 0 ? good : mismatch));
+			const adapter = adapterWith({ AIRTEL_BASE_URL: receiver.url });
+			expect((await adapter.submit(order())).kind).toBe('accepted');
+			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: true });
+			expect(receiver.at(KEYS)).toHaveLength(1);
+			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: false });
+			expect(receiver.at(KEYS)).toHaveLength(2);
+			receiver.reply(KEYS, json({ data: { key: 'bm8ga2V5' } }));
+			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', reason: 'provider_busy' });
+			expect(receiver.at(PUSH)).toHaveLength(3);
+		} finally {
+			await receiver.stop();
+		}
+	});
+});
+
+/** A refund of a payment that was read as paid. */
+const refundOf = (reference: string, status: StatusOutcome | null) => ({
+	reference: randomUUID() as string,
+	payment: {
+		reference,
+		operatorReference: null,
+		providerReference: status?.kind === 'succeeded' ? status.providerReference : null
+	},
+	callbackUrl: 'http://127.0.0.1:9/unused',
+	amountMinor: 1_000,
+	currency: 'UGX',
+	payerPhone: PHONE
+});
+
+describe('a refund', () => {
+	const REFUND = '/standard/v1/payments/refund';
+	const referenceTo = (refund: ReturnType<typeof refundOf>, operatorReference: string | null) => ({
+		...refund,
+		operatorReference,
+		submittedAt: simulator.books.now(),
+		claim: null
+	});
+
+	it.each([
+		['v1', REFUND],
+		['v2', '/standard/v2/payments/refund']
+	])('uses the airtel_money_id, goes to %s, and ends with SUCCESS', async (version, path) => {
+		const adapter = adapterWith({ AIRTEL_REFUND_VERSION: version });
+		const { request, status } = await pay(adapter);
+		const refund = refundOf(request.reference, status);
+		const outcome = await adapter.refund?.(refund);
+		expect(outcome).toMatchObject({ kind: 'accepted', operatorReference: expect.stringMatching(/^CI/) });
+		expect(sentBodies(path)).toEqual([
+			{ transaction: { airtel_money_id: refund.payment.providerReference } }
+		]);
+		const said = outcome?.kind === 'accepted' ? outcome.operatorReference : null;
+		expect(await adapter.readRefund?.(referenceTo(refund, said))).toMatchObject({
+			kind: 'succeeded',
+			providerReference: said
+		});
+		expect(simulator.ledger()).toMatchObject({ debited: 1_000, refunded: 1_000, refunds: 1 });
+	});
+
+	it('finds the airtel_money_id itself if the payment has none stored', async () => {
+		const adapter = adapterWith();
+		const { request } = await pay(adapter);
+		expect((await adapter.refund?.(refundOf(request.reference, null)))?.kind).toBe('accepted');
+	});
+
+	it('with a lost answer needs a person: its result cannot be read', async () => {
+		const adapter = adapterWith();
+		for (const submit of ['drop_after', 'drop_before', 'error_after', 'slow', 'not_json'] as const) {
+			const { request, status } = await pay(adapter, { refund: { submit, slowMs: 1_000 } });
+			const refund = refundOf(request.reference, status);
+			expect((await adapter.refund?.(refund))?.kind, submit).toBe('uncertain');
+			const read = await adapter.readRefund?.(referenceTo(refund, null));
+			expect(read).toMatchObject({ kind: 'unreadable', cause: expect.stringContaining('succeeded') });
+		}
+		expect(adapter.capabilities.resubmitSameReferenceSafe).toBe(false);
+		simulator.outage('error');
+		expect((await adapter.readRefund?.(referenceTo(refundOf(randomUUID(), null), null)))?.kind).toBe(
+			'unavailable'
+		);
+	});
+
+	it('is not sent for a payment that Airtel does not call paid', async () => {
+		const adapter = adapterWith();
+		const failed = await pay(adapter, { outcome: 'DP00800001007' });
+		expect(await adapter.refund?.(refundOf(failed.request.reference, null))).toMatchObject({
+			kind: 'refused',
+			retryable: false
+		});
+		const pending = await pay(adapter, { outcome: 'pending' });
+		expect(await adapter.refund?.(refundOf(pending.request.reference, null))).toMatchObject({
+			kind: 'refused',
+			retryable: true
+		});
+		expect(await adapter.refund?.(refundOf(randomUUID(), null))).toMatchObject({ retryable: false });
+		const paid = await pay(adapter);
+		const wrong = refundOf(paid.request.reference, {
+			...paid.status,
+			providerReference: 'MP1'
+		} as StatusOutcome);
+		expect(await adapter.refund?.(wrong)).toMatchObject({ kind: 'refused', retryable: false });
+		expect(countOf(REFUND)).toBe(0);
+	});
+
+	it('is not sent while Airtel is unavailable, and is made only once', async () => {
+		const adapter = adapterWith();
+		const { request, status } = await pay(adapter);
+		const refund = refundOf(request.reference, status);
+		simulator.outage('error');
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'refused', retryable: true });
+		simulator.outage(null);
+		expect((await adapter.refund?.(refund))?.kind).toBe('accepted');
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'refused', retryable: false });
+		expect(simulator.ledger().refunds).toBe(1);
+	});
+});
+
+describe('a callback', () => {
+	let receiver: Receiver;
+	beforeEach(async () => {
+		receiver = await startReceiver();
+		simulator.portal({ callback_url: `${receiver.url}/callback` });
+	});
+	afterEach(() => receiver.stop());
+
+	/** What comes at the callback address. */
+	async function received(script: Partial<Script>, how: Partial<CallbackScript> = {}): Promise<string> {
+		const request = order();
+		simulator.script({ reference: request.reference }, { callbacks: [], ...script });
+		expect((await adapterWith().submit(request)).kind).toBe('accepted');
+		simulator.advance(30_000);
+		const payment = simulator.books.byReference(request.reference);
+		if (!payment) throw new Error('no payment');
+		expect(await simulator.callBack(payment, how)).toBe(200);
+		return receiver.at('/callback').at(-1)?.raw ?? '';
+	}
+
+	it.each([
+		['success', 'succeeded'],
+		['DP00800001007', 'failed'],
+		['TE', 'failed'],
+		['pending', 'pending'],
+		['TA', 'pending']
+	])('of %s claims %s, about our reference', async (outcome, claimed) => {
+		const hint = await adapterWith().parseCallback(raw(await received({ outcome })));
+		const reference = simulator.books.payments.at(-1)?.reference;
+		expect(hint).toMatchObject({ claimed, authentic: 'verified', reference, operatorReference: reference });
+		const moneyId = outcome === 'success' ? simulator.books.payments.at(-1)?.operatorReference : null;
+		expect(hint.providerReference).toBe(moneyId);
+	});
+
+	const variants = ['transaction-bytes', 'transaction-json', 'body'] as const;
+	it.each(variants)('with a hash over %s is authentic, and pinned to it', async (variant) => {
+		simulator.portal({ callback_authentication: variant } satisfies Partial<AirtelPortal>);
+		for (const otherForm of [false, true]) {
+			const body = await received({ otherForm });
+			const authenticWith = async (pinned: string) =>
+				(await adapterWith({ AIRTEL_CALLBACK_HASH: pinned }).parseCallback(raw(body))).authentic;
+			expect(await authenticWith('any')).toBe('verified');
+			expect(await authenticWith(variant)).toBe('verified');
+			if (!otherForm) continue;
+			for (const other of variants.filter((one) => one !== variant)) {
+				expect(await authenticWith(other), other).toBe('invalid');
+			}
+		}
+	});
+
+	it('with braces in its message is authentic', async () => {
+		const transaction = '{"id": "x", "message": "Paid {UGX 500} \\"now\\"", "status_code": "TS"}';
+		const key = simulator.environment['AIRTEL_CALLBACK_KEY'] ?? '';
+		const hash = createHmac('sha256', key).update(transaction).digest('base64');
+		const body = JSON.stringify({ hash }).replace('}', `,"transaction":${transaction}}`);
+		expect((await adapterWith().parseCallback(raw(body))).authentic).toBe('verified');
+	});
+
+	it('with a wrong hash or none is not authentic; without a key nothing has to be proven', async () => {
+		for (const alter of ['bad_signature', 'no_signature', 'forged_success'] as const) {
+			const body = await received({}, { alter });
+			expect((await adapterWith().parseCallback(raw(body))).authentic, alter).toBe('invalid');
+			const open = await adapterWith({ AIRTEL_CALLBACK_KEY: '' }).parseCallback(raw(body));
+			expect(open).toMatchObject({ authentic: 'absent', claimed: 'succeeded' });
+		}
+	});
+
+	it('is signed with its content: a changed or duplicated field is not authentic', async () => {
+		const body = await received({ outcome: 'DP00800001007' });
+		const changed = body.replace('"TF"', '"TS"');
+		const doubled = `{"transaction":{"id":"x","status_code":"TS"},${body.slice(1)}`;
+		const later = `${body.slice(0, -1)},"transaction":{"id":"x","status_code":"TS"}}`;
+		for (const forged of [changed, doubled, later]) {
+			expect(forged).not.toBe(body);
+			expect((await adapterWith().parseCallback(raw(forged))).authentic).toBe('invalid');
+		}
+	});
+
+	it.each([
+		'',
+		'<oops',
+		'null',
+		'[]',
+		'"x"',
+		'{}',
+		'{"transaction":[]}',
+		'{"transaction":null,"hash":null}',
+		'{"transaction":{"id":{},"status_code":[]},"hash":{}}',
+		'{"transaction":"x","hash":"x"}',
+		'{"hash":"x"}',
+		`{"transaction":${'['.repeat(30_000)}${']'.repeat(30_000)},"hash":"x"}`,
+		`{"hash":"${'x'.repeat(60_000)}","transaction":"${'\\\\'.repeat(1_000)}"}`
+	])('of any other form is unknown and throws nothing: %.60s', async (body) => {
+		expect(await adapterWith().parseCallback(raw(body))).toMatchObject({
+			claimed: 'unknown',
+			authentic: 'invalid',
+			reference: null
+		});
+	});
+});
+
+describe('the settings', () => {
+	const complaints = (settings: Record<string, string>, installation: object = {}) =>
+		configureOperators({ ...simulator.environment, ...settings }, { ...INSTALLATION, ...installation })
+			.problems;
+
+	it.each([
+		'AIRTEL_BASE_URL',
+		'AIRTEL_COUNTRY',
+		'AIRTEL_CURRENCY',
+		'AIRTEL_CLIENT_ID',
+		'AIRTEL_CLIENT_SECRET'
+	])('%s is required', (name) => {
+		expect(complaints({ [name]: '' })).toEqual([`${name}: is required for Airtel Money.`]);
+	});
+
+	it('fit the installation: currency, live mode, and no real money in a sandbox', () => {
+		expect(complaints({})).toEqual([]);
+		expect(complaints({ AIRTEL_CURRENCY: 'ZMW' })).toEqual([
+			expect.stringMatching(/^AIRTEL_CURRENCY: .*UGX/)
+		]);
+		expect(complaints({ AIRTEL_MIN_AMOUNT: '10', AIRTEL_MAX_AMOUNT: '9' })).toEqual([
+			expect.stringMatching(/^AIRTEL_MIN_AMOUNT: /)
+		]);
+		expect(complaints({ AIRTEL_CALLBACK_KEY: '', AIRTEL_CALLBACK_HASH: 'body' })).toEqual([
+			expect.stringMatching(/^AIRTEL_CALLBACK_KEY: /)
+		]);
+		const real = { AIRTEL_BASE_URL: 'https://openapi.airtel.ug' };
+		const test = { AIRTEL_BASE_URL: 'https://openapiuat.airtel.africa/' };
+		const live = { mode: 'live', callbackUrl: 'https://till.example' };
+		expect(complaints(test)).toEqual([]);
+		expect(complaints(real)).toEqual([expect.stringMatching(/^AIRTEL_BASE_URL: .*real money/)]);
+		expect(complaints(real, live)).toEqual([]);
+		expect(complaints(test, live)).toEqual([expect.stringMatching(/^AIRTEL_BASE_URL: .*test system/)]);
+		expect(complaints({}, live)).toEqual([expect.stringMatching(/^AIRTEL_BASE_URL: .*https/)]);
+		expect(complaints(real, { ...live, callbackUrl: 'http://till.example' })).toEqual([
+			expect.stringMatching(/^CALLBACK_URL: .*https/)
+		]);
+	});
+
+	it('define the supported amounts and numbers', () => {
+		const adapter = adapterWith({ AIRTEL_MIN_AMOUNT: '500', AIRTEL_MAX_AMOUNT: '1000' });
+		const about = (changes: object) => adapter.validate(order(changes));
+		expect(about({})).toEqual([]);
+		expect(about({ amountMinor: 499 })).toEqual(['Airtel Money takes UGX 500 or more.']);
+		expect(about({ amountMinor: 1_001 })).toEqual(['Airtel Money takes UGX 1000 at most.']);
+		expect(about({ currency: 'EUR' })).toHaveLength(1);
+		expect(about({ payerPhone: '+254700000001' })).toHaveLength(1);
+		expect(adapter.takesNumber('+256700000001')).toBe(true);
+		expect(adapter.takesNumber('+254700000001')).toBe(false);
+		const zambian = { AIRTEL_COUNTRY: 'ZM', AIRTEL_CURRENCY: 'ZMW' };
+		const kwacha = { amountMinor: 1_050, currency: 'ZMW', payerPhone: '+260971234567' };
+		expect(adapterWith(zambian, 'ZMW').validate(order(kwacha))).toEqual([]);
+		const whole = adapterWith({ ...zambian, AIRTEL_DECIMALS: '0' }, 'ZMW');
+		expect(whole.validate(order(kwacha))).toEqual(['Airtel Money takes whole amounts only.']);
+	});
+
+	it('are verified by a health check that moves no money and names the problem', async () => {
+		expect(await adapterWith().health()).toEqual({ ok: true, reason: null });
+		const wrong = await adapterWith({ AIRTEL_CLIENT_ID: 'wrong' }).health();
+		expect(wrong).toMatchObject({ ok: false, reason: expect.stringContaining('AIRTEL_CLIENT_ID') });
+		const elsewhere = await adapterWith({ AIRTEL_BASE_URL: `${simulator.url}/elsewhere` }).health();
+		expect(elsewhere.reason).toContain('AIRTEL_BASE_URL');
+		const nobody = await adapterWith({ AIRTEL_BASE_URL: 'http://127.0.0.1:9' }).health();
+		expect(nobody.reason).toContain('gives no token: network');
+		expect((await adapterWith({ AIRTEL_MESSAGE_SIGNING: 'on' }).health()).ok).toBe(true);
+		expect(simulator.requests.every(({ path }) => /token$|elsewhere|keys$/.test(path))).toBe(true);
+	});
+});

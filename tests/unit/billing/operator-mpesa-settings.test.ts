@@ -1,0 +1,101 @@
+/** What M-Pesa takes, whether it is there, and its settings. */
+import { describe, expect, it } from 'vitest';
+import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
+import { INSTALLATION, adapter, adapterWith, simulator, useMpesa } from '../../support/billing/mpesa.ts';
+
+useMpesa();
+
+describe('the operator', () => {
+	it('takes Kenyan mobile numbers', () => {
+		for (const phone of ['+254708374149', '+254110000000']) expect(adapter.takesNumber(phone)).toBe(true);
+		for (const phone of ['+256772000001', '+25470837414', '+254208374149', '254708374149']) {
+			expect(adapter.takesNumber(phone)).toBe(false);
+		}
+	});
+
+	it.each<[amountMinor: number, currency: string, payerPhone: string, problem: RegExp | null]>([
+		[100, 'KES', '+254708374149', null],
+		[25_000_000, 'KES', '+254708374149', null],
+		[25_000_100, 'KES', '+254708374149', /at most KES 250,000/],
+		[150, 'KES', '+254708374149', /whole shillings/],
+		[1, 'KES', '+254708374149', /whole shillings/],
+		[0, 'KES', '+254708374149', /whole shillings/],
+		[1_000, 'UGX', '+254708374149', /Kenyan shillings/],
+		[100, 'KES', '+256772000001', /Kenyan mobile numbers/]
+	])('asked to carry %i %s from %s', (amountMinor, currency, payerPhone, problem) => {
+		const problems = adapter.validate({ amountMinor, currency, payerPhone });
+		if (problem === null) expect(problems).toEqual([]);
+		else expect(problems.join()).toMatch(problem);
+	});
+
+	it('checks its health without moving money, and names the problem', async () => {
+		expect(await adapter.health()).toEqual({ ok: true, reason: null });
+		expect(await adapterWith({ MPESA_CONSUMER_SECRET: 'wrong' }).health()).toMatchObject({
+			ok: false,
+			reason: expect.stringMatching(/refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET/)
+		});
+		expect(await adapterWith({ MPESA_BASE_URL: 'http://127.0.0.1:9' }).health()).toMatchObject({
+			ok: false,
+			reason: '127.0.0.1:9 gives no token (network).'
+		});
+		simulator.outage('error');
+		expect((await adapterWith().health()).ok).toBe(false);
+		expect(simulator.requests.every(({ path }) => path.startsWith('/oauth'))).toBe(true);
+	});
+});
+
+describe('the settings', () => {
+	const problemsOf = (
+		changes: Record<string, string>,
+		installation: Parameters<typeof configureOperators>[1] = INSTALLATION
+	) => configureOperators({ ...simulator.environment, ...changes }, installation).problems;
+
+	it('are right as the simulator prints them, and none of them need to be there', () => {
+		expect(problemsOf({})).toEqual([]);
+		expect(configureOperators({}, INSTALLATION)).toEqual({ operators: [], problems: [] });
+		const { operators } = configureOperators(simulator.environment, INSTALLATION);
+		expect(operators.map(({ id, methods }) => ({ id, methods }))).toEqual([
+			{ id: 'daraja', methods: ['mpesa'] }
+		]);
+		const { referenceStart } = operators[0]?.statement ?? {};
+		expect(referenceStart?.('0F8FAD5BD9CB')).toBe('0f8fad5b-d9cb');
+		expect(referenceStart?.('Jane, room 4')).toBeNull();
+	});
+
+	it.each([
+		'MPESA_BASE_URL',
+		'MPESA_CONSUMER_KEY',
+		'MPESA_CONSUMER_SECRET',
+		'MPESA_SHORTCODE',
+		'MPESA_PASSKEY'
+	])('name %s when it is missing', (name) => {
+		expect(problemsOf({ [name]: '' })).toEqual([`${name}: is required for M-Pesa Express (Daraja).`]);
+	});
+
+	it.each<[name: string, changes: Record<string, string>]>([
+		['MPESA_INITIATOR', { MPESA_INITIATOR: '' }],
+		['MPESA_SECURITY_CREDENTIAL', { MPESA_SECURITY_CREDENTIAL: '' }]
+	])('of refunds name %s when only some are set: %j', (name, changes) => {
+		const problems = problemsOf(changes);
+		expect(problems).toHaveLength(1);
+		expect(problems[0]).toMatch(new RegExp(`^${name}: .*\\.$`));
+	});
+
+	it('require Kenyan shillings, and in live mode a public https address without words that M-Pesa forbids', () => {
+		expect(problemsOf({}, { ...INSTALLATION, currency: 'UGX' })).toEqual([
+			'CURRENCY: must be KES with M-Pesa.'
+		]);
+		const live = { mode: 'live', currency: 'KES', callbackUrl: 'https://pay.example' } as const;
+		const base = { MPESA_BASE_URL: 'https://api.safaricom.co.ke' };
+		expect(problemsOf(base, live)).toEqual([]);
+		expect(problemsOf({}, live)).toEqual(['MPESA_BASE_URL: must be https in live mode.']);
+		const sandbox = { MPESA_BASE_URL: 'https://sandbox.safaricom.co.ke/' };
+		expect(problemsOf(sandbox, live)[0]).toMatch(/^MPESA_BASE_URL: is Daraja's sandbox/);
+		expect(problemsOf(base, { ...live, callbackUrl: 'http://pay.example' })[0]).toMatch(/^CALLBACK_URL: /);
+		for (const host of ['mpesa.example', 'query.example', 'cmd.example', 'm-pesa.example']) {
+			expect(problemsOf(base, { ...live, callbackUrl: `https://${host}` })[0]).toMatch(
+				/^CALLBACK_URL: must not contain/
+			);
+		}
+	});
+});

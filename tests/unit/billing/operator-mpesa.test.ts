@@ -1,0 +1,253 @@
+/** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
+import { describe, expect, it } from 'vitest';
+import type { Script } from '../../simulators/script.ts';
+import {
+	adapter,
+	adapterWith,
+	configure,
+	lastSent,
+	pushed,
+	receiver,
+	request,
+	simulator,
+	start,
+	useMpesa
+} from '../../support/billing/mpesa.ts';
+
+useMpesa();
+
+describe('a push', () => {
+	it('contains shortcode, password for the time in Nairobi, whole shillings, number and callback address', async () => {
+		simulator.books.advance(Date.UTC(2027, 0, 31, 22, 5, 6) - simulator.books.now());
+		const asked = request({ reference: '0f8fad5b-d9cb-469f-a165-70867728950e', callbackUrl: receiver.url });
+		const outcome = await adapter.submit(asked);
+		expect(outcome).toMatchObject({
+			kind: 'accepted',
+			operatorReference: expect.stringMatching(/^ws_CO_\d{26}$/)
+		});
+		const sent = lastSent();
+		const time = String(sent['Timestamp']);
+		expect(time).toMatch(/^2027020101050\d$/);
+		expect(sent).toEqual({
+			BusinessShortCode: 174379,
+			Password: Buffer.from(`174379simulated-passkey-of-174379${time}`).toString('base64'),
+			Timestamp: time,
+			TransactionType: 'CustomerPayBillOnline',
+			Amount: '25',
+			PartyA: '254708374149',
+			PartyB: '174379',
+			PhoneNumber: '254708374149',
+			CallBackURL: receiver.url,
+			AccountReference: '0F8FAD5BD9CB',
+			TransactionDesc: 'Wi-Fi 1 hour'
+		});
+	});
+
+	it('to a till buys goods there', async () => {
+		configure({ MPESA_TILL: '5174379' });
+		await adapter.submit(request());
+		expect(lastSent()).toMatchObject({
+			BusinessShortCode: 174379,
+			TransactionType: 'CustomerBuyGoodsOnline',
+			PartyB: '5174379'
+		});
+	});
+
+	it.each([
+		['Wi-Fi 30 minutes', 'Wi-Fi 30 minu'],
+		['Café “Ünï” & Söhne', 'Cafe Uni Sohn'],
+		['Wi-Fi        2 hours', 'Wi-Fi 2 hours'],
+		['Wi-Fi 1 mois & demi', 'Wi-Fi 1 mois'],
+		['   ', 'Payment'],
+		['日本', 'Payment']
+	])('describes %j as %j', async (description, shown) => {
+		expect((await adapter.submit(request({ description }))).kind).toBe('accepted');
+		expect(lastSent()['TransactionDesc']).toBe(shown);
+	});
+
+	it('is sent once, whatever the answer', async () => {
+		for (const submit of ['drop_before', 'drop_after', 'error_after', 'not_json', 'slow'] as const) {
+			simulator.script({ times: 1 }, { submit, guards: false });
+			await adapter.submit(request());
+		}
+		const pushes = simulator.requests.filter(({ path }) => path.includes('stkpush'));
+		expect(pushes).toHaveLength(5);
+	});
+
+	it.each<[what: string, script: Partial<Script>, expected: object, queued: number]>([
+		[
+			'a connection that breaks before',
+			{ submit: 'drop_before' },
+			{ kind: 'uncertain', cause: 'network' },
+			0
+		],
+		['a connection that breaks after', { submit: 'drop_after' }, { kind: 'uncertain', cause: 'network' }, 1],
+		['an answer that is too slow', { submit: 'slow' }, { kind: 'uncertain', cause: 'timeout' }, 1],
+		['an internal error before', { submit: 'error_before' }, { kind: 'uncertain', cause: '5xx' }, 0],
+		['an internal error after', { submit: 'error_after' }, { kind: 'uncertain', cause: '5xx' }, 1],
+		['a page of a gateway', { submit: 'not_json' }, { kind: 'uncertain', cause: 'unparsable' }, 1],
+		[
+			'Spike Arrest',
+			{ submit: 'rate_limited' },
+			{ kind: 'refused', reason: 'provider_busy', retryable: true, retryAfterSeconds: 10 },
+			0
+		],
+		[
+			'Quota Violation',
+			{ submit: 'refuse', submitCode: '500.003.03' },
+			{ kind: 'refused', reason: 'provider_busy', retryable: true, retryAfterSeconds: 60 },
+			0
+		],
+		[
+			'a locked subscriber',
+			{ submit: 'refuse', submitCode: '500.001.1001' },
+			{ kind: 'refused', reason: 'provider_busy', retryable: true, retryAfterSeconds: 60 },
+			0
+		],
+		[
+			'an unknown merchant',
+			{ submit: 'refuse', submitCode: '500.001.1001 Merchant does not exist' },
+			{ kind: 'refused', reason: 'merchant_error', retryable: false },
+			0
+		],
+		[
+			'wrong credentials',
+			{ submit: 'refuse', submitCode: '500.001.1001 Wrong credentials' },
+			{ kind: 'refused', reason: 'merchant_error', retryable: false },
+			0
+		],
+		[
+			'500.001.1001 with another text',
+			{ submit: 'refuse', submitCode: '500.001.1001 The transaction is being processed' },
+			{ kind: 'uncertain', cause: '5xx' },
+			0
+		],
+		[
+			'an invalid number',
+			{ submit: 'refuse', submitCode: '400.002.02 Bad Request - Invalid PhoneNumber' },
+			{ kind: 'refused', reason: 'invalid_payer', retryable: false },
+			0
+		],
+		[
+			'an invalid address',
+			{ submit: 'refuse', submitCode: '400.002.02 Bad Request - Invalid CallBackURL' },
+			{ kind: 'refused', reason: 'merchant_error', retryable: false },
+			0
+		],
+		[
+			'a path that does not exist',
+			{ submit: 'refuse', submitCode: '404.001.01' },
+			{ kind: 'refused', reason: 'merchant_error', retryable: false },
+			0
+		],
+		[
+			'a method that is not allowed',
+			{ submit: 'refuse', submitCode: '405.001' },
+			{ kind: 'refused', reason: 'merchant_error', retryable: false },
+			0
+		],
+		[
+			'an unknown code',
+			{ submit: 'refuse', submitCode: '500.009.99 What is this' },
+			{ kind: 'uncertain', cause: '5xx' },
+			0
+		]
+	])('that meets %s is %j', async (_what, script, expected, queued) => {
+		simulator.script({}, script);
+		expect(await adapter.submit(request())).toMatchObject(expected);
+		expect(simulator.books.payments).toHaveLength(queued);
+	});
+
+	it('without a connection is refused and may go again: nothing was sent', async () => {
+		configure({ MPESA_BASE_URL: 'http://127.0.0.1:9' });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+		configure({ MPESA_CONSUMER_SECRET: 'wrong' });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'merchant_error',
+			retryable: false
+		});
+		configure();
+		simulator.outage('refuse');
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
+		expect(simulator.requests.filter(({ path }) => path.includes('stkpush'))).toHaveLength(0);
+	});
+
+	it('with a token but a refused connection is refused, too', async () => {
+		await adapter.health();
+		await simulator.stop();
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+		await start();
+	});
+
+	it('stores no credential', async () => {
+		const outcomes = [await adapter.submit(request())];
+		configure({ MPESA_CONSUMER_SECRET: 'wrong-secret' });
+		outcomes.push(await adapter.submit(request()));
+		configure({ MPESA_PASSKEY: 'wrong-passkey' });
+		outcomes.push(await adapter.submit(request({ payerPhone: '+254711000000' })));
+		const raw = outcomes.map((outcome) => outcome.raw).join();
+		expect(raw).toContain('ws_CO_');
+		expect(raw).not.toMatch(/secret|passkey|Bearer|Basic|Password/);
+	});
+});
+
+describe('the token', () => {
+	const made = () => simulator.requests.filter(({ path }) => path.startsWith('/oauth')).length;
+
+	it('is requested once by twenty payments at the same time', async () => {
+		const all = Array.from({ length: 20 }, (_, index) =>
+			adapter.submit(request({ payerPhone: `+2547110000${String(index).padStart(2, '0')}` }))
+		);
+		for (const outcome of await Promise.all(all)) expect(outcome.kind).toBe('accepted');
+		expect(made()).toBe(1);
+	});
+
+	it('is kept until shortly before its end, which is a text or a number', async () => {
+		for (const written of ['text', 'number']) {
+			await simulator.stop();
+			await start({ 'expires-in': written });
+			configure();
+			const { reference } = await pushed();
+			simulator.advance(3_500_000);
+			await adapter.readStatus(reference);
+			expect(made()).toBe(1);
+			simulator.advance(60_000);
+			await adapter.readStatus(reference);
+			expect(made()).toBe(2);
+		}
+	});
+
+	it('that ended early, or that another process replaced, is renewed in the middle of a flow', async () => {
+		const { reference } = await pushed({ outcome: 'pending', guards: false });
+		simulator.expireTokens();
+		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'pending' });
+		simulator.expireTokens();
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'accepted' });
+		// Another process takes a token: ours is dead.
+		await adapterWith().health();
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'accepted' });
+		expect(simulator.books.payments).toHaveLength(3);
+		expect(made()).toBe(5);
+	});
+
+	it('that is refused twice delays a push and a read: another process may have requested a newer one', async () => {
+		const { reference } = await pushed();
+		simulator.script({}, { submit: 'refuse', submitCode: '404.001.03', guards: false });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+		configure({ MPESA_CONSUMER_KEY: 'wrong' });
+		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'unavailable' });
+	});
+});

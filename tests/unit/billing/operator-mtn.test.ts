@@ -1,0 +1,686 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configureOperators } from '#lib/server/billing/operators/configure.ts';
+import type { Installation } from '#lib/server/billing/operators/definition.ts';
+import { createOperatorHttp, type OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { OperatorAdapter, PaymentRequest } from '#lib/server/billing/operators/operator.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { mtn } from '../../simulators/mtn.ts';
+import type { Script } from '../../simulators/script.ts';
+
+/** The adapter of MTN MoMo against the simulated operator: what is sent, and what each answer becomes. */
+const SANDBOX: Installation = { mode: 'sandbox', currency: 'UGX', callbackUrl: 'http://127.0.0.1:9' };
+const TIMEOUT_MS = 300;
+
+let simulator: Simulator;
+let http: OperatorHttp;
+let adapter: OperatorAdapter;
+beforeEach(async () => {
+	simulator = await startSimulator(mtn());
+	http = createOperatorHttp({ timeoutMs: TIMEOUT_MS });
+	adapter = make();
+});
+afterEach(async () => {
+	await http.stop();
+	await simulator.stop();
+});
+
+const problemsOf = (env: Record<string, string>, installation: Partial<Installation> = {}) =>
+	configureOperators({ ...simulator.environment, ...env }, { ...SANDBOX, ...installation }).problems;
+
+function make(env: Record<string, string> = {}, installation: Partial<Installation> = {}): OperatorAdapter {
+	const settled = { ...SANDBOX, ...installation };
+	const { operators, problems } = configureOperators({ ...simulator.environment, ...env }, settled);
+	expect(problems).toEqual([]);
+	const [operator] = operators;
+	if (!operator) throw new Error('not configured');
+	const clock = { now: () => simulator.books.now() };
+	return operator.create({ ...settled, clock, log: pino({ level: 'silent' }), http });
+}
+
+const request = (changes: Partial<PaymentRequest> = {}): PaymentRequest => ({
+	reference: randomUUID(),
+	amountMinor: 1_500,
+	currency: 'UGX',
+	payerPhone: '+256772123456',
+	paymentMethod: 'mtn_momo',
+	description: 'Wi-Fi 1 hour',
+	callbackUrl: 'http://127.0.0.1:9/callbacks/mtn/a/b',
+	expiresAt: simulator.books.now() + 600_000,
+	...changes
+});
+
+const read = (reference: string) =>
+	adapter.readStatus({
+		reference,
+		operatorReference: null,
+		submittedAt: simulator.books.now(),
+		amountMinor: 1_500,
+		currency: 'UGX',
+		claim: null
+	});
+
+/** One payment under a script. */
+async function pay(script: Partial<Script> = {}, changes: Partial<PaymentRequest> = {}) {
+	simulator.script({ times: 1 }, script);
+	const asked = request(changes);
+	return { outcome: await adapter.submit(asked), reference: asked.reference };
+}
+
+const sent = (path: string) => simulator.requests.filter((one) => one.path === path);
+const PAY = '/collection/v1_0/requesttopay';
+
+describe('the request', () => {
+	it('is the request to pay of the operator’s pages', async () => {
+		const asked = request();
+		expect(await adapter.submit(asked)).toEqual({
+			kind: 'accepted',
+			operatorReference: null,
+			raw: 'HTTP 202'
+		});
+		const [post, ...more] = sent(PAY);
+		expect(more).toEqual([]);
+		expect(post?.headers).toMatchObject({
+			authorization: expect.stringMatching(/^Bearer \S+$/),
+			'content-type': 'application/json',
+			'ocp-apim-subscription-key': 'fake-collection-key',
+			'x-reference-id': asked.reference,
+			'x-target-environment': 'sandbox',
+			'x-callback-url': asked.callbackUrl
+		});
+		expect(JSON.parse(post?.body ?? '')).toEqual({
+			amount: '1500',
+			currency: 'EUR',
+			externalId: asked.reference,
+			payer: { partyIdType: 'MSISDN', partyId: '256772123456' },
+			payerMessage: 'Wi-Fi 1 hour',
+			payeeNote: asked.reference
+		});
+		const [token] = sent('/collection/token/');
+		expect([token?.method, token?.body]).toEqual(['POST', '']);
+	});
+
+	it.each([
+		[1, 'UGX', '1'],
+		[1_000_000, 'UGX', '1000000'],
+		[1_050, 'KES', '10.5'],
+		[1_234, 'KES', '12.34'],
+		[100, 'KES', '1'],
+		[7, 'ZMW', '0.07']
+	])('%i minor units of %s are "%s"', async (amountMinor, currency, amount) => {
+		adapter = make({}, { currency });
+		expect((await adapter.submit(request({ amountMinor, currency }))).kind).toBe('accepted');
+		expect(JSON.parse(sent(PAY)[0]?.body ?? '').amount).toBe(amount);
+	});
+
+	it.each([
+		["Owner's Café: 2 hours & more", 'Owner s Cafe 2 hours more'],
+		['x'.repeat(200), 'x'.repeat(160)],
+		['مرحبا', 'Payment'],
+		['', 'Payment']
+	])('a description %j is written as %j', async (description, written) => {
+		expect((await adapter.submit(request({ description }))).kind).toBe('accepted');
+		expect(JSON.parse(sent(PAY)[0]?.body ?? '').payerMessage).toBe(written);
+	});
+
+	it('has no callback address where MTN would not call it', async () => {
+		adapter = make({ MTN_CALLBACKS: 'off' });
+		await adapter.submit(request());
+		adapter = make();
+		await adapter.submit(request({ callbackUrl: 'https://till.example/callbacks/mtn/a/b' }));
+		expect(sent(PAY).map(({ headers }) => headers['x-callback-url'])).toEqual([undefined, undefined]);
+	});
+
+	it('is not sent if the operator does not support it', async () => {
+		const wrong = [request({ currency: 'KES' }), request({ amountMinor: 0 }), request({ payerPhone: '256' })];
+		for (const one of wrong) {
+			expect(adapter.validate(one)).toHaveLength(1);
+			expect(await adapter.submit(one)).toMatchObject({ kind: 'refused', retryable: false });
+		}
+		expect(simulator.requests).toEqual([]);
+		expect(adapter.validate(request())).toEqual([]);
+	});
+});
+
+describe('the answer to a request to pay', () => {
+	it.each([
+		['REQUEST_REJECTED', 'merchant_error'],
+		['FORBIDDEN_IP', 'merchant_error'],
+		['NOT_ALLOWED', 'merchant_error'],
+		['NOT_ALLOWED_TARGET_ENVIRONMENT', 'merchant_error'],
+		['INVALID_CALLBACK_URL_HOST', 'merchant_error'],
+		['INVALID_CURRENCY', 'merchant_error']
+	])('%s is a refusal: nothing was queued', async (submitCode, reason) => {
+		const { outcome } = await pay({ submit: 'refuse', submitCode });
+		expect(outcome).toMatchObject({
+			kind: 'refused',
+			reason,
+			retryable: false,
+			message: expect.stringContaining(submitCode),
+			raw: expect.stringContaining(submitCode)
+		});
+		expect(sent(PAY)).toHaveLength(1);
+	});
+
+	it.each([
+		['drop_before', 'network'],
+		['drop_after', 'network'],
+		['slow', 'timeout'],
+		['error_before', '5xx'],
+		['error_after', '5xx'],
+		['not_json', 'unparsable']
+	] as const)('%s is uncertain (%s), and it is not sent again', async (submit, cause) => {
+		const { outcome } = await pay({ submit });
+		expect(outcome).toMatchObject({ kind: 'uncertain', cause });
+		expect(sent(PAY)).toHaveLength(1);
+	});
+
+	it('SERVICE_UNAVAILABLE and codes that are not known are uncertain', async () => {
+		const unavailable = await pay({ submit: 'refuse', submitCode: 'SERVICE_UNAVAILABLE' });
+		expect(unavailable.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
+		const unknown = await pay({ submit: 'refuse', submitCode: 'SOMETHING_NEW' });
+		expect(unknown.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
+	});
+
+	it('to a reference that MTN has is uncertain, and the status read finds the payment', async () => {
+		const asked = request();
+		await adapter.submit(asked);
+		expect(await adapter.submit(asked)).toMatchObject({ kind: 'uncertain', cause: 'duplicate' });
+		expect((await read(asked.reference)).kind).toBe('pending');
+		expect(simulator.books.payments).toHaveLength(1);
+	});
+
+	it('too many requests: the same one is retryable', async () => {
+		const { outcome } = await pay({ submit: 'rate_limited' });
+		expect(outcome).toMatchObject({ kind: 'refused', reason: 'provider_busy', retryable: true });
+	});
+
+	it('is missing because the connection was refused: nothing was queued, and a retry is allowed', async () => {
+		await simulator.stop();
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
+		simulator = await startSimulator(mtn());
+	});
+
+	it('wrong credentials are refused, once more or not', async () => {
+		adapter = make({ MTN_API_KEY: 'wrong' });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'merchant_error',
+			retryable: false
+		});
+		adapter = make({ MTN_SUBSCRIPTION_KEY: 'wrong' });
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
+		expect(sent(PAY)).toEqual([]);
+	});
+
+	it('no token: nothing was sent, and a retry is allowed', async () => {
+		simulator.outage('error');
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+		simulator.outage('refuse');
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
+		expect(sent(PAY)).toEqual([]);
+	});
+});
+
+describe('a status read', () => {
+	it('is pending, and then returns the charged amount in our currency', async () => {
+		const { reference } = await pay();
+		expect((await read(reference)).kind).toBe('pending');
+		simulator.advance(1_000);
+		expect(await read(reference)).toEqual({
+			kind: 'succeeded',
+			providerReference: '1700000001',
+			amountMinor: 1_500,
+			currency: 'UGX',
+			at: null,
+			raw: expect.stringContaining('"SUCCESSFUL"')
+		});
+	});
+
+	it('reads numbers as texts and reasons as objects just as well', async () => {
+		const good = await pay({ otherForm: true });
+		const bad = await pay({ otherForm: true, outcome: 'NOT_ENOUGH_FUNDS' });
+		simulator.advance(1_000);
+		expect(await read(good.reference)).toMatchObject({
+			kind: 'succeeded',
+			providerReference: '1700000001',
+			amountMinor: 1_500
+		});
+		expect(await read(bad.reference)).toMatchObject({ kind: 'failed', reason: 'insufficient_funds' });
+	});
+
+	it('returns a different amount unchanged', async () => {
+		const { reference } = await pay({ amountFactor: 2 });
+		simulator.advance(1_000);
+		expect(await read(reference)).toMatchObject({ kind: 'succeeded', amountMinor: 3_000, currency: 'UGX' });
+	});
+
+	it('with an amount that cannot be read is for a person', async () => {
+		const { reference } = await pay({ amountFactor: 1.0001 });
+		simulator.advance(1_000);
+		expect(await read(reference)).toMatchObject({ kind: 'contradiction' });
+	});
+
+	it.each([
+		['APPROVAL_REJECTED', 'payer_declined'],
+		['REJECTED', 'payer_declined'],
+		['PAYMENT_NOT_APPROVED', 'payer_declined'],
+		['TRANSACTION_CANCELED', 'payer_declined'],
+		['EXPIRED', 'payer_timeout'],
+		['COULD_NOT_PERFORM_TRANSACTION', 'payer_timeout'],
+		['NOT_ENOUGH_FUNDS', 'insufficient_funds'],
+		['PAYER_LIMIT_REACHED', 'payer_limit'],
+		['PAYER_NOT_FOUND', 'invalid_payer'],
+		['SENDER_ACCOUNT_NOT_ACTIVE', 'payer_blocked'],
+		['PAYEE_NOT_ALLOWED_TO_RECEIVE', 'merchant_error'],
+		['PAYEE_NOT_FOUND', 'merchant_error'],
+		['NOT_ALLOWED', 'merchant_error'],
+		['INTERNAL_PROCESSING_ERROR', 'provider_error'],
+		['SERVICE_UNAVAILABLE', 'provider_error'],
+		['NOT_ALLOWED_TARGET_ENVIRONMENT', 'merchant_error'],
+		['INVALID_CALLBACK_URL_HOST', 'merchant_error'],
+		['INVALID_CURRENCY', 'merchant_error'],
+		['TRANSFER_TYPE_UNKNOWN', 'merchant_error'],
+		['toString', 'unknown_reason'],
+		['A_NEW_ONE', 'unknown_reason']
+	])('FAILED with %s is %s', async (outcome, reason) => {
+		const { reference } = await pay({ outcome, afterMs: 0 });
+		const status = await read(reference);
+		expect(status).toMatchObject({ kind: 'failed', reason, message: expect.stringContaining(outcome) });
+	});
+
+	it.each(['ONGOING', 'PENDING', 'DELAYED', 'PAYER_DELAYED'])('%s is not final', async (outcome) => {
+		const { reference } = await pay({ outcome, afterMs: 0 });
+		expect((await read(reference)).kind).toBe('pending');
+	});
+
+	it('of a reference that MTN does not have is not found', async () => {
+		expect((await read(randomUUID())).kind).toBe('not_found');
+		const { reference } = await pay({ notFoundReads: 2 });
+		expect([
+			(await read(reference)).kind,
+			(await read(reference)).kind,
+			(await read(reference)).kind
+		]).toEqual(['not_found', 'not_found', 'pending']);
+	});
+
+	it('that fails decides nothing about the payment', async () => {
+		const { reference } = await pay({ failedReads: 1 });
+		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'HTTP 500' });
+		simulator.outage('error');
+		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'HTTP 503' });
+		simulator.outage('refuse');
+		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'network' });
+		simulator.outage(null);
+		// Paths that are not MTN's: a gateway's 404 is no word on the payment.
+		adapter = make({ MTN_BASE_URL: `${simulator.url}/api` });
+		expect((await read(reference)).kind).toBe('unavailable');
+		adapter = make({ MTN_API_KEY: 'wrong' });
+		expect(await read(reference)).toMatchObject({
+			kind: 'unavailable',
+			cause: expect.stringContaining('credentials refused')
+		});
+	});
+});
+
+describe('answers that no operator’s page shows', () => {
+	const answering = (status: number, text: string, headers: Record<string, string> = {}) => {
+		http = {
+			open: async () => {},
+			send: async ({ url }) =>
+				url.endsWith('/token/')
+					? { kind: 'answer', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
+					: { kind: 'answer', status, headers, text },
+			stop: async () => {}
+		};
+		adapter = make();
+	};
+
+	it.each([
+		[200, '{"status":"REVERSED"}'],
+		[200, '{"status":null,"reason":"EXPIRED"}'],
+		[200, '[]'],
+		[200, '<html>'],
+		[200, ''],
+		[204, ''],
+		[302, ''],
+		[400, '{"code":"RESOURCE_NOT_FOUND"}'],
+		[404, ''],
+		[404, '{"statusCode":404,"message":"Resource not found"}'],
+		[502, '{"status":"FAILED"}']
+	])('a read with %i %j decides nothing', async (status, text) => {
+		answering(status, text);
+		expect((await read(randomUUID())).kind).toBe('unavailable');
+	});
+
+	it('a read waits as long as the operator requests', async () => {
+		answering(429, '{"statusCode":429}', { 'retry-after': '7' });
+		expect(await read(randomUUID())).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 7 });
+	});
+
+	it.each([
+		['another currency', '{"status":"SUCCESSFUL","amount":"1500","currency":"KES"}', 150_000, 'KES'],
+		['no amount', '{"status":"SUCCESSFUL"}', null, null],
+		['decimals', '{"status":"SUCCESSFUL","amount":"1500.00","currency":"EUR"}', 1_500, 'UGX']
+	])('success with %s is returned unchanged', async (_what, text, amountMinor, currency) => {
+		answering(200, text);
+		expect(await read(randomUUID())).toMatchObject({ kind: 'succeeded', amountMinor, currency });
+	});
+
+	it.each(['"-5"', '"1e3"', '"abc"', '0', '"0.5"'])(
+		'success with the amount %s is for a person',
+		async (amount) => {
+			answering(200, `{"status":"SUCCESSFUL","amount":${amount},"currency":"EUR"}`);
+			expect((await read(randomUUID())).kind).toBe('contradiction');
+		}
+	);
+
+	it.each([
+		[200, '', 'unparsable'],
+		[301, '', 'unparsable'],
+		[404, '{"statusCode":404}', 'unparsable'],
+		[500, '<html>', '5xx'],
+		[504, '', '5xx']
+	])('a request to pay with %i %j is uncertain', async (status, text, cause) => {
+		answering(status, text);
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'uncertain', cause });
+	});
+
+	it.each([
+		[400, '', 'merchant_error'],
+		[400, '{"code":"PAYER_NOT_FOUND"}', 'invalid_payer'],
+		[401, '', 'merchant_error'],
+		[403, '<html>', 'merchant_error']
+	])('a request to pay with %i %j is refused', async (status, text, reason) => {
+		answering(status, text);
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason, retryable: false });
+	});
+});
+
+describe('tokens', () => {
+	const tokens = () => sent('/collection/token/').length;
+
+	it('are requested once, however many payments need one at the same time', async () => {
+		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(request())));
+		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(20).fill('accepted'));
+		expect(tokens()).toBe(1);
+	});
+
+	it('are renewed a minute before they end', async () => {
+		const { reference } = await pay();
+		simulator.advance(3_530_000);
+		await read(reference);
+		expect(tokens()).toBe(1);
+		simulator.advance(15_000);
+		await read(reference);
+		expect(tokens()).toBe(2);
+	});
+
+	it('that MTN rejects are replaced, and the request is sent once more', async () => {
+		const { reference } = await pay();
+		simulator.expireTokens();
+		expect((await read(reference)).kind).toBe('pending');
+		simulator.expireTokens();
+		const asked = request();
+		expect((await adapter.submit(asked)).kind).toBe('accepted');
+		expect(tokens()).toBe(3);
+		expect(sent(PAY).filter(({ headers }) => headers['x-reference-id'] === asked.reference)).toHaveLength(2);
+		expect(simulator.books.byReference(asked.reference)).toBeDefined();
+	});
+
+	it('and keys are never stored', async () => {
+		const outcomes = [
+			(await pay()).outcome,
+			(await pay({ submit: 'refuse', submitCode: 'NOT_ALLOWED' })).outcome,
+			await make({ MTN_API_KEY: 'wrong-secret' }).submit(request())
+		];
+		const kept = JSON.stringify(outcomes);
+		expect(kept).not.toMatch(/Bearer|Basic|fake-|wrong-secret|eyJ/);
+	});
+});
+
+describe('refunds', () => {
+	const refundOf = (reference: string, amountMinor = 1_500) => ({
+		reference: randomUUID(),
+		payment: { reference, operatorReference: null, providerReference: null },
+		amountMinor,
+		currency: 'UGX',
+		payerPhone: '+256772123456',
+		callbackUrl: 'https://till.example/callbacks/mtn/refund/token'
+	});
+	const readBack = (refund: ReturnType<typeof refundOf>) =>
+		adapter.readRefund?.({ ...refund, operatorReference: null, submittedAt: null, claim: null });
+	const paid = async (script: Partial<Script> = {}) => {
+		const { reference } = await pay(script);
+		simulator.advance(1_000);
+		return reference;
+	};
+
+	it.each(['v1_0', 'v2_0'])('by %s have their own reference, and their status is read', async (version) => {
+		adapter = make({ MTN_REFUND_VERSION: version });
+		const refund = refundOf(await paid());
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'accepted' });
+		const [post] = sent(`/disbursement/${version}/refund`);
+		expect(post?.headers).toMatchObject({
+			'x-reference-id': refund.reference,
+			'ocp-apim-subscription-key': 'fake-disbursement-key'
+		});
+		expect(JSON.parse(post?.body ?? '')).toMatchObject({
+			amount: '1500',
+			currency: 'EUR',
+			externalId: refund.reference,
+			referenceIdToRefund: refund.payment.reference
+		});
+		expect((await readBack(refund))?.kind).toBe('pending');
+		simulator.advance(1_000);
+		expect(await readBack(refund)).toMatchObject({
+			kind: 'succeeded',
+			amountMinor: 1_500,
+			currency: 'UGX'
+		});
+		expect(simulator.ledger()).toMatchObject({ debited: 1_500, refunded: 1_500 });
+	});
+
+	it.each([
+		[{ submit: 'drop_after' }, 'uncertain'],
+		[{ submit: 'slow' }, 'uncertain'],
+		[{ submit: 'error_before' }, 'uncertain'],
+		[{ submit: 'refuse', submitCode: 'FORBIDDEN_IP' }, 'refused'],
+		[{ submit: 'rate_limited' }, 'refused']
+	] as const)('with %j are %s', async (refundScript, kind) => {
+		const refund = refundOf(await paid({ refund: refundScript }));
+		expect((await adapter.refund?.(refund))?.kind).toBe(kind);
+		const known = simulator.books.refunds.length === 1;
+		expect((await readBack(refund))?.kind).toBe(known ? 'pending' : 'not_found');
+	});
+
+	it('sent twice with one reference go out once', async () => {
+		const refund = refundOf(await paid());
+		await adapter.refund?.(refund);
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'uncertain', cause: 'duplicate' });
+		expect(simulator.books.refunds).toHaveLength(1);
+	});
+
+	it('that MTN does not make have failed', async () => {
+		const refund = refundOf(await paid(), 1_501);
+		await adapter.refund?.(refund);
+		simulator.advance(1_000);
+		expect(await readBack(refund)).toMatchObject({ kind: 'failed', reason: 'payer_timeout' });
+	});
+
+	it('are possible only with the key of Disbursements', async () => {
+		expect(adapter.refund).toBeDefined();
+		const without = make({ MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '' });
+		expect(without.refund).toBeUndefined();
+		expect(without.readRefund).toBeUndefined();
+	});
+
+	it('may have an API user of their own', async () => {
+		adapter = make({ MTN_DISBURSEMENT_API_USER: randomUUID(), MTN_DISBURSEMENT_API_KEY: 'x' });
+		const refund = refundOf(await paid());
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
+	});
+});
+
+describe('callbacks', () => {
+	const parse = (body: string) =>
+		adapter.parseCallback({ method: 'POST', path: '/', authority: 'x', headers: {}, body });
+
+	it('are read in their real shape', async () => {
+		const { reference } = await pay();
+		simulator.advance(1_000);
+		const payment = simulator.books.byReference(reference);
+		const how = { when: 'at_outcome', afterMs: 0, times: 1 } as const;
+		const callback = payment && (await mtn().callback(payment, 'success', how, simulator.books));
+		expect(await parse(callback?.body ?? '')).toEqual({
+			claimed: 'succeeded',
+			authentic: 'absent',
+			reference,
+			operatorReference: null,
+			providerReference: '1700000001',
+			amountMinor: 1_500,
+			currency: 'UGX'
+		});
+	});
+
+	it.each([
+		['{"status":"FAILED","reason":"EXPIRED"}', 'failed'],
+		['{"status":"FAILED","reason":{"code":"PAYER_DELAYED"}}', 'pending'],
+		['{"status":"PENDING"}', 'pending'],
+		['{"status":"SUCCESSFUL","amount":"x","currency":7,"externalId":{}}', 'succeeded'],
+		['{"status":7}', 'unknown'],
+		['{}', 'unknown'],
+		['null', 'unknown'],
+		['[1]', 'unknown'],
+		['<oops', 'unknown'],
+		['', 'unknown']
+	])('%s claims %s, and nothing throws', async (body, claimed) => {
+		expect(await parse(body)).toMatchObject({ claimed, authentic: 'absent' });
+	});
+});
+
+describe('its health', () => {
+	it('is good when token and account are, and moves no money', async () => {
+		expect(await adapter.health()).toEqual({ ok: true, reason: null });
+		expect(simulator.requests.map(({ path }) => path)).toEqual([
+			'/collection/token/',
+			'/disbursement/token/',
+			'/collection/v1_0/account/balance'
+		]);
+	});
+
+	it('names the problem', async () => {
+		const reasonWith = async (env: Record<string, string>) => (await make(env).health()).reason;
+		expect(await reasonWith({ MTN_API_KEY: 'x' })).toMatch(
+			/refuses MTN_API_USER, MTN_API_KEY and .*HTTP 401/
+		);
+		expect(await reasonWith({ MTN_DISBURSEMENT_SUBSCRIPTION_KEY: 'x' })).toMatch(/MTN_DISBURSEMENT_/);
+		expect(await reasonWith({ MTN_BASE_URL: 'http://127.0.0.1:1' })).toMatch(/gives no token: network/);
+		await simulator.stop();
+		simulator = await startSimulator(mtn({ market: 'mtnuganda' }));
+		const wrongMarket = { MTN_TARGET_ENVIRONMENT: 'mtnelsewhere' };
+		expect(await reasonWith(wrongMarket)).toMatch(/^MTN_TARGET_ENVIRONMENT: .*mtnelsewhere/);
+	});
+
+	it('sees an account of another currency', async () => {
+		await simulator.stop();
+		simulator = await startSimulator(mtn({ market: 'mtnliberia' }));
+		const other = make({ MTN_CURRENCY: 'USD' }, { currency: 'USD' });
+		expect((await other.health()).reason).toMatch(/^MTN_CURRENCY: .*LRD, not USD/);
+	});
+});
+
+describe('its settings', () => {
+	it('are those that the simulator prints', () => {
+		expect(problemsOf({})).toEqual([]);
+		const { operators } = configureOperators(simulator.environment, SANDBOX);
+		expect(operators).toMatchObject([{ id: 'mtn', name: 'MTN MoMo', methods: ['mtn_momo'] }]);
+		expect(configureOperators({}, SANDBOX)).toEqual({ operators: [], problems: [] });
+	});
+
+	it.each(['MTN_BASE_URL', 'MTN_TARGET_ENVIRONMENT', 'MTN_API_USER', 'MTN_API_KEY', 'MTN_SUBSCRIPTION_KEY'])(
+		'%s is required',
+		(name) => {
+			expect(problemsOf({ [name]: '' })).toEqual([`${name}: is required for MTN MoMo.`]);
+		}
+	);
+
+	it('go together', () => {
+		const uganda = { MTN_TARGET_ENVIRONMENT: 'mtnuganda' };
+		expect(problemsOf({ MTN_CURRENCY: 'UGX' })).toEqual([expect.stringMatching(/^MTN_CURRENCY: .*EUR/)]);
+		expect(problemsOf({ ...uganda, MTN_CURRENCY: 'EUR' })).toEqual([
+			expect.stringMatching(/^MTN_CURRENCY: /)
+		]);
+		expect(problemsOf(uganda)).toEqual([]);
+		expect(problemsOf(uganda, { currency: 'KES' })).toEqual([
+			expect.stringMatching(/^MTN_TARGET_ENVIRONMENT: mtnuganda takes UGX/)
+		]);
+		expect(problemsOf({ MTN_TARGET_ENVIRONMENT: 'mtnnewland' }, { currency: 'KES' })).toEqual([]);
+		expect(problemsOf({ MTN_DISBURSEMENT_API_KEY: 'x' })).toEqual([
+			expect.stringMatching(/^MTN_DISBURSEMENT_API_USER and MTN_DISBURSEMENT_API_KEY: /)
+		]);
+		expect(
+			problemsOf({
+				MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '',
+				MTN_DISBURSEMENT_API_USER: randomUUID(),
+				MTN_DISBURSEMENT_API_KEY: 'x'
+			})
+		).toEqual([expect.stringMatching(/^MTN_DISBURSEMENT_SUBSCRIPTION_KEY: /)]);
+	});
+
+	it('compare the callback address with the registered host', () => {
+		const callbackUrl = 'http://till.example:8080';
+		expect(problemsOf({ MTN_CALLBACK_HOST: 'Till.example' }, { callbackUrl })).toEqual([]);
+		expect(problemsOf({ MTN_CALLBACK_HOST: 'shop.example' }, { callbackUrl })).toEqual([
+			expect.stringMatching(/^MTN_CALLBACK_HOST: .*till\.example, not shop\.example/)
+		]);
+		const off = { MTN_CALLBACK_HOST: 'shop.example', MTN_CALLBACKS: 'off' };
+		expect(problemsOf(off, { callbackUrl })).toEqual([]);
+	});
+
+	it('keep real and test money apart', () => {
+		const real = { MTN_TARGET_ENVIRONMENT: 'mtnuganda', MTN_BASE_URL: 'https://proxy.momoapi.mtn.com' };
+		expect(problemsOf(real)).toEqual([expect.stringMatching(/^MTN_BASE_URL: .*real money/)]);
+		const live = { mode: 'live', callbackUrl: 'https://till.example' } as const;
+		expect(problemsOf(real, live)).toEqual([]);
+		expect(problemsOf({ MTN_BASE_URL: 'https://sandbox.momodeveloper.mtn.com' }, live)).toEqual([
+			expect.stringMatching(/^MTN_TARGET_ENVIRONMENT: /)
+		]);
+		expect(problemsOf({ ...real, MTN_BASE_URL: 'http://mtn.example' }, live)).toEqual([
+			expect.stringMatching(/^MTN_BASE_URL: .*https/)
+		]);
+		for (const callbackUrl of ['http://till.example', 'https://192.0.2.1', 'https://[2001:db8::1]']) {
+			expect(problemsOf(real, { ...live, callbackUrl }), callbackUrl).toEqual([
+				expect.stringMatching(/^MTN_CALLBACKS: .*CALLBACK_URL/)
+			]);
+			expect(problemsOf({ ...real, MTN_CALLBACKS: 'off' }, { ...live, callbackUrl })).toEqual([]);
+		}
+	});
+
+	it('define the supported numbers', () => {
+		expect(adapter.takesNumber('+46733123451')).toBe(true);
+		expect(adapter.takesNumber('+254712345678')).toBe(true);
+		const uganda = make({ MTN_TARGET_ENVIRONMENT: 'mtnuganda' });
+		expect(uganda.takesNumber('+256772123456')).toBe(true);
+		expect(uganda.takesNumber('+254712345678')).toBe(false);
+		expect(uganda.takesNumber('+46733123451')).toBe(false);
+		const kenya = make({ MTN_COUNTRY: 'KE' });
+		expect(kenya.takesNumber('+256772123456')).toBe(false);
+		expect(kenya.takesNumber('+46733123451')).toBe(true);
+	});
+});
+
+it('speaks with a market in its currency', async () => {
+	await simulator.stop();
+	simulator = await startSimulator(mtn({ market: 'mtnuganda' }));
+	adapter = make();
+	const { reference } = await pay();
+	simulator.advance(1_000);
+	expect(await read(reference)).toMatchObject({ kind: 'succeeded', amountMinor: 1_500, currency: 'UGX' });
+	expect(JSON.parse(sent(PAY)[0]?.body ?? '')).toMatchObject({ amount: '1500', currency: 'UGX' });
+});

@@ -1,0 +1,30 @@
+/** The mails about webhooks that do not work. */
+import { expect, it } from 'vitest';
+import { noticeMail } from '../../../src/lib/server/developer/webhooks/notices.ts';
+
+const notice = {
+	endpointId: 7,
+	url: 'https://app.example.com/hooks/a-secret-of-the-receiver',
+	failingSince: Date.parse('2026-11-21T09:00:00.000Z')
+};
+const to = { email: 'dev@shop.invalid', origin: 'https://airtill.example' };
+
+it('on the third day the account learns what fails, since when, and where to look', () => {
+	const mail = noticeMail({ ...notice, kind: 'failing', reason: null }, to);
+	expect(mail).toMatchObject({
+		to: 'dev@shop.invalid',
+		subject: 'Webhook to app.example.com has failed for three days'
+	});
+	expect(mail.text).toContain('No attempt has succeeded since 2026-11-21T09:00:00.000Z.');
+	expect(mail.text).toContain('https://airtill.example/developer');
+	expect(mail.text).not.toContain('a-secret-of-the-receiver');
+});
+
+it('when it is disabled the account learns why, and what becomes of its events', () => {
+	const failing = noticeMail({ ...notice, kind: 'disabled', reason: 'failing' }, to);
+	expect(failing.subject).toBe('Webhook to app.example.com is disabled');
+	expect(failing.text).toContain('kept for 30 days');
+	const gone = noticeMail({ ...notice, kind: 'disabled', reason: 'gone' }, { ...to, origin: null });
+	expect(gone.text).toContain('410 Gone');
+	expect(gone.text).toContain('the developer area');
+});

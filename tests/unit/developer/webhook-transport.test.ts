@@ -1,0 +1,184 @@
+/** The way out: what is checked at connect, and how much of a receiver is borne with. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isPublicAddress } from '../../../src/lib/server/platform/public-addresses.ts';
+import type { Address } from '../../../src/lib/server/platform/ssrf-lookup.ts';
+import {
+	createTransport,
+	type Outcome
+} from '../../../src/lib/server/developer/webhooks/transport/transport.ts';
+import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
+
+let receiver: Receiver;
+beforeAll(async () => {
+	receiver = await startReceiver();
+});
+afterAll(() => receiver?.stop());
+
+const port = () => Number(new URL(receiver.url).port);
+const four = (address: string): Address => ({ address, family: 4 });
+const six = (address: string): Address => ({ address, family: 6 });
+const outgoing = (url: string) => ({ url, headers: { 'content-type': 'application/json' }, body: '{"x":1}' });
+const never = () => new AbortController().signal;
+
+describe('a name', () => {
+	let asked: number;
+	let path: string;
+	beforeEach(() => {
+		asked = 0;
+		path = `/guard-${Math.random()}`;
+	});
+
+	/** Sends to a name whose answers are these, one after the other; insecure, so that the receiver could be reached. */
+	function transportFor(answers: Address[][], isAllowed: (address: string) => boolean) {
+		return createTransport({
+			allowInsecure: true,
+			ownHosts: [],
+			isAllowed,
+			resolve: async () => answers[Math.min(asked++, answers.length - 1)] ?? []
+		});
+	}
+	const url = () => `http://app.example.com:${port()}${path}`;
+
+	it('is asked at connect, and leads where it says', async () => {
+		const transport = transportFor([[four('127.0.0.1')]], () => true);
+		expect(await transport.send(outgoing(url()), never())).toMatchObject({ statusCode: 200 });
+		expect([asked, receiver.at(path).length]).toEqual([1, 1]);
+		expect(receiver.at(path)[0]?.headers.host).toBe(`app.example.com:${port()}`);
+	});
+
+	it.each([
+		['our own machine', [four('127.0.0.1')]],
+		['a private network', [four('10.0.0.7')]],
+		['a cloud’s metadata', [four('169.254.169.254')]],
+		['itself in IPv6', [six('::1')]],
+		['IPv4 inside IPv6', [six('::ffff:127.0.0.1')]],
+		['a public address and ours', [four('93.184.215.14'), four('127.0.0.1')]],
+		['ours and a public address', [four('127.0.0.1'), four('93.184.215.14')]],
+		['a public address and one of IPv6 inside', [four('93.184.215.14'), six('::1')]]
+	])('that leads to %s is not called', async (_what, answer) => {
+		const transport = transportFor([answer], isPublicAddress);
+		expect(await transport.send(outgoing(url()), never())).toEqual({ failure: 'address_not_allowed' });
+		expect([asked, receiver.at(path).length]).toEqual([1, 0]);
+	});
+
+	it('that was good before and leads to us now is not called: every attempt asks anew', async () => {
+		// The first answer stands for a public address: it is one that the guard lets pass.
+		const stand = '127.0.0.2';
+		const transport = transportFor([[four(stand)], [four('127.0.0.1')]], (address) => address === stand);
+		await transport.send(outgoing(url()), never());
+		const before = receiver.at(path).length;
+		expect(await transport.send(outgoing(url()), never())).toEqual({ failure: 'address_not_allowed' });
+		expect([asked, receiver.at(path).length]).toEqual([2, before]);
+	});
+
+	it('is asked once for an attempt: what was checked is what is called', async () => {
+		const transport = transportFor([[four('127.0.0.1')], [four('127.0.0.9')]], (a) => a === '127.0.0.1');
+		expect(await transport.send(outgoing(url()), never())).toMatchObject({ statusCode: 200 });
+		expect(asked).toBe(1);
+	});
+
+	it('without an address, or that cannot be resolved, is a failure', async () => {
+		const empty = transportFor([[]], () => true);
+		expect(await empty.send(outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
+		const unknown = createTransport({
+			allowInsecure: true,
+			ownHosts: [],
+			resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
+		});
+		expect(await unknown.send(outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
+	});
+});
+
+it('an address in the URL is refused before each send: no name is asked for it', async () => {
+	let asked = 0;
+	const transport = createTransport({
+		allowInsecure: false,
+		ownHosts: ['airtill.example'],
+		resolve: async () => ((asked += 1), [four('93.184.215.14')])
+	});
+	for (const url of [
+		`https://127.0.0.1:${port()}/literal`,
+		`https://2130706433:${port()}/literal`,
+		`https://[::1]:${port()}/literal`,
+		`http://app.example.com:${port()}/literal`,
+		'https://airtill.example/literal'
+	]) {
+		expect(await transport.send(outgoing(url), never()), url).toEqual({ failure: 'address_not_allowed' });
+	}
+	expect([asked, receiver.at('/literal').length]).toEqual([0, 0]);
+});
+
+describe('a receiver', () => {
+	const send = (path: string, signal = never()): Promise<Outcome> =>
+		createTransport({ allowInsecure: true, ownHosts: [] }).send(outgoing(receiver.url + path), signal);
+
+	it('gets a POST with exactly the body and headers', async () => {
+		await send('/plain');
+		const [received] = receiver.at('/plain');
+		expect(received).toMatchObject({ method: 'POST', raw: '{"x":1}' });
+		expect(Object.keys(received?.headers ?? {}).sort()).toEqual([
+			'connection',
+			'content-length',
+			'content-type',
+			'host'
+		]);
+	});
+
+	it('that redirects is not followed', async () => {
+		for (const status of [301, 302, 303, 307, 308]) {
+			const path = `/from-${status}`;
+			receiver.reply(path, { status, headers: { location: `${receiver.url}/to-${status}` } });
+			expect(await send(path)).toMatchObject({ statusCode: status });
+			expect(receiver.at(`/to-${status}`)).toEqual([]);
+		}
+	});
+
+	it('is read for a kilobyte, and heard for 64 of them', async () => {
+		receiver.reply('/long', { status: 200, body: 'a'.repeat(2_000) });
+		expect(await send('/long')).toMatchObject({ statusCode: 200, response: 'a'.repeat(1_024) });
+		receiver.reply('/huge', { status: 200, body: Buffer.alloc(50 * 1024 * 1024, 'b') });
+		const started = performance.now();
+		expect(await send('/huge')).toMatchObject({ statusCode: 200, response: 'b'.repeat(1_024) });
+		expect(performance.now() - started).toBeLessThan(5_000);
+	});
+
+	it('that answers with bytes that are no text is read all the same', async () => {
+		receiver.reply('/bytes', { status: 200, body: Buffer.from([0x61, 0xff, 0xfe, 0x62]) });
+		expect(await send('/bytes')).toMatchObject({ response: 'a\uFFFD\uFFFDb' });
+	});
+
+	it('that sends a packed answer is not unpacked', async () => {
+		const body = Buffer.from([0x1f, 0x8b, 0x08, 0x00]);
+		receiver.reply('/packed', { status: 200, headers: { 'content-encoding': 'gzip' }, body });
+		expect(await send('/packed')).toMatchObject({ statusCode: 200 });
+	});
+
+	it('that closes the connection, or is not there, is a failure', async () => {
+		receiver.reply('/drop', 'drop');
+		expect(await send('/drop')).toEqual({ failure: 'connection_failed' });
+		const gone = await startReceiver();
+		const url = gone.url;
+		await gone.stop();
+		const transport = createTransport({ allowInsecure: true, ownHosts: [] });
+		expect(await transport.send(outgoing(url), never())).toEqual({ failure: 'connection_failed' });
+	});
+
+	it('that says Retry-After is quoted', async () => {
+		receiver.reply('/busy', { status: 503, headers: { 'retry-after': '7' } });
+		expect(await send('/busy')).toMatchObject({ statusCode: 503, retryAfter: '7' });
+	});
+
+	it('that hangs is left after 15 seconds, or when we end', { timeout: 30_000 }, async () => {
+		receiver.reply('/hang', 'hang');
+		const started = performance.now();
+		const stop = new AbortController();
+		const interrupted = send('/hang', stop.signal);
+		await vi.waitFor(() => expect(receiver.at('/hang')).toHaveLength(1));
+		stop.abort();
+		expect(await interrupted).toEqual({ failure: 'interrupted' });
+		expect(performance.now() - started).toBeLessThan(2_000);
+		expect(await send('/hang')).toEqual({ failure: 'timeout' });
+		expect(performance.now() - started).toBeGreaterThan(14_900);
+		expect(performance.now() - started).toBeLessThan(18_000);
+	});
+});

@@ -1,0 +1,34 @@
+/** Which network a number probably belongs to: what is preselected, and where `mobile_money` goes. */
+import { expect, it } from 'vitest';
+import { guessPaymentMethod, roughE164 } from '../../../src/lib/domain/payment-method-guess.ts';
+
+it.each([
+	['+256772123456', 'mtn_momo'],
+	['+256701123456', 'airtel_money'],
+	['+256752123456', 'airtel_money'],
+	['+254712345678', 'mpesa'],
+	['+254733345678', 'airtel_money'],
+	// A longer prefix wins over a shorter one.
+	['+254759345678', 'mpesa'],
+	['+250783456789', 'mtn_momo'],
+	['+260973456789', 'airtel_money'],
+	['+237690456789', 'orange_money'],
+	['+237655456789', 'orange_money'],
+	['+237653456789', 'mtn_momo']
+])('%s is probably of %s', (phone, network) => {
+	expect(guessPaymentMethod(phone)).toBe(network);
+});
+
+it.each(['+491701234567', '+2569', '+', '', '+256', '+254000'])('nothing is guessed for "%s"', (phone) => {
+	expect(guessPaymentMethod(phone)).toBe(null);
+});
+
+it.each([
+	['0772 123 456', '+256772123456'],
+	['772123456', '+256772123456'],
+	['256 772 123456', '+256772123456'],
+	['+254 712 345678', '+254712345678'],
+	['00254712345678', '+254712345678']
+])('%s is about %s', (typed, e164) => {
+	expect(roughE164(typed, '+256')).toBe(e164);
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { formatMobile, maskPhone, parseMobile } from '../../../src/lib/domain/phone.ts';
+
+describe('a mobile number', () => {
+	it.each([
+		...['+256772123456', '0772123456', '256772123456', '772123456', ' 0772 123 456 ', '0772-123456'],
+		...['+256 772 123456', '(0772) 123456', '0772.123.456']
+	])('%j is +256772123456 in Uganda', (text) => {
+		expect(parseMobile(text, 'UG')).toBe('+256772123456');
+	});
+
+	it.each([
+		['+254712345678', 'UG', '+254712345678'],
+		['0712345678', 'KE', '+254712345678'],
+		['254712345678', 'UG', '+254712345678'],
+		['+233241234567', 'UG', '+233241234567']
+	])('%j in %s is %s: other countries pay too', (text, region, e164) => {
+		expect(parseMobile(text, region)).toBe(e164);
+	});
+
+	it.each([
+		['a landline', '0414123456'],
+		['a landline with its country', '+256414123456'],
+		['a landline with its country and no plus', '256414123456'],
+		['a foreign landline', '+442079460958'],
+		['a German landline', '+493012345678'],
+		['a free number', '+256800123456'],
+		['a digit too few', '077212345'],
+		['a digit too many', '07721234567'],
+		['an extension', '0772123456 ext 5'],
+		['an extension in a link', '+256772123456;ext=1'],
+		['a short code', '*165#'],
+		['an emergency number', '112'],
+		['two numbers', '0772123456 / 0773123456'],
+		['words around it', 'call 0772123456'],
+		['a letter behind it', '0772123456a'],
+		['nothing', ''],
+		['blanks', '   '],
+		['a plus', '+'],
+		['a NUL', '0772123456\u0000'],
+		['too much to read', `0772123456${' '.repeat(40)}`]
+	])('%s is none: %j', (_what, text) => {
+		expect(parseMobile(text, 'UG')).toBeNull();
+	});
+
+	it('stays the same when it is read again', () => {
+		for (const text of ['0772123456', '+254712345678', '0701234567', '+233241234567']) {
+			const e164 = parseMobile(text, 'UG') ?? '';
+			expect(parseMobile(e164, 'KE')).toBe(e164);
+			expect(
+				parseMobile(
+					formatMobile(e164),
+					e164.startsWith('+256') ? 'UG' : e164.startsWith('+254') ? 'KE' : 'GH'
+				)
+			).toBe(e164);
+		}
+	});
+
+	it('shows its country and last four digits when it is masked, and nothing else', () => {
+		expect(maskPhone('+256772123456')).toBe('+256*****3456');
+		expect(maskPhone('+254712345678')).toBe('+254*****5678');
+		expect(maskPhone('+12125550100')).toBe('+1*****0100');
+	});
+});

@@ -1,0 +1,193 @@
+/** What an operator may register, and the addresses that a browser may be sent to. */
+import { describe, expect, it } from 'vitest';
+import { ownPurchase } from '../../../src/routes/(portal)/splash/own-purchase.ts';
+import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
+import {
+	checkGateway,
+	GatewayInputError,
+	type GatewayInput
+} from '../../../src/lib/server/gateways/settings/gateway-input.ts';
+import { normaliseMac } from '../../../src/lib/domain/mac.ts';
+
+const INPUT: GatewayInput = {
+	name: 'cafe',
+	routerId: 3,
+	kind: 'opennds',
+	loginHosts: ['192.168.8.1'],
+	secret: null,
+	level: null,
+	site: null,
+	accessPoints: [],
+	externalAccess: false,
+	control: null,
+	nas: null,
+	ndsctl: null,
+	api: null,
+	apiUser: null,
+	apiKey: null,
+	apiCertificate: null,
+	apiInsecure: false,
+	radiusSecret: null
+};
+const MIKROTIK: Partial<GatewayInput> = { kind: 'mikrotik', loginHosts: ['10.5.50.1'] };
+const REST: Partial<GatewayInput> = {
+	...MIKROTIK,
+	control: 'rest',
+	api: 'https://10.8.0.2',
+	apiUser: 'airtill',
+	apiKey: 'obviously-fake-password'
+};
+const HOSTAPD: Partial<GatewayInput> = { kind: 'hostapd', loginHosts: [] };
+const CONSOLE: Partial<GatewayInput> = {
+	kind: 'unifi',
+	loginHosts: [],
+	site: 'default',
+	api: 'https://unifi.example',
+	apiKey: 'obviously-fake-key'
+};
+const UNIFI: Partial<GatewayInput> = { kind: 'unifi', loginHosts: [], site: 'default', externalAccess: true };
+
+function fields(change: Partial<GatewayInput>): string {
+	try {
+		checkGateway({ ...INPUT, ...change });
+	} catch (error) {
+		if (error instanceof GatewayInputError) return error.problems.map(({ field }) => field).join(' ');
+		throw error;
+	}
+	return 'taken';
+}
+
+describe('a gateway', () => {
+	it.each<[string, Partial<GatewayInput>]>([
+		['taken', {}],
+		['taken', { secret: 'a'.repeat(16), level: '4' }],
+		['taken', { ndsctl: '/usr/bin/ndsctl' }],
+		['taken', { ...MIKROTIK, control: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
+		['taken', { ...HOSTAPD, nas: 'fd00::2' }],
+		['taken', REST],
+		['taken', { ...REST, api: 'http://10.8.0.2:8080/' }],
+		['taken', CONSOLE],
+		['taken', { ...CONSOLE, api: 'http://127.0.0.1:8443', apiInsecure: true }],
+		['taken', { kind: 'mikrotik', loginHosts: ['WIFI.example', '10.5.50.1:8080'] }],
+		['taken', { ...UNIFI, accessPoints: ['02-AA-BB-CC-DD-EE'] }],
+		['name', { name: 'My Cafe' }],
+		['router', { routerId: 0 }],
+		['kind', { kind: 'cisco' }],
+		['login-host', { loginHosts: [] }],
+		['login-host', { loginHosts: ['http://10.0.0.1'] }],
+		['login-host', { loginHosts: ['1', '2', '3', '4', '5', '6'].map((last) => `10.0.0.${last}`) }],
+		['login-host', { ...UNIFI, loginHosts: ['10.0.0.1'] }],
+		['secret', { secret: 'short' }],
+		['secret', { secret: 'with blanks and so on' }],
+		['secret', { kind: 'mikrotik', secret: 'a'.repeat(16) }],
+		['level', { level: '2' }],
+		['level', { kind: 'coova', level: '1' }],
+		['site', { ...UNIFI, site: null }],
+		['site', { site: 'default' }],
+		['access-point', { accessPoints: ['02:aa:bb:cc:dd:ee'] }],
+		// Buyers would pay there and stay offline, unless something else lets them in.
+		['api', { ...UNIFI, externalAccess: false }],
+		['external-access', { ...CONSOLE, externalAccess: true }],
+		['external-access', { level: '4', externalAccess: true }],
+		['ndsctl', { level: '4', ndsctl: '/usr/bin/ndsctl' }],
+		['ndsctl', { ndsctl: 'ndsctl' }],
+		['ndsctl', { ndsctl: '/usr/bin/ndsctl; reboot' }],
+		['login-host', { ...HOSTAPD, loginHosts: ['10.0.0.1'] }],
+		['control', { ...MIKROTIK, control: 'ftp' }],
+		['control', { control: 'rest' }],
+		['nas', { nas: '10.0.0.1' }],
+		['nas', { ...REST, nas: '10.0.0.1' }],
+		['nas', { ...HOSTAPD, nas: '10.0.0' }],
+		['nas', { ...HOSTAPD, nas: '10.0.0.1:65536' }],
+		['radius-secret', { ...HOSTAPD, radiusSecret: 'short' }],
+		['radius-secret', { radiusSecret: 'a'.repeat(16) }],
+		['api api-user api-key', { ...MIKROTIK, api: 'https://10.8.0.2', apiUser: 'x', apiKey: 'x' }],
+		['api', { ...REST, api: null }],
+		['api', { ...REST, api: 'https://admin:secret@10.8.0.2' }],
+		['api', { ...REST, api: 'https://10.8.0.2/?x=1' }],
+		['api', { ...REST, api: 'ftp://10.8.0.2' }],
+		// The password would go through the internet in clear.
+		['api', { ...REST, api: 'http://8.8.8.8' }],
+		['api', { ...REST, api: 'http://router.example' }],
+		['api', { ...CONSOLE, api: 'http://10.8.0.3' }],
+		['api', { ...CONSOLE, api: 'http://8.8.8.8', apiInsecure: true }],
+		['api-user', { ...REST, apiUser: null }],
+		['api-user', { ...REST, apiUser: 'a:b' }],
+		['api-user', { ...CONSOLE, apiUser: 'admin' }],
+		['api-key', { ...REST, apiKey: null }],
+		['api-key', { ...CONSOLE, apiKey: 'two\nlines' }],
+		['api-certificate', { ...REST, apiCertificate: 'no certificate' }],
+		['external-access', { externalAccess: true }],
+		['name kind', { name: '', kind: '' }]
+	])('%s: %j', (expected, change) => {
+		expect(fields(change)).toBe(expected);
+	});
+});
+
+it('an API address gets the path of its kind, and keeps one of its own', () => {
+	const address = (change: Partial<GatewayInput>) => checkGateway({ ...INPUT, ...change }).settings.api;
+	expect(address(REST)).toBe('https://10.8.0.2/rest');
+	expect(address(CONSOLE)).toBe('https://unifi.example/proxy/network/integration/v1');
+	const own = 'https://api.ui.com/v1/connector/consoles/1/proxy/network/integration/v1';
+	expect(address({ ...CONSOLE, api: `${own}/` })).toBe(own);
+});
+
+it.each([
+	['10.5.50.1', '10.5.50.1'],
+	[' WiFi.Example:080 ', 'wifi.example:80'],
+	['10.5.50', null],
+	['10.5.50.256', null],
+	['a..b', null],
+	['-a.example', null],
+	['wifi.example/login', null],
+	['user@wifi.example', null],
+	['wifi.example:0', null],
+	['wifi.example:65536', null],
+	['', null]
+])('the login host "%s" is %s', (text, expected) => {
+	expect(normaliseLoginHost(text)).toBe(expected);
+});
+
+it.each([
+	['AA:BB:CC:00:11:22', 'aa:bb:cc:00:11:22'],
+	['aa-bb-cc-00-11-22', 'aa:bb:cc:00:11:22'],
+	['aabbcc001122', 'aa:bb:cc:00:11:22'],
+	['aa:bb-cc:00:11:22', null],
+	['aa:bb:cc:00:11', null],
+	['', null]
+])('the MAC address "%s" is %s', (text, expected) => {
+	expect(normaliseMac(text)).toBe(expected);
+});
+
+describe('the purchase that a browser comes back to', () => {
+	const origin = 'https://portal.example';
+	const token = 'AbCdEfGhIjKlMnOpQrStUv_-';
+
+	it.each([
+		[`${origin}/s/${token}?online`],
+		[`${origin}/sw/s/${token}`],
+		[
+			`http://192.168.8.1:2050/opennds_auth/?tok=x&redir=${encodeURIComponent(`${origin}/s/${token}?online`)}`
+		],
+		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}`)}`]
+	])('is found in %s', (address) => {
+		expect(ownPurchase(address, origin)).toEqual({ token, path: `/s/${token}` });
+	});
+
+	it('is found where it is a guest’s', () => {
+		const path = `/pass/${token}`;
+		expect(ownPurchase(`${origin}/sw${path}?online`, origin)).toEqual({ token, path });
+	});
+
+	it.each([
+		[null],
+		['not an address'],
+		[`https://evil.example/s/${token}`],
+		[`http://portal.example/s/${token}`],
+		[`${origin}/s/short`],
+		[`${origin}/s/${token}/online`],
+		[`http://10.5.50.1/login?dst=${encodeURIComponent(`https://evil.example/s/${token}`)}`]
+	])('is not found in %s', (address) => {
+		expect(ownPurchase(address, origin)).toBeNull();
+	});
+});

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import { IMPORT_FIELDS, readRouters } from '../../../src/lib/server/routers/import-rows.ts';
+
+const HEADER = 'id,name,address,ssid,lat,lon,price,security,status,access_kind\n';
+const GOOD = 'a1,Acacia,Main Street,Acacia-WiFi,0.31,32.58,500,wpa,online,\n';
+
+const read = (rows: string) =>
+	readRouters(Buffer.from(HEADER + rows), {
+		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
+		currency: 'UGX',
+		maxPrice: 1_000_000,
+		priceMinor: null
+	});
+
+/** [what is wrong, lines after the header and a good row, the only line of the report] */
+const BAD_ROWS: readonly (readonly [string, string, string])[] = [
+	['a missing latitude', 'b,B,,Net,,32,5,,,\n', 'line 3: no position: latitude is missing'],
+	['a blank longitude', 'b,B,,Net,1,  ,5,,,\n', 'line 3: no position: longitude is missing'],
+	[
+		'a position in words',
+		'b,B,,Net,north,32,5,,,\n',
+		'line 3: no position: latitude "north" is not a number'
+	],
+	['a decimal comma', 'b,B,,Net,"0,31",32,5,,,\n', 'line 3: no position: latitude "0,31" is not a number'],
+	[
+		'a latitude out of range',
+		'b,B,,Net,90.01,32,5,,,\n',
+		'line 3: latitude 90.01 is out of range, -90 to 90'
+	],
+	[
+		'a longitude out of range',
+		'b,B,,Net,1,-181,5,,,\n',
+		'line 3: longitude -181 is out of range, -180 to 180'
+	],
+	['no SSID', 'b,B,, ,1,32,5,,,\n', 'line 3: no SSID'],
+	[
+		'an SSID of 22 characters and 33 bytes',
+		'b,B,,Ünïcödé Ünïcödé Ünïcöd,1,32,5,,,\n',
+		`line 3: SSID "Ünïcödé Ünïcödé Ünïcöd" has 33 bytes; a network's name has at most 32`
+	],
+	[
+		'a duplicate id',
+		'b,B,,Net,1,32,5,,,\na1,C,,Net,1,32,5,,,\n',
+		'line 4: duplicate id "a1", already on line 2'
+	],
+	['no id', ',B,,Net,1,32,5,,,\n', 'line 3: no id'],
+	['too few cells', 'b,B,,Net,1,32\n', 'line 3: 6 cells instead of 10'],
+	['too many cells', 'b,B,,Net,1,32,5,,,,\n', 'line 3: 11 cells instead of 10'],
+	['no price', 'b,B,,Net,1,32,,,,\n', 'line 3: no price'],
+	[
+		'a price with decimals that the currency has not',
+		'b,B,,Net,1,32,5.5,,,\n',
+		'line 3: price "5.5": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
+	],
+	[
+		'a price of nothing',
+		'b,B,,Net,1,32,0,,,\n',
+		'line 3: price "0": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
+	],
+	[
+		'a price above MAX_PRICE',
+		'b,B,,Net,1,32,1000001,,,\n',
+		'line 3: price "1000001": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
+	],
+	['an unknown security', 'b,B,,Net,1,32,5,wep,,\n', 'line 3: unknown security "wep" (use wpa or nopass)'],
+	['an unknown status', 'b,B,,Net,1,32,5,,up,\n', 'line 3: unknown status "up" (use online or offline)'],
+	[
+		'a row below quoted line breaks and an empty line',
+		'b,"two\r\nlines",,Net,1,32,5,,,\n\nc,C,,Net,99,32,5,,,\n',
+		'line 6: latitude 99 is out of range, -90 to 90'
+	]
+];
+
+it.each(BAD_ROWS)('refuses %s, with its line, and reads the good row', (_, rows, report) => {
+	const { problems, badRows, routers } = read(GOOD + rows);
+	const [first] = problems;
+	expect(`line ${first?.line}: ${first?.text}`).toBe(report);
+	expect(badRows).toBe(1);
+	expect(routers[0]).toMatchObject({ externalId: 'a1', stated: { price_minor: 500 } });
+});
+
+it('reports everything against a row at once', () => {
+	expect(read(',B,,,91,x,-1,wep,up,\n').problems).toHaveLength(7);
+});

@@ -1,0 +1,124 @@
+/** The catalogues are complete in every language and contain no unused sentence. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { LOCALES, type Locale } from '../../../src/lib/i18n/locales.ts';
+
+const src = fileURLToPath(new URL('../../../src', import.meta.url));
+const messages = path.join(src, 'lib/i18n/messages');
+
+/** Schema of catalogues without review by a native reader. */
+const UNREVIEWED = '../../unreviewed.schema.json';
+const NATIVE_REVIEWED: readonly Locale[] = [];
+
+/** Units, names and words that are the same in another language. */
+const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
+	/^common_(day_and_time|left_\w+|mobile_money|error_page_title|slogan)$/,
+	/^list_(network|page_title)$/,
+	/^router_(minutes|total|number_hint|test_other)$/,
+	/^(kiosk_total|owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_place)$/
+];
+
+type Catalogue = Record<string, string>;
+
+const areas = readdirSync(messages).sort();
+
+function catalogue(area: string, locale: Locale): Catalogue {
+	const file = path.join(messages, area, `${locale}.json`);
+	return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Catalogue) : {};
+}
+
+const sentences = (area: string, locale: Locale): Catalogue =>
+	Object.fromEntries(Object.entries(catalogue(area, locale)).filter(([key]) => key !== '$schema'));
+
+const parameters = (sentence: string) => [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+
+const others = LOCALES.filter((locale) => locale !== 'en');
+
+it('the settings of the compiler list every area', () => {
+	const settings = readFileSync(path.join(src, '../project.inlang/settings.json'), 'utf8');
+	const read = [...settings.matchAll(/messages\/(\w+)\/\{locale\}/g)].map(([, area]) => area).sort();
+	expect(areas).toEqual(read.filter((area) => areas.includes(area ?? '')));
+	expect(areas.length).toBeGreaterThan(2);
+});
+
+describe.each(areas)('the sentences of %s', (area) => {
+	const english = sentences(area, 'en');
+
+	it('have keys that start with the area and are not empty', () => {
+		expect(Object.keys(english).length).toBeGreaterThan(0);
+		for (const [key, sentence] of Object.entries(english)) {
+			expect(key).toMatch(new RegExp(`^${area}_[a-z0-9_]+$`));
+			expect(sentence.trim()).toBe(sentence);
+			expect(sentence).not.toBe('');
+		}
+	});
+});
+
+describe.each(areas)('the translated sentences of %s', (area) => {
+	const english = sentences(area, 'en');
+
+	it.each(others)('are complete in %s, with the same parameters', (locale) => {
+		const translated = sentences(area, locale);
+		expect(Object.keys(translated)).toEqual(Object.keys(english));
+		for (const [key, sentence] of Object.entries(translated)) {
+			expect(sentence.trim(), key).toBe(sentence);
+			expect(sentence, key).not.toBe('');
+			expect(parameters(sentence), key).toEqual(parameters(english[key] ?? ''));
+		}
+	});
+
+	it.each(others)('are not left in English in %s', (locale) => {
+		const same = Object.entries(sentences(area, locale))
+			.filter(([key, sentence]) => sentence === english[key])
+			.filter(([key]) => !MAY_EQUAL_ENGLISH.some((pattern) => pattern.test(key)))
+			.map(([key]) => key);
+		expect(same).toEqual([]);
+	});
+
+	it.each(others)('are marked as unreviewed in %s', (locale) => {
+		const mark = catalogue(area, locale)['$schema'];
+		expect(mark).toBe(NATIVE_REVIEWED.includes(locale) ? undefined : UNREVIEWED);
+	});
+});
+
+it('French punctuation has no-break spaces before it', () => {
+	const loose = areas.flatMap((area) =>
+		Object.entries(sentences(area, 'fr')).filter(([, sentence]) => /« |\u202f| [:;!?»]/.test(sentence))
+	);
+	expect(loose).toEqual([]);
+});
+
+describe('in the code', () => {
+	const texts = readdirSync(src, { recursive: true, encoding: 'utf8' })
+		.filter((file) => /\.(ts|svelte)$/.test(file) && !file.includes('i18n/generated'))
+		.map((file) => readFileSync(path.join(src, file), 'utf8'));
+	const used = new Set(
+		texts.flatMap((text) => [...text.matchAll(/\b\w+\s*\.([a-z]+_\w+)\b/g)].map(([, key]) => key))
+	);
+	const known = areas.flatMap((area) => Object.keys(sentences(area, 'en')));
+
+	it('every sentence is used', () => {
+		expect(known.filter((key) => !used.has(key))).toEqual([]);
+	});
+
+	it('every used sentence exists', () => {
+		const asked = [...used].filter((key) => areas.some((area) => key?.startsWith(`${area}_`)));
+		const names = new Set(known);
+		// A table column may start with the name of an area.
+		const inCode = texts.flatMap((text) => [...text.matchAll(/\bm\.([a-z]\w+)/g)].map(([, key]) => key));
+		expect(asked.filter((key) => inCode.includes(key) && !names.has(key ?? ''))).toEqual([]);
+	});
+});
+
+it('“Wi‑Fi” has a non-breaking hyphen', () => {
+	const breakable = areas.flatMap((area) =>
+		LOCALES.flatMap((locale) =>
+			Object.entries(sentences(area, locale))
+				.filter(([, sentence]) => /wi[-\u00ad\u2010]fi/i.test(sentence))
+				.map(([key]) => `${locale} ${key}`)
+		)
+	);
+	expect(breakable).toEqual([]);
+});

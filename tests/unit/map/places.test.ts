@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { ApiLimited, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import { loadConfig } from '../../../src/lib/server/config/config.ts';
+import { createPlaces } from '../../../src/lib/server/map/places.ts';
+
+const SECRET = 'a secret of at least 32 characters';
+const AREA = { lat: 0.35, lon: 32.58, radius: 1_000 };
+
+function start(env: Record<string, string> = {}) {
+	let now = 1_800_000_000_000;
+	let calls = 0;
+	let fails = false;
+	const places = createPlaces(loadConfig({ AIRTILL_SECRET: SECRET, ...env }), { now: () => now });
+	const api: Pick<ApiClient, 'listRouters'> = {
+		listRouters: async () => {
+			calls += 1;
+			if (fails) throw new Error('away');
+			return { data: [], next_cursor: null } as unknown as Awaited<ReturnType<ApiClient['listRouters']>>;
+		}
+	};
+	return {
+		read: (lat = AREA.lat, cursor: string | null = null) => places.page(api, { ...AREA, lat }, cursor),
+		pass: (ms: number) => (now += ms),
+		fail: (does: boolean) => (fails = does),
+		calls: () => calls
+	};
+}
+
+describe('places for the map', () => {
+	it('are read once for everybody who looks there within a minute', async () => {
+		const { read, pass, calls } = start();
+		await Promise.all([read(), read(), read()]);
+		await read();
+		expect(calls()).toBe(1);
+		await read(AREA.lat, 'next');
+		expect(calls()).toBe(2);
+		pass(61_000);
+		await read();
+		expect(calls()).toBe(3);
+	});
+
+	it('take a quarter of the limit and leave the rest to those who buy', async () => {
+		const { read, pass, calls } = start({ RATE_LIMIT_PORTAL: '40' });
+		for (let at = 0; at < 10; at += 1) await read(at);
+		await expect(read(11)).rejects.toThrow(ApiLimited);
+		await expect(read(11)).rejects.toMatchObject({ retryAfterSeconds: 60 });
+		// What was read is still there.
+		await read(3);
+		expect(calls()).toBe(10);
+		pass(60_001);
+		await read(11);
+		expect(calls()).toBe(11);
+	});
+
+	it('of a remote service take a quarter of the smallest plan', async () => {
+		const env = { AIRTILL_API_URL: 'https://api.example/v1', AIRTILL_API_KEY: 'not-a-real-key' };
+		const { read, calls } = start(env);
+		for (let at = 0; at < 25; at += 1) await read(at);
+		await expect(read(26)).rejects.toThrow(ApiLimited);
+		expect(calls()).toBe(25);
+	});
+
+	it('that could not be read are asked for again', async () => {
+		const { read, fail, calls } = start();
+		fail(true);
+		await expect(read()).rejects.toThrow('away');
+		fail(false);
+		await read();
+		expect(calls()).toBe(2);
+	});
+});

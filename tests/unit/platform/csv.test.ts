@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { readCsv } from '../../../src/lib/server/platform/csv.ts';
+
+/** What the reader is told, as `line: cells` and `line! reason`. */
+function read(text: string | Buffer): string[] {
+	const told: string[] = [];
+	readCsv(Buffer.from(text), {
+		header: (columns) => told.push(`header: ${columns.join('|')}`),
+		row: (cells, line) => told.push(`${line}: ${cells.join('|')}`),
+		problem: (line, reason) => told.push(`${line}! ${reason.split(':')[0] ?? ''}`)
+	});
+	return told;
+}
+
+describe('the CSV reader', () => {
+	it.each([
+		['LF', 'a,b\n1,2\n3,4\n'],
+		['CRLF', 'a,b\r\n1,2\r\n3,4\r\n'],
+		['CR', 'a,b\r1,2\r3,4\r'],
+		['no break at the end', 'a,b\n1,2\n3,4'],
+		['a byte order mark', '\ufeffa,b\n1,2\n3,4\n'],
+		['quoted cells', '"a","b"\n"1","2"\r\n"3","4"'],
+		['mixed breaks', 'a,b\r\n1,2\n3,4\r\n']
+	])('reads a file with %s', (_, text) => {
+		expect(read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
+	});
+
+	it('takes U+FFFD in a file that is UTF-8', () => {
+		expect(read('a,b\n\ufffd,2\n')).toEqual(['header: a|b', '2: \ufffd|2']);
+	});
+
+	it('names the line on which a row starts, below line breaks in quotation marks and empty lines', () => {
+		for (const lineBreak of ['\n', '\r\n']) {
+			const text = ['', 'a,b', '"1', '', '1",2', '', '  ', '3,"4', '"', '5,6'].join(lineBreak);
+			expect(read(text)).toEqual(['header: a|b', '3: 1\n\n1|2', '8: 3|4\n', '10: 5|6']);
+		}
+	});
+
+	it.each([
+		['a mark that is never closed', 'a,b\n1,2\n3,"4\n5,6\n', 'Line 3: a quotation mark is not closed.'],
+		['text after a closing mark', 'a,b\n1,"2"x\n', 'Line 2: text follows a closing quotation mark'],
+		['a mark inside a cell', 'a,b\n1,2"\n', 'Line 2: a quotation mark is inside a cell'],
+		['a row that never ends', `a,b\n1,"${'x'.repeat(70_000)}\n3,4\n`, 'Line 2: the row is longer than 65536'],
+		['a broken header', '"a"x,b\n', 'Line 1: text follows a closing quotation mark']
+	])('refuses %s, with its line', (_, text, message) => {
+		expect(() => read(text)).toThrow(message);
+	});
+
+	it('says how far a row reaches that has too few cells because of a quotation mark', () => {
+		const reasons: string[] = [];
+		readCsv(Buffer.from('a,b\n"1,2\n3,4"\n5,6\n'), {
+			header: () => {},
+			row: () => {},
+			problem: (line, reason) => reasons.push(`${line} ${reason}`)
+		});
+		expect(reasons).toEqual([
+			'2 1 cells instead of 2 (the row goes on to line 3: a quotation mark too many?)'
+		]);
+	});
+
+	it('refuses a file without a header', () => {
+		for (const text of ['', '\n\n', '\ufeff']) expect(() => read(text)).toThrow('The file is empty');
+	});
+});

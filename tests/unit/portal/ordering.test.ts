@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { ApiProblem, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import { buy } from '../../../src/lib/server/portal/purchases/ordering.ts';
+import { paymentIds } from '../../../src/lib/server/portal/purchases/store.ts';
+import { purchaseToken } from '../../../src/lib/server/platform/ids.ts';
+
+const form = {
+	...{ routerId: 1, duration: '1h', paymentMethod: 'mtn_momo', phone: '0772123456' },
+	...{ amount: 1_000, currency: 'UGX' }
+};
+const codes = { columns: () => ({}), of: async () => '', open: async () => null } as never;
+
+let folder: string;
+let database: Awaited<ReturnType<typeof openDatabase>>;
+
+beforeEach(async () => {
+	folder = mkdtempSync(path.join(tmpdir(), 'airtill-ordering-'));
+	database = await openDatabase(`file:${path.join(folder, 'airtill.db')}`, { poolSize: 1 });
+});
+
+afterEach(async () => {
+	await database.close();
+	rmSync(folder, { recursive: true });
+});
+
+it('keeps a purchase whose payment was started and could not be stored', async () => {
+	const context = { database, clock: { now: () => Date.now() }, codes, completing: new Map() };
+	const startPayment = vi.fn(async () => ({ id: 7 }));
+	const api = { createSession: async () => ({ id: 3 }), startPayment } as unknown as ApiClient;
+	const token = purchaseToken();
+	await sql`create trigger refuse before update on purchases when new.payment_ids <> old.payment_ids
+		begin select raise(abort, 'no disk'); end`.execute(database.db);
+	await expect(buy(context, api, token, form)).rejects.toThrow('no disk');
+	await sql`drop trigger refuse`.execute(database.db);
+
+	expect(await buy(context, api, token, form)).toBe(token);
+	const rows = await database.db.selectFrom('purchases').selectAll().execute();
+	expect(rows.map(paymentIds)).toEqual([[7]]);
+	const keys = startPayment.mock.calls.map((call: unknown[]) => call[1]);
+	expect(new Set(keys).size).toBe(1);
+	expect(keys).toHaveLength(2);
+});
+
+it('a refused order deletes its purchase, unless another process has ordered its session', async () => {
+	const context = { database, clock: { now: () => Date.now() }, codes, completing: new Map() };
+	const refusal = new ApiProblem({ code: 'router_offline', detail: 'The router is offline.' }, 400);
+	const rows = () => database.db.selectFrom('purchases').select('session_id').execute();
+	let createSession = async (): Promise<unknown> => Promise.reject(refusal);
+	const api = { createSession: () => createSession() } as unknown as ApiClient;
+	await expect(buy(context, api, purchaseToken(), form)).rejects.toBe(refusal);
+	expect(await rows()).toEqual([]);
+
+	createSession = async () => {
+		await database.db.updateTable('purchases').set({ session_id: 3 }).execute();
+		throw refusal;
+	};
+	await expect(buy(context, api, purchaseToken(), form)).rejects.toBe(refusal);
+	expect(await rows()).toEqual([{ session_id: 3 }]);
+});

@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAtLeast, isInstalled, stampOf } from '../../../src/cli/bootstrap.js';
+
+let folder = '';
+
+beforeEach(() => {
+	folder = mkdtempSync(path.join(tmpdir(), 'airtill-bootstrap-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: unknown) {
+	const file = path.join(folder, name);
+	mkdirSync(path.dirname(file), { recursive: true });
+	writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+describe('the stamp of a build', () => {
+	const inputs = ['src', 'project.inlang', 'config.js', 'absent'];
+	const stamp = () => stampOf(folder, inputs);
+
+	beforeEach(() => {
+		write('src/routes/page.ts', 'one');
+		write('config.js', 'two');
+	});
+
+	it('stays the same while nothing changes, whatever the time of the files', () => {
+		const before = stamp();
+		write('config.js', 'two');
+		expect(stamp()).toBe(before);
+	});
+
+	it('changes when an input is edited, added, renamed or removed', () => {
+		const seen = new Set([stamp()]);
+		write('src/routes/page.ts', 'ONE');
+		seen.add(stamp());
+		write('src/routes/other.ts', '');
+		seen.add(stamp());
+		rmSync(path.join(folder, 'src/routes/other.ts'));
+		write('src/routes/renamed.ts', '');
+		seen.add(stamp());
+		rmSync(path.join(folder, 'config.js'));
+		seen.add(stamp());
+		expect(seen.size).toBe(5);
+	});
+
+	it('does not change by what a build writes among its sources', () => {
+		const before = stamp();
+		write('src/lib/i18n/generated/messages/en.js', '');
+		write('project.inlang/cache/plugins/one', '');
+		expect(stamp()).toBe(before);
+		write('project.inlang/settings.json', '{}');
+		expect(stamp()).not.toBe(before);
+	});
+
+	it('does not change for files outside of its inputs', () => {
+		const before = stamp();
+		write('data/airtill.db', 'three');
+		expect(stamp()).toBe(before);
+	});
+});
+
+describe('packages are taken as installed', () => {
+	const manifest = { dependencies: { pg: '^8.0.0' } };
+	const packages = {
+		'node_modules/pg': { version: '8.1.0' },
+		'node_modules/for-another-platform': { version: '1.0.0', optional: true }
+	};
+
+	beforeEach(() => {
+		write('package.json', manifest);
+		write('package-lock.json', { packages: { '': manifest, ...packages } });
+	});
+
+	const installed = (content: unknown) => {
+		write('node_modules/.package-lock.json', { packages: content });
+		return isInstalled(folder);
+	};
+
+	it('when npm has recorded all that the lock file asks for', () => {
+		expect(installed({ 'node_modules/pg': { version: '8.1.0' } })).toBe(true);
+	});
+
+	it('but not in a fresh clone', () => {
+		expect(isInstalled(folder)).toBe(false);
+	});
+
+	it('but not when a package is missing or has another version', () => {
+		expect(installed({})).toBe(false);
+		expect(installed({ 'node_modules/pg': { version: '8.0.0' } })).toBe(false);
+	});
+
+	it('but not when package.json asks for more than the lock file knows', () => {
+		write('package.json', { dependencies: { ...manifest.dependencies, zod: '^4.0.0' } });
+		expect(installed(packages)).toBe(false);
+	});
+});
+
+it('compares versions as numbers', () => {
+	expect(isAtLeast('22.19.0', '22.19')).toBe(true);
+	expect(isAtLeast('24.0.1', '22.19')).toBe(true);
+	expect(isAtLeast('22.9.0', '22.19')).toBe(false);
+	expect(isAtLeast('20.20.2', '22.19')).toBe(false);
+});

@@ -1,0 +1,57 @@
+/** CONTRIBUTING.md and README.md match the repository. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const contributing = textOf('CONTRIBUTING.md');
+const { dependencies, scripts } = JSON.parse(textOf('package.json')) as Record<
+	string,
+	Record<string, string>
+>;
+
+describe('CONTRIBUTING.md', () => {
+	it('names existing files and folders', () => {
+		const named = [...contributing.matchAll(/`((?:src|tests)\/[^`\s]*)`/g)].map(([, name = '']) => name);
+		expect(named.length).toBeGreaterThan(15);
+		// A path with a placeholder is checked up to it.
+		expect(named.filter((name) => !existsSync(path.join(root, name.replace(/<.*/, ''))))).toEqual([]);
+	});
+
+	it('shows existing folders in the code map', () => {
+		const map = /## Code map\n\n```\n(.*?)```/s.exec(contributing)?.[1] ?? '';
+		const trail: string[] = [];
+		const missing: string[] = [];
+		for (const line of map.split('\n').filter((one) => one.trim() !== '')) {
+			const depth = line.search(/\S/) / 2;
+			const words = line.trim().split(/\s+/);
+			const end = words.findIndex((word) => !/^[\w().[\]-]+(\/|\.\w+)$/.test(word));
+			const names = words.slice(0, end < 0 ? undefined : end);
+			trail.length = depth;
+			missing.push(
+				...names.map((name) => path.join(...trail, name)).filter((name) => !existsSync(path.join(root, name)))
+			);
+			trail.push(names[0] ?? '');
+		}
+		expect(missing).toEqual([]);
+	});
+
+	it('gives a reason for each production dependency', () => {
+		const named = [...contributing.matchAll(/^\| `([^`]+)`\s+\| \S/gm)].map(([, name]) => name);
+		expect(named.sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+	});
+});
+
+it.each(['CONTRIBUTING.md', 'README.md'])('%s names existing scripts', (file) => {
+	const named = [...textOf(file).matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name = '']) => name);
+	expect(named.filter((name) => !scripts?.[name])).toEqual([]);
+});
+
+it('README.md has at most 120 lines and existing links', () => {
+	const readme = textOf('README.md');
+	expect(readme.split('\n').length).toBeLessThanOrEqual(121);
+	const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link);
+	expect(links.filter((link) => !link.startsWith('http') && !existsSync(path.join(root, link)))).toEqual([]);
+});
