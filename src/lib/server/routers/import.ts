@@ -23,6 +23,7 @@ export async function importRouters(
 ) {
 	const { ownerAccountId, routers, paymentMethods, onProgress } = request;
 	return database.transact(async (trx) => {
+		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
 		for (let from = 0; from < routers.length; from += CHUNK_ROWS) {
 			const chunk = routers.slice(from, from + CHUNK_ROWS);

@@ -54,6 +54,15 @@ export async function byExternalIds(
 	return new Map(rows.map((row) => [row.external_id ?? '', row]));
 }
 
+/** Lets imports of one owner take turns: two processes that start on an empty database give the demo routers the same ids. */
+export async function lockOwner(queries: Queries, accountId: number): Promise<void> {
+	await queries
+		.updateTable('accounts')
+		.set((row) => ({ email: row.ref('email') }))
+		.where('id', '=', accountId)
+		.execute();
+}
+
 export async function upsertImported(queries: Queries, routers: readonly NewRouter[]): Promise<void> {
 	await queries
 		.insertInto('routers')
