@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { changes, id } from './fields.ts';
+import * as field from './fields.ts';
 
 /** `webhook.test` is only sent on demand, but a client may register for every documented name. */
 export const EVENT_NAMES = [
@@ -43,19 +43,16 @@ export const webhookRegistration = z
 
 export const webhookEndpoint = z
 	.object({
-		id: id('Id of the webhook endpoint.'),
+		id: field.id('Id of the webhook endpoint.'),
 		url: z.string().describe('Address for deliveries.'),
 		events: z.array(z.string()).describe('Names of the delivered events.'),
 		status: z
 			.enum(['active', 'disabled'])
 			.describe('`active`, or `disabled` after five days of failures or a response 410.'),
-		secret: z
-			.string()
-			.nullable()
-			.describe(
-				'`whsec_` and the base64 key that signs deliveries (Standard Webhooks). Shown once, when the endpoint is created; then null.'
-			),
-		...changes
+		secret: field.textOrNull(
+			'`whsec_` and the base64 key that signs deliveries (Standard Webhooks). Shown once, when the endpoint is created; then null.'
+		),
+		...field.changes
 	})
 	.openapi('WebhookEndpoint', { description: 'An address that receives events.' });
 
