@@ -1,18 +1,25 @@
 import { z } from '@hono/zod-openapi';
 import * as field from './fields.ts';
 
-/** `webhook.test` is only sent on demand, but a client may register for every documented name. */
-export const EVENT_NAMES = [
-	'payment.success',
-	'session.expired',
-	'payment.failed',
-	'payment.refunded',
-	'session.created',
-	'session.activated',
-	'session.ended',
-	'session.cancelled',
-	'webhook.test'
-] as const;
+export const EVENT_TEXTS = {
+	'payment.success':
+		'A payment succeeded. `data.applied` says whether it bought the time; if not, it is refunded.',
+	'session.expired':
+		'The time of a session ran out. Sent exactly once per session, and not for sessions that were ended early.',
+	'payment.failed': 'A payment failed, or the payer did not respond.',
+	'payment.refunded': 'A payment was refunded.',
+	'session.created': 'A session was created.',
+	'session.activated': 'The time of a session started.',
+	'session.ended': 'A session was ended early.',
+	'session.cancelled': 'A session was cancelled before it started.',
+	// A client may register for every documented name.
+	'webhook.test':
+		'Sent on demand from the developer settings to one endpoint, regardless of its registered events.'
+} as const;
+
+export type EventName = keyof typeof EVENT_TEXTS;
+
+export const EVENT_NAMES = Object.keys(EVENT_TEXTS) as [EventName, ...EventName[]];
 
 const MAX_WEBHOOK_EVENTS = 20;
 
