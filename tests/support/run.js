@@ -36,7 +36,7 @@ const isWanted = (/** @type {string} */ name) => part === '' || part === name;
 if (process.argv.includes('--all')) process.env['AIRTILL_TEST_ALL'] = '1';
 
 /** @type {import('./runner/reports.js').Counts} */
-const total = { passed: 0, failed: 0, skipped: [], files: [] };
+const total = { passed: 0, failed: [], skipped: [], files: [] };
 /** @type {string[]} printed above the last line */
 const remarks = [];
 
@@ -55,8 +55,7 @@ try {
 	if (isWanted('gateways')) await runGateways();
 	if (isWanted('e2e')) await runPlaywright();
 } catch (error) {
-	total.failed++;
-	remarks.push(
+	total.failed.push(
 		error instanceof SetupError ? error.message : String(error instanceof Error ? error.stack : error)
 	);
 }
@@ -119,16 +118,13 @@ async function runTests(name, report, read, script, args, env = {}) {
 	try {
 		const counts = read(readFileSync(report, 'utf8'));
 		total.passed += counts.passed;
-		total.failed += counts.failed;
+		total.failed.push(...counts.failed);
 		total.skipped.push(...counts.skipped);
 		total.files.push(...counts.files);
-		if (code !== 0 && counts.failed === 0) {
-			total.failed++;
-			remarks.push(`${name} exited with code ${code} although no test failed. See its output above.`);
-		}
+		if (code !== 0 && counts.failed.length === 0)
+			total.failed.push(`${name} exited with code ${code} although no test failed. See its output above.`);
 	} catch (error) {
-		total.failed++;
-		remarks.push(`${name} crashed (code ${code}) without a valid report: ${String(error)}.`);
+		total.failed.push(`${name} crashed (code ${code}) without a valid report: ${String(error)}.`);
 	}
 }
 
@@ -165,14 +161,15 @@ function printResult() {
 	const isComplete = process.env['CI'] !== 'true' || skipped.length === 0;
 	const earlier = process.env['AIRTILL_FAILED_CHECKS'];
 
-	if (passed + failed === 0) remarks.push('No test ran.');
+	if (failed.length > 0) remarks.push(`Failed:\n\t${failed.join('\n\t')}`);
+	if (passed + failed.length === 0) remarks.push('No test ran.');
 	if (!isComplete) remarks.push(`CI allows no skipped tests:\n\t${skipped.join('\n\t')}`);
 	if (earlier) remarks.push(`Failed before the tests, see above: ${earlier}.`);
-	process.exitCode = passed > 0 && failed === 0 && isComplete && !earlier ? 0 : 1;
+	process.exitCode = passed > 0 && failed.length === 0 && isComplete && !earlier ? 0 : 1;
 
 	printSlowestFiles();
 	for (const remark of remarks) console.log(`\n${remark}`);
 	console.log(
-		`\n${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`
+		`\n${passed} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`
 	);
 }

@@ -82,14 +82,14 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const accounts = createAccounts(database, clock);
 	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
 	const branding = createBranding(database, clock);
-	const routers = createRouters({ ...base, operators, branding });
+	const audit = createAudit(clock);
+	const routers = createRouters({ ...base, operators, branding, audit });
 	const events = createEvents(clock, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
-	const audit = createAudit(clock);
 	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, audit, reviews });
 	const reach = createReach(clock);

@@ -1,9 +1,13 @@
 /** Reads the JSON reports of vitest and Playwright. */
+import { stripVTControlCharacters } from 'node:util';
+
+/** Lines of a failure's message that are shown: enough for what was expected and what came. */
+const shownLines = 8;
 
 /**
  * @typedef {object} Counts
  * @property {number} passed
- * @property {number} failed
+ * @property {string[]} failed names of the tests, each followed by the beginning of its message
  * @property {string[]} skipped names of the tests
  * @property {{ file: string, ms: number }[]} files duration of each file (vitest) or of its tests (Playwright)
  */
@@ -16,19 +20,20 @@
  * @returns {Counts}
  */
 export function readVitest(text, filtered) {
-	/** @type {{ testResults: { name: string, status: string, startTime: number, endTime: number, assertionResults: { fullName: string, status: string }[] }[] }} */
+	/** @type {{ testResults: { name: string, status: string, startTime: number, endTime: number, message: string, assertionResults: { fullName: string, status: string, failureMessages?: string[] }[] }[] }} */
 	const report = JSON.parse(text);
 	/** @type {Counts} */
-	const counts = { passed: 0, failed: 0, skipped: [], files: [] };
+	const counts = { passed: 0, failed: [], skipped: [], files: [] };
 	for (const file of report.testResults) {
 		counts.files.push({ file: file.name, ms: file.endTime - file.startTime });
 		for (const test of file.assertionResults) {
 			if (test.status === 'passed') counts.passed++;
-			else if (test.status === 'failed') counts.failed++;
+			else if (test.status === 'failed')
+				counts.failed.push(failure(`${test.fullName} (${file.name})`, test.failureMessages?.[0]));
 			else if (!filtered) counts.skipped.push(`${test.fullName} (${file.name})`);
 		}
 		const blamed = file.assertionResults.some((test) => test.status === 'failed');
-		if (file.status === 'failed' && !blamed) counts.failed++;
+		if (file.status === 'failed' && !blamed) counts.failed.push(failure(file.name, file.message));
 	}
 	return counts;
 }
@@ -42,7 +47,7 @@ export function readPlaywright(text) {
 	/** @type {{ suites: PlaywrightSuite[] }} */
 	const report = JSON.parse(text);
 	/** @type {Counts} */
-	const counts = { passed: 0, failed: 0, skipped: [], files: [] };
+	const counts = { passed: 0, failed: [], skipped: [], files: [] };
 	/** @type {Map<string, number>} */
 	const durations = new Map();
 	for (const spec of report.suites.flatMap(specsOf)) {
@@ -51,7 +56,13 @@ export function readPlaywright(text) {
 			durations.set(spec.file, (durations.get(spec.file) ?? 0) + ms);
 			if (test.status === 'expected') counts.passed++;
 			else if (test.status === 'skipped') counts.skipped.push(`${spec.title} (${spec.file})`);
-			else counts.failed++;
+			else
+				counts.failed.push(
+					failure(
+						`${spec.title} (${spec.file}, ${test.projectName})`,
+						test.results.find(({ error }) => error)?.error?.message
+					)
+				);
 		}
 	}
 	counts.files = [...durations].map(([file, ms]) => ({ file, ms }));
@@ -59,7 +70,7 @@ export function readPlaywright(text) {
 }
 
 /**
- * @typedef {{ title: string, file: string, tests: { status: string, results: { duration: number }[] }[] }} PlaywrightSpec
+ * @typedef {{ title: string, file: string, tests: { status: string, projectName: string, results: { duration: number, error?: { message?: string } }[] }[] }} PlaywrightSpec
  * @typedef {{ specs: PlaywrightSpec[], suites?: PlaywrightSuite[] }} PlaywrightSuite
  */
 
@@ -69,4 +80,13 @@ export function readPlaywright(text) {
  */
 function specsOf(suite) {
 	return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
+}
+
+/**
+ * @param {string} name
+ * @param {string} [message]
+ */
+function failure(name, message = '') {
+	const lines = stripVTControlCharacters(message).split('\n').filter(Boolean).slice(0, shownLines);
+	return [name, ...lines].join('\n\t\t');
 }
