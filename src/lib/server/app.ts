@@ -135,14 +135,14 @@ async function openOperators({ config, clock, log, database }: Base) {
 function createSales(base: Base, operators: Operators) {
 	const { config, clock, log, database, secrets, jobs } = base;
 	const branding = createBranding(database, clock);
-	const routers = createRouters({ ...base, operators, branding });
+	const audit = createAudit(clock);
+	const routers = createRouters({ ...base, operators, branding, audit });
 	const events = createEvents(clock, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
-	const audit = createAudit(clock);
 	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, audit, reviews });
 	const earnings = createEarnings(database, clock, config);

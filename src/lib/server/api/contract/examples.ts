@@ -14,6 +14,7 @@ export const router: schemas.RouterBody = {
 	price: 500,
 	currency: 'UGX',
 	status: 'online',
+	status_reason: null,
 	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money'],
 	min_duration: '15m',
 	max_duration: '30d',

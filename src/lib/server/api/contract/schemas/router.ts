@@ -6,6 +6,15 @@ const routerStatus = z.enum(['online', 'offline']).openapi('RouterStatus', {
 	description: 'Whether a router sells time now. `offline` routers are listed but sell nothing.'
 });
 
+const routerStatusReason = z
+	.union([
+		z.enum(['closed', 'gateway_unresponsive', 'access_unverified', 'network_password_missing']),
+		z.null()
+	])
+	.describe(
+		'Why the router is `offline`; null while it is `online`. `closed`: the owner has closed it. `gateway_unresponsive`: none of its gateways responds. `access_unverified`: no gateway has responded yet, and no administrator has confirmed the access. `network_password_missing`: the owner has not set the shared password.'
+	);
+
 const logo = z
 	.object({
 		url: z.string().meta({
@@ -52,6 +61,7 @@ export const router = z
 		price: field.amount('Price of one hour in major units of `currency` (500 is 500 UGX, 1.5 is 1.50 KES).'),
 		currency: field.currency,
 		status: routerStatus,
+		status_reason: routerStatusReason,
 		payment_methods: z
 			.array(z.string())
 			.describe(
