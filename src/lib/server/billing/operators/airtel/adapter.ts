@@ -198,7 +198,8 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
  */
 function textFor({ description, reference }: Pick<PaymentRequest, 'description' | 'reference'>): string {
 	const code = reference.slice(0, 8);
-	const words = plainText(description, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
+	const unquoted = description.replace(/['\u2019]/g, '');
+	const words = plainText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
 	return `${words} ${code}`.trim();
 }
 
