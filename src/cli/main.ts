@@ -7,7 +7,7 @@ import { configureGateway } from './commands/gateway-config.ts';
 import { addGateway, rotateGateway } from './commands/gateway-register.ts';
 import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
-import { routerAccess } from './commands/router-access.ts';
+import { confirmRouterAccess, routerAccess } from './commands/router-access.ts';
 import { importRoutersFile, listRouters } from './commands/routers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { listSettings } from './commands/settings.ts';
@@ -19,6 +19,7 @@ const COMMANDS: readonly Command[] = [
 	importRoutersFile,
 	listRouters,
 	routerAccess,
+	confirmRouterAccess,
 	createAccount,
 	inviteAccount,
 	createKey,

@@ -1,6 +1,6 @@
 import type { App } from '#lib/server/app.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
-import { sells } from '#lib/server/routers/routers.ts';
+import { offlineReason } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createReach } from '#lib/server/gateways/reach.ts';
 import { adapterOf, gatewayStatus } from '#lib/server/gateways/registry.ts';
@@ -20,6 +20,16 @@ export function* storedFindings(app: App, gateway: RegisteredGateway): Generator
 	yield* lately(app, gateway);
 	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
 }
+
+/** By `status_reason` of a router. */
+const OFFLINE_ADVICE = {
+	disabled: 'no buyer sees it',
+	closed: 'import it with the status online',
+	gateway_unresponsive: 'check the power, the internet connection and the configuration of its gateways',
+	access_unverified:
+		'it sells when this gateway has responded; or confirm its access with "routers confirm-access"',
+	network_password_missing: 'set the password with "routers access"'
+} as const;
 
 const MODE_TEXT = {
 	browser: 'devices sign in with the browser',
@@ -68,7 +78,9 @@ async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGe
 		return;
 	}
 	const { name, access_kind: sold } = found;
-	if (!sells(found)) yield fail('router', `"${name}" does not sell now`, 'it is offline or disabled');
+	const reason = found.disabled_at === null ? offlineReason(found, app.config) : 'disabled';
+	if (reason !== null)
+		yield fail('router', `"${name}" does not sell now (${reason})`, OFFLINE_ADVICE[reason]);
 	const wants = kind === 'hostapd' ? ['wpa_personal_per_client', 'wpa_enterprise'] : ['portal_login'];
 	if (wants.includes(sold)) yield ok('router', `"${name}", ${sold}`);
 	else {
@@ -124,22 +136,14 @@ async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<
 }
 
 async function* radiusEndpoint({ config }: App, { key, credentials: { token = '' } }: RegisteredGateway) {
-	const url = `http://127.0.0.1:${config.port}/radius/${key}/authorize`;
-	const ask = async (bearer: string) => {
-		const answer = await fetch(url, {
+	const url = `http://127.0.0.1:${config.port}/radius/${key}/check`;
+	try {
+		const { status } = await fetch(url, {
 			method: 'POST',
-			headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-			body: JSON.stringify({ user: 's0', mac: '02:00:00:00:00:00' }),
+			headers: { authorization: `Bearer ${token}` },
 			signal: AbortSignal.timeout(5_000)
 		});
-		await answer.body?.cancel();
-		return answer.status;
-	};
-	try {
-		const status = await ask(token);
-		// The username does not exist, so a refusal is right.
-		if (status < 500 && status !== 403 && status !== 400)
-			yield ok('RADIUS', 'this installation accepts the token');
+		if (status === 204) yield ok('RADIUS', 'this installation accepts the token');
 		else yield fail('RADIUS', `this installation answers with status ${status}`, 'see its log');
 	} catch {
 		yield fail(

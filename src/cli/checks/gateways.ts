@@ -1,5 +1,5 @@
 import type { App } from '#lib/server/app.ts';
-import { ok, warn, type Finding } from './finding.ts';
+import { fail, ok, type Finding } from './finding.ts';
 import { storedFindings } from './gateway.ts';
 
 const MAX_NAMED = 5;
@@ -19,12 +19,15 @@ export async function* checkGateways(app: App): AsyncGenerator<Finding> {
 	}
 	if (gateways.length === 0) yield ok('gateways', 'none is registered');
 	else if (problems === 0) yield ok('gateways', `${gateways.length}, without problems`);
-	const open = await app.usage.routersWithoutGateway(MAX_NAMED + 1);
+	const open = await app.routers.unverified(MAX_NAMED + 1);
 	if (open.length === 0) return;
 	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${name}`);
 	const more = open.length > MAX_NAMED ? ' and more' : '';
-	const what = `routers that sell have no gateway: ${names.join(', ')}${more}`;
-	// Only a warning, because another program may connect the buyers. A sandbox has made-up routers.
-	if (app.config.mode === 'sandbox') yield ok('access', what);
-	else yield warn('access', what, 'register their gateways, unless another system connects their buyers');
+	const what = `routers of which no gateway has responded: ${names.join(', ')}${more}`;
+	// A sandbox has made-up routers.
+	if (app.config.mode === 'sandbox') yield ok('access', `${what}; only a sandbox sells them`);
+	else {
+		const advice = 'connect a gateway, or confirm that buyers get access with "routers confirm-access"';
+		yield fail('access', `${what}; they do not sell`, advice);
+	}
 }

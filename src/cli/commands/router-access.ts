@@ -1,10 +1,11 @@
 import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
+import type { App } from '#lib/server/app.ts';
 import {
 	PASSWORD_RULE,
 	MAX_PASS_DEVICES,
 	type RouterAccess
 } from '#lib/server/access/passes/access-kinds.ts';
-import { UsageError, defineCommand } from '../support/command.ts';
+import { UsageError, defineCommand, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readSecret } from '../support/files.ts';
 import { plain, print } from '../support/output.ts';
@@ -37,7 +38,6 @@ export const routerAccess = defineCommand({
 		'max-devices': { type: 'string' }
 	},
 	async run({ argument, values, folder, open }) {
-		if (!/^\d{1,15}$/.test(argument)) throw new UsageError('ID is the id of a router; see "routers list".');
 		const { kind, 'network-password-file': file, 'max-devices': devices } = values;
 		if (file !== undefined && values['no-network-password']) {
 			throw new UsageError('Give --network-password-file or --no-network-password, not both.');
@@ -46,16 +46,47 @@ export const routerAccess = defineCommand({
 		const maxDevices = devices === undefined ? undefined : /^\d{1,3}$/.test(devices) ? Number(devices) : 0;
 		const networkPassword = values['no-network-password'] ? null : await readSecret(folder, file);
 		const app = await open();
-		const { remoteApi } = app.config;
-		if (remoteApi !== null) {
-			throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
-		}
-		const router = await findRouter(app, Number(argument));
-		if (!router) throw new CommandError(`There is no router ${argument}; see "routers list".`);
+		const router = await ownRouter(app, argument);
 		const access = await app.accessKinds.set(router.id, { kind, networkPassword, maxDevices });
 		await print(lines(router.id, router.name, access).join('\n'));
 	}
 });
+
+export const confirmRouterAccess = defineCommand({
+	name: 'routers confirm-access',
+	parameters: 'ID --by NAME --note TEXT [--withdraw]',
+	summary: 'Confirm that buyers get access at a router, although no gateway of it has responded.',
+	help: [
+		'In live mode a router sells after one of its gateways has responded, or after this confirmation. Confirm only what',
+		'you have tried: another system connects the buyers, or accepts their passwords. The audit log keeps name and note.',
+		'',
+		'  --by NAME    your name',
+		'  --note TEXT  which system gives access, and how you tried it',
+		'  --withdraw   take the confirmation back: no new orders; payments and running time do not change'
+	].join('\n'),
+	options: { by: { type: 'string' }, note: { type: 'string' }, withdraw: { type: 'boolean' } },
+	async run({ argument, values, open }) {
+		const by = required(values.by, '--by');
+		const note = required(values.note, '--note');
+		const app = await open();
+		const { id, name } = await ownRouter(app, argument);
+		await app.routers.confirmAccess(id, { isConfirmed: !values.withdraw, by, note });
+		const what = values.withdraw ? 'Withdrew the confirmed access' : 'Confirmed the access';
+		console.error(`${what} of router ${id} ${plain(name)}.`);
+	}
+});
+
+/** @throws UsageError, CommandError */
+async function ownRouter(app: App, text: string) {
+	if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID is the id of a router; see "routers list".');
+	const { remoteApi } = app.config;
+	if (remoteApi !== null) {
+		throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
+	}
+	const router = await findRouter(app, Number(text));
+	if (!router) throw new CommandError(`There is no router ${text}; see "routers list".`);
+	return router;
+}
 
 function lines(id: number, name: string, access: RouterAccess): string[] {
 	const { kind, ssid, security, networkPasswordKnown, maxDevices } = access;

@@ -14,7 +14,7 @@ import {
 	type ImportField
 } from '#lib/server/routers/import-rows.ts';
 import { importRouters } from '#lib/server/routers/import.ts';
-import { pageOfRouters } from '#lib/server/routers/routers.ts';
+import { offlineReason, pageOfRouters } from '#lib/server/routers/routers.ts';
 import { UsageError, defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readInput } from '../support/files.ts';
@@ -99,15 +99,18 @@ export const listRouters = defineCommand({
 	name: 'routers list',
 	parameters: '',
 	summary: 'List all routers.',
-	help: 'Ordered by id: id, name, SSID, position (latitude, longitude), price per hour, status.',
+	help: 'Ordered by id: id, name, SSID, position (latitude, longitude), price per hour, status with its reason.',
 	options: {},
 	async run({ open }) {
-		const { db } = (await open()).database;
+		const { config, database } = await open();
 		await print(routerLine('ID', 'NAME', 'SSID', 'POSITION', 'PRICE/HOUR', 'STATUS'));
 		for (let afterId = 0; ;) {
-			const page = await pageOfRouters(db, afterId, LIST_PAGE_ROWS);
-			for (const { id, name, ssid, lat, lon, price_minor, currency, disabled_at, status } of page) {
+			const page = await pageOfRouters(database.db, afterId, LIST_PAGE_ROWS);
+			for (const row of page) {
+				const { id, name, ssid, lat, lon, price_minor, currency, disabled_at } = row;
 				const price = formatMoney(toMajor(price_minor, currency), currency).replaceAll('\u00a0', ' ');
+				const reason = offlineReason(row, config);
+				const status = reason === null ? 'online' : `offline (${reason})`;
 				const state = disabled_at === null ? status : 'disabled';
 				await print(routerLine(String(id), name, ssid, `${lat}, ${lon}`, price, state));
 				afterId = id;

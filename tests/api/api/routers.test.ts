@@ -14,6 +14,7 @@ const KISEMENTI = {
 	price: 500,
 	currency: 'UGX',
 	status: 'online',
+	status_reason: null,
 	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox'],
 	min_duration: '15m',
 	max_duration: '30d',

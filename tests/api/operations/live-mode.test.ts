@@ -19,8 +19,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		test = createApi(server.url, (await insertKey(sql, { accountId, mode: 'test', role: 'owner' })).key);
 		await sql.run(
 			`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status,
-				payment_methods, min_duration, max_duration, created_at, updated_at)
-				values (?, 'Real', 'Real', 'wpa', 0.3, 32.5, 500, 'UGX', 'online', '["mtn_momo"]', '15m', '30d', 0, 0)`,
+				payment_methods, min_duration, max_duration, access_confirmed_at, created_at, updated_at)
+				values (?, 'Real', 'Real', 'wpa', 0.3, 32.5, 500, 'UGX', 'online', '["mtn_momo"]', '15m', '30d', 0, 0, 0)`,
 			accountId
 		);
 	});

@@ -107,6 +107,14 @@ describe.each(BOTH_DATABASES)('a %s database of an earlier version', (kind) => {
 		expect(grants[0]?.['confirmed_end_at']).toBe(grants[0]?.['requested_end_at']);
 	});
 
+	it('keeps routers on sale in live mode if one of their gateways had responded', async () => {
+		const seen = `select router_id as id, min(seen_at) as at from gateways
+			where seen_at is not null group by router_id order by router_id`;
+		const routers = 'select id, responded_at as at from routers where responded_at is not null order by id';
+		expect(await sql.count('select count(*) from gateways where seen_at is not null')).toBeGreaterThan(0);
+		expect(await sql.all(routers)).toEqual(await sql.all(seen));
+	});
+
 	it('settles payments that were open: one begins a pass, one adds time', async () => {
 		const paid = async ({ paymentId }: { paymentId: number }) => {
 			await eventually(`payment ${paymentId} is settled`, async () => {

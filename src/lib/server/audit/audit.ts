@@ -15,7 +15,7 @@ export interface AuditEntry {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** Logs decisions about money in the transaction of the change. Entries are never changed or deleted. */
+/** Logs decisions about money and access in the transaction of the change. Entries are never changed or deleted. */
 export const createAudit = (clock: Clock) => ({
 	async record(trx: Tx, entry: AuditEntry): Promise<void> {
 		await trx

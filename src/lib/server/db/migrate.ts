@@ -22,6 +22,7 @@ import { passRows } from './migrations/0019-pass-rows.ts';
 import { accessNames } from './migrations/0020-access-names.ts';
 import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
+import { verifiedAccess } from './migrations/0026-verified-access.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -52,7 +53,8 @@ const MIGRATIONS: readonly Migration[] = [
 	passRows,
 	accessNames,
 	oneQueue,
-	gatewayHealth
+	gatewayHealth,
+	verifiedAccess
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

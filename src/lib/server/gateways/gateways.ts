@@ -36,7 +36,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			signInMethodOf(openAll(await store.gatewaysOfRouter(db, routerId))),
 		recordStatus: bind(recordStatus),
 		rotate: bind(rotateGateway),
-		remove: (queries: Queries, { id }: RegisteredGateway) => store.removeGateway(queries, id)
+		remove: store.removeGateway
 	};
 }
 

@@ -84,6 +84,19 @@ export async function markRouterOnline(queries: Queries, routerId: number): Prom
 		.execute();
 }
 
+/** Stores when a gateway of the router first responded. A removed gateway does not count. */
+export async function updateResponded(queries: Queries, routerId: number): Promise<void> {
+	await queries
+		.updateTable('routers')
+		.set(({ selectFrom }) => ({
+			responded_at: selectFrom('gateways')
+				.select(({ fn }) => fn.min('seen_at').as('at'))
+				.where('router_id', '=', routerId)
+		}))
+		.where('id', '=', routerId)
+		.execute();
+}
+
 export const updateGateway = (
 	queries: Queries,
 	id: number,
@@ -92,6 +105,10 @@ export const updateGateway = (
 	queries.updateTable('gateways').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Deletes its captive sessions and grants by cascade. */
-export async function removeGateway(queries: Queries, id: number): Promise<void> {
+export async function removeGateway(
+	queries: Queries,
+	{ id, routerId }: { id: number; routerId: number }
+): Promise<void> {
 	await queries.deleteFrom('gateways').where('id', '=', id).execute();
+	await updateResponded(queries, routerId);
 }

@@ -1,3 +1,4 @@
+import type { Audit } from '../audit/audit.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
@@ -9,6 +10,7 @@ export interface RoutersContext {
 	database: Database;
 	operators: Operators;
 	branding: Branding;
+	audit: Audit;
 	clock: Clock;
 	config: Config;
 	secrets: Secrets;

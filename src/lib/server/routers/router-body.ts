@@ -1,19 +1,41 @@
 import { z } from 'zod';
 import { toMajor } from '#lib/domain/money.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
+import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
 import type { RouterRow } from './store.ts';
 
-export const sells = (row: RouterRow): boolean => row.disabled_at === null && isOpen(row);
+type Mode = Pick<Config, 'mode'>;
+export type OfflineReason = NonNullable<RouterBody['status_reason']>;
+
+export const sells = (row: RouterRow, mode: Mode): boolean =>
+	row.disabled_at === null && offlineReason(row, mode) === null;
+
+/** Whether a late payment still buys time. Money that is paid does not wait for a verification. */
+export const takesLatePayment = (row: RouterRow): boolean =>
+	row.disabled_at === null && closedReason(row) === null;
 
 /** True if none of its gateways responds (gateways/health), so nobody could connect. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
 
-const isOpen = (row: RouterRow): boolean =>
-	row.status === 'online' &&
-	!isUnresponsive(row) &&
-	(row.access_kind !== 'shared_password' || row.network_password_sealed !== null);
+/** True if nothing shows that a buyer would get access. A shared password needs no gateway; a sandbox sells tests. */
+export const isUnverified = (row: RouterRow, { mode }: Mode): boolean =>
+	mode === 'live' &&
+	row.access_kind !== 'shared_password' &&
+	row.responded_at === null &&
+	row.access_confirmed_at === null;
+
+export function offlineReason(row: RouterRow, mode: Mode): OfflineReason | null {
+	return row.status === 'online' && isUnverified(row, mode) ? 'access_unverified' : closedReason(row);
+}
+
+function closedReason(row: RouterRow): Exclude<OfflineReason, 'access_unverified'> | null {
+	if (row.status === 'offline') return 'closed';
+	if (isUnresponsive(row)) return 'gateway_unresponsive';
+	const lacksPassword = row.access_kind === 'shared_password' && row.network_password_sealed === null;
+	return lacksPassword ? 'network_password_missing' : null;
+}
 
 export interface OwnedRouter extends RouterBody {
 	ownerAccountId: number;
@@ -39,31 +61,35 @@ export function paymentMethodsOf(
 }
 
 /** @param distance metres from the searched position; null without one */
-export const routerBody = (
+export function routerBody(
 	context: RoutersContext,
 	row: RouterRow,
 	distance: number | null,
 	brand: BrandBody | null
-): RouterBody => ({
-	id: row.id,
-	name: row.name,
-	address: row.address,
-	ssid: row.ssid,
-	lat: row.lat,
-	lon: row.lon,
-	distance: distance === null ? null : Math.round(distance),
-	price: toMajor(row.price_minor, row.currency),
-	currency: row.currency,
-	status: isOpen(row) ? 'online' : 'offline',
-	payment_methods: paymentMethodsOf(context, row),
-	min_duration: row.min_duration,
-	max_duration: row.max_duration,
-	security: row.security,
-	access_kind: row.access_kind,
-	brand,
-	created_at: isoTime(row.created_at),
-	updated_at: isoTime(row.updated_at)
-});
+): RouterBody {
+	const reason = offlineReason(row, context.config);
+	return {
+		id: row.id,
+		name: row.name,
+		address: row.address,
+		ssid: row.ssid,
+		lat: row.lat,
+		lon: row.lon,
+		distance: distance === null ? null : Math.round(distance),
+		price: toMajor(row.price_minor, row.currency),
+		currency: row.currency,
+		status: reason === null ? 'online' : 'offline',
+		status_reason: reason,
+		payment_methods: paymentMethodsOf(context, row),
+		min_duration: row.min_duration,
+		max_duration: row.max_duration,
+		security: row.security,
+		access_kind: row.access_kind,
+		brand,
+		created_at: isoTime(row.created_at),
+		updated_at: isoTime(row.updated_at)
+	};
+}
 
 export async function singleBody(context: RoutersContext, row: RouterRow): Promise<RouterBody> {
 	const brands = await context.branding.ofRouters(context.database.db, [row]);

@@ -1,6 +1,7 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
+import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
 import { listRouters, ownedRouter, ownedRouters, visibleRouter, type RouterQuery } from './read-routers.ts';
 import { paymentMethodsOf, singleBody } from './router-body.ts';
@@ -8,7 +9,14 @@ import { setPrice, type PriceSetter } from './set-price.ts';
 import * as store from './store.ts';
 
 export type RouterRow = store.RouterRow;
-export { isUnresponsive, sells, type OwnedRouter } from './router-body.ts';
+export {
+	isUnresponsive,
+	isUnverified,
+	offlineReason,
+	sells,
+	takesLatePayment,
+	type OwnedRouter
+} from './router-body.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';
 
@@ -60,6 +68,9 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
 				updated_at: clock.now()
 			});
 		},
+		confirmAccess: (id: number, confirmation: AccessConfirmation) => confirmAccess(context, id, confirmation),
+		/** Lists open routers without a gateway that has responded, and without a confirmed access. */
+		unverified: (limit: number) => store.unverified(database.db, limit),
 		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row)
 	};
 }

@@ -94,6 +94,19 @@ export const ofOwner = (queries: Queries, ownerAccountId: number, afterId: numbe
 const pageQuery = (queries: Queries, afterId: number, limit: number) =>
 	queries.selectFrom('routers').selectAll().where('id', '>', afterId).orderBy('id').limit(limit);
 
+export const unverified = (queries: Queries, limit: number) =>
+	queries
+		.selectFrom('routers')
+		.select(['id', 'name'])
+		.where('status', '=', 'online')
+		.where('disabled_at', 'is', null)
+		.where('access_kind', '<>', 'shared_password')
+		.where('responded_at', 'is', null)
+		.where('access_confirmed_at', 'is', null)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
 export async function count(queries: Queries): Promise<number> {
 	const row = await queries
 		.selectFrom('routers')

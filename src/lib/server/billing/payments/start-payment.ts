@@ -4,7 +4,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { operatorReference } from '#lib/server/platform/ids.ts';
-import { isUnresponsive } from '#lib/server/routers/routers.ts';
+import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
 import { carrierOf } from '../operators/carriage.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
@@ -110,8 +110,13 @@ async function checkPayable(
 }
 
 /** Refuses to charge for a router that went offline after the order. */
-async function checkOnline({ routers }: PaymentsContext, trx: Tx, { router_id: routerId }: SessionRow) {
-	if (!isUnresponsive(await routers.known(trx, routerId))) return;
+async function checkOnline(
+	{ config, routers }: PaymentsContext,
+	trx: Tx,
+	{ router_id: routerId }: SessionRow
+): Promise<void> {
+	const router = await routers.known(trx, routerId);
+	if (!isUnresponsive(router) && !isUnverified(router, config)) return;
 	throw new AppError(
 		'router_unavailable',
 		'The router is offline. The order stays open: pay when the router is online again.'

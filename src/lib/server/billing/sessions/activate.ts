@@ -1,6 +1,6 @@
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { sells } from '#lib/server/routers/routers.ts';
+import { takesLatePayment } from '#lib/server/routers/routers.ts';
 import type { SessionsContext } from './context.ts';
 import { startTime } from './start-time.ts';
 import * as store from './store.ts';
@@ -49,7 +49,7 @@ async function whyNot(
 	if (row.status_reason !== 'payment_timeout') return 'session_cancelled';
 	const router = await routers.known(trx, row.router_id);
 	const inGrace = row.ended_at !== null && clock.now() <= row.ended_at + config.latePaymentMs;
-	return inGrace && sells(router) ? null : 'late_payment';
+	return inGrace && takesLatePayment(router) ? null : 'late_payment';
 }
 
 /** Adds a paid session to its pass, or begins a pass with it. */

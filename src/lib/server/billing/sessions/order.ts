@@ -1,6 +1,7 @@
 import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 
@@ -9,9 +10,9 @@ export function checkOrder(
 	order: SessionCreationBody,
 	router: RouterRow,
 	paymentMethods: string[],
-	region: string
+	config: Pick<Config, 'mode' | 'defaultRegion'>
 ): string {
-	if (!sells(router)) {
+	if (!sells(router, config)) {
 		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
 	}
 	const seconds = durationSeconds(order.duration);
@@ -29,7 +30,7 @@ export function checkOrder(
 			extensions: { payment_methods: paymentMethods }
 		});
 	}
-	return mobileNumber(order.phone, region);
+	return mobileNumber(order.phone, config.defaultRegion);
 }
 
 /** @throws AppError `invalid_phone` */

@@ -26,6 +26,10 @@ export interface RoutersTable {
 	max_devices: Generated<number>;
 	/** When the last of its gateways stopped responding; null while one responds, or if none is expected to. */
 	unresponsive_since: Generated<number | null>;
+	/** When one of its gateways first responded; null if none has. */
+	responded_at: Generated<number | null>;
+	/** When an administrator confirmed that buyers get access without a gateway here; null if none did. */
+	access_confirmed_at: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
 	disabled_at: number | null;

@@ -14,21 +14,28 @@ const MAX_TROUBLE_LENGTH = 500;
 /** Limits writes for gateways that call often. */
 const SEEN_INTERVAL_MS = 10_000;
 
-/** Saves an update. If an unresponsive gateway now responds, its router sells again. */
+/** Saves an update. The router sells after the first response, and again after the end of an outage. */
 export async function recordStatus(
-	{ database: { db }, clock }: GatewaysContext,
+	{ database, clock }: GatewaysContext,
 	id: number,
 	{ seen, clockOffsetMs, trouble, online }: StatusUpdate
 ): Promise<void> {
+	const { db } = database;
 	const row = await store.findGateway(db, 'id', id);
 	if (!row) return;
 	const now = clock.now();
 	const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_INTERVAL_MS;
-	await store.updateStatus(db, row, {
+	const update = {
 		...(seen && !(isFresh && row.unresponsive_since === null) && { seen_at: now, unresponsive_since: null }),
 		...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
 		...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE_LENGTH) ?? null }),
 		...(online === undefined ? {} : { online_count: online })
-	});
+	};
+	if (seen && row.seen_at === null) {
+		await database.transact(async (trx) => {
+			await store.updateStatus(trx, row, update);
+			await store.updateResponded(trx, row.router_id);
+		});
+	} else await store.updateStatus(db, row, update);
 	if (seen && row.unresponsive_since !== null) await store.markRouterOnline(db, row.router_id);
 }

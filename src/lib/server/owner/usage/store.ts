@@ -115,19 +115,6 @@ export async function useOfSessions(
 	return rows;
 }
 
-/** Lists routers on sale that have neither a gateway nor the owner's own password. */
-export const routersWithoutGateway = (queries: Queries, limit: number) =>
-	queries
-		.selectFrom('routers')
-		.select(['id', 'name'])
-		.where('status', '=', 'online')
-		.where('disabled_at', 'is', null)
-		.where('access_kind', '<>', 'shared_password')
-		.where('id', 'not in', (from) => from.selectFrom('gateways').select('router_id'))
-		.orderBy('id')
-		.limit(limit)
-		.execute();
-
 export async function deleteOld(
 	queries: Queries,
 	before: { at: number; day: string; releasedAt: number },

@@ -46,7 +46,6 @@ export const createUsage = (context: UsageContext) => ({
 		const rows = await store.useOfSessions(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
 		return new Map(rows.map((row) => [row.session_id, row]));
 	},
-	routersWithoutGateway: (limit: number) => store.routersWithoutGateway(context.database.db, limit),
 	jobs: { [BOOK_JOB]: () => bookAll(context) }
 });
 

@@ -37,6 +37,10 @@ export const accounting = (event: Event): Promise<Response> =>
 		return empty(204);
 	});
 
+/** For `gateways test`: only checks the token. A test is no sign of life of the gateway. */
+export const check = (event: Event): Promise<Response> =>
+	respond(event, z.unknown(), () => Promise.resolve(empty(204)));
+
 /** Authenticates the gateway before reading its body. Requests with the right token are not limited. */
 async function respond<S extends z.ZodType>(
 	event: Event,

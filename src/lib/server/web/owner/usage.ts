@@ -19,7 +19,7 @@ export function dataText(bytes: number): string {
 
 export async function routersOf({ usage, config }: App, routers: readonly OwnedRouter[]) {
 	const uses = await usage.ofRouters(routers.map(({ id }) => id));
-	return routers.map(({ id, name, price, currency, status, disabled }) => {
+	return routers.map(({ id, name, price, currency, status, status_reason, disabled }) => {
 		const use = uses.get(id);
 		return {
 			id,
@@ -28,7 +28,12 @@ export async function routersOf({ usage, config }: App, routers: readonly OwnedR
 			status,
 			disabled,
 			use: useLine(use),
-			silent: use?.unresponsiveSince == null ? null : silentText(use.unresponsiveSince, config.reportTimezone)
+			silent:
+				status_reason === 'access_unverified'
+					? m.usage_new()
+					: use?.unresponsiveSince == null
+						? null
+						: silentText(use.unresponsiveSince, config.reportTimezone)
 		};
 	});
 }
@@ -68,7 +73,7 @@ function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 
 export function routerUse(use: RouterUse | undefined, timeZone: string) {
 	if (!use || use.gateways.length === 0) return null;
-	const { online, data, gateways, unresponsiveSince } = use;
+	const { online, data, gateways } = use;
 	const known = (value: string | null) => value ?? m.usage_unknown();
 	return {
 		lines: [
@@ -76,11 +81,19 @@ export function routerUse(use: RouterUse | undefined, timeZone: string) {
 			[m.usage_today(), known(data && dataText(data.today))],
 			[m.usage_month(), known(data && dataText(data.month))]
 		] as const,
-		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone)),
-		/** The reason why it does not sell; null if it sells. */
-		notSold:
-			unresponsiveSince === null ? null : m.usage_not_sold({ time: moment(unresponsiveSince, timeZone) })
+		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone))
 	};
+}
+
+/** Says why a router does not sell; null if it sells, or if its gateways are not the reason. */
+export function notSold(
+	{ status_reason: reason }: OwnedRouter,
+	use: RouterUse | undefined,
+	timeZone: string
+): string | null {
+	if (reason === 'access_unverified') return m.usage_unverified();
+	const since = use?.unresponsiveSince ?? null;
+	return since === null ? null : m.usage_not_sold({ time: moment(since, timeZone) });
 }
 
 export function sessionUse(use: SessionUse | undefined, isRunning: boolean): string | null {

@@ -64,12 +64,12 @@ export async function removeGateway(
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
 	if (!controllerOf(gateway)) {
 		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
-		await gateways.remove(db, gateway);
+		await database.transact((trx) => gateways.remove(trx, gateway));
 		return { ...none, staying: count + connected };
 	}
 	const status = count === 0 ? null : await gatewayStatus(gateway.kind, gateway, reach);
 	if (status && !status.reachable) {
-		if (options.isForced) await gateways.remove(db, gateway);
+		if (options.isForced) await database.transact((trx) => gateways.remove(trx, gateway));
 		const reason = status.problems[0] ?? 'It does not answer.';
 		return { ...none, isRemoved: options.isForced, left: count, reason };
 	}
@@ -86,7 +86,7 @@ async function clearAndRemove(clearing: Clearing): Promise<Removal> {
 		isRemoved = await clear(clearing);
 		const result = { isRemoved, ...(await resultOf(clearing)) };
 		if (isRemoved || !options.isForced || options.signal.aborted) return result;
-		await context.gateways.remove(context.database.db, gateway);
+		await context.database.transact((trx) => context.gateways.remove(trx, gateway));
 		isRemoved = true;
 		return { ...result, isRemoved };
 	} finally {

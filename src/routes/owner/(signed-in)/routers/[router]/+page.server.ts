@@ -1,7 +1,7 @@
 import { ownRouter, requireOwner } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
 import { accessWords } from '#lib/server/web/owner/access-words.ts';
-import { routerUse } from '#lib/server/web/owner/usage.ts';
+import { notSold, routerUse } from '#lib/server/web/owner/usage.ts';
 import { money } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
 
@@ -14,7 +14,7 @@ export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
 	const { usage, config } = event.locals.app;
-	const uses = await usage.ofRouters([router.id]);
+	const use = (await usage.ofRouters([router.id])).get(router.id);
 	const price = money(router.price, router.currency);
 	return {
 		router: {
@@ -27,7 +27,8 @@ export const load: PageServerLoad = async (event) => {
 			price
 		},
 		access: accessWords(router),
-		use: routerUse(uses.get(router.id), config.reportTimezone),
+		use: routerUse(use, config.reportTimezone),
+		notSold: notSold(router, use, config.reportTimezone),
 		/** Without a language prefix, so that each phone uses its own language. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,

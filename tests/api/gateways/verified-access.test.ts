@@ -1,0 +1,201 @@
+/** In live mode a router sells once a gateway has responded, or once an administrator has confirmed its access. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROTOCOLS } from '../../simulators/protocols.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { untilQuiet } from '../../torture/time.ts';
+import { createApi, numberEnding, type Api, type Payment } from '../../support/api/api.ts';
+import { selfSigned } from '../../support/gateways/certificates.ts';
+import { registerRadius } from '../../support/gateways/gateways.ts';
+import { radiusCalls } from '../../support/gateways/radius-calls.ts';
+import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
+import { BOTH_DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
+import { cli, startServer, type TestServer } from '../../support/server/server.ts';
+import { openSql, type Sql } from '../../support/server/sql.ts';
+
+const MINUTE = 60_000;
+const REASON = ['--by', 'Ada', '--note', 'the controller of the venue lets buyers in'];
+
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-live-'));
+	let simulator: Simulator;
+	let front: TlsFront;
+	let server: TestServer;
+	let sql: Sql;
+	let api: Api;
+	let ownerId: number;
+
+	beforeAll(async () => {
+		const protocol = PROTOCOLS['mtn']?.({ market: 'mtnuganda' });
+		if (!protocol) throw new Error('There is no simulated MTN');
+		simulator = await startSimulator(protocol);
+		const certificate = selfSigned('localhost');
+		front = await startTlsFront(simulator.environment['MTN_BASE_URL'] ?? '', certificate);
+		const authority = path.join(folder, 'authority.pem');
+		writeFileSync(authority, certificate.cert);
+		const env = {
+			...simulator.environment,
+			MTN_BASE_URL: front.url.replace('127.0.0.1', 'localhost'),
+			MTN_CALLBACKS: 'off',
+			NODE_EXTRA_CA_CERTS: authority,
+			AIRTILL_MODE: 'live',
+			AIRTILL_SECRET: SECRET
+		};
+		server = await startServer({ database, env });
+		sql = await openSql(server.databaseUrl);
+		api = createApi(server.url, (await insertKey(sql, { mode: 'live' })).key);
+		ownerId = (await insertKey(sql, { mode: 'live', role: 'owner' })).accountId;
+	});
+	afterAll(async () => {
+		await sql?.close();
+		await server?.stop();
+		await front?.stop();
+		await simulator?.stop();
+		rmSync(folder, { recursive: true, force: true });
+	});
+
+	const newRouter = () =>
+		sql.count(
+			`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status,
+				payment_methods, min_duration, max_duration, created_at, updated_at)
+				values (?, 'Real', 'Real', 'wpa', 0.3, 32.5, 500, 'UGX', 'online', '["mtn_momo"]', '15m', '30d', 0, 0)
+				returning id`,
+			ownerId
+		);
+	const run = (...args: string[]) => cli(args, server);
+	const confirm = (router: number, ...more: string[]) =>
+		run('routers', 'confirm-access', String(router), ...REASON, ...more);
+	const order = (router: number) =>
+		api.createSession({ router_id: router, payment_method: 'mtn_momo', phone: numberEnding('123') });
+	const refusesOrders = async (router: number) => {
+		expect(await api.getRouter(router)).toMatchObject({
+			status: 'offline',
+			status_reason: 'access_unverified'
+		});
+		const body = {
+			router_id: router,
+			duration: '1h',
+			payment_method: 'mtn_momo',
+			phone: numberEnding('123')
+		};
+		await api.refused('400 router_unavailable', 'POST', '/v1/sessions', { body });
+	};
+	const sells = async (router: number) => {
+		expect(await api.getRouter(router)).toMatchObject({ status: 'online', status_reason: null });
+		expect(await order(router)).toMatchObject({ status: 'pending_payment' });
+	};
+
+	async function advance(ms: number): Promise<void> {
+		simulator.advance(ms);
+		await server.advance(ms);
+		await untilQuiet(server, sql);
+	}
+	/** @param afterMs when the payer approves */
+	async function startPayment(router: number, afterMs: number, before = () => Promise.resolve()) {
+		const session = await order(router);
+		await before();
+		simulator.script({ phone: session.phone.slice(1) }, { guards: false, afterMs });
+		const payment = await api.pay(session);
+		await eventually('the operator has it', () =>
+			sql.count("select count(*) from payments where id = ? and submit_state = 'accepted'", payment.id)
+		);
+		return { session, payment };
+	}
+	async function until(payment: Payment, status: Payment['status']): Promise<Payment> {
+		for (let step = 0; step < 60; step += 1) {
+			const found = await api.getPayment(payment.id);
+			if (found.status === status) return found;
+			await advance(MINUTE / 2);
+		}
+		throw new Error(`Payment ${payment.id} is not ${status}`);
+	}
+
+	it('sells a router while it has a gateway that has responded; a test of ours is no response', async () => {
+		const router = await newRouter();
+		await refusesOrders(router);
+		const doctor = await run('doctor');
+		expect(doctor.stdout).toMatch(
+			/^FAIL access: .* no gateway has responded: \d+ Real.* - connect a gateway/m
+		);
+		expect(doctor.code).toBe(1);
+		expect((await run('routers', 'list')).stdout).toContain('offline (access_unverified)');
+
+		const gateway = await registerRadius(
+			{ server, sql },
+			{ kind: 'mikrotik', access: 'portal_login', router }
+		);
+		const calls = radiusCalls(server.url, gateway);
+		await refusesOrders(router);
+		const tested = await cli(['gateways', 'test', gateway.name], {
+			env: { ...server.env, ORIGIN: server.url }
+		});
+		expect(tested.stdout).toContain('ok RADIUS: this installation accepts the token');
+		expect(tested.stdout).toContain(`FAIL router: "Real" does not sell now (access_unverified)`);
+		expect(tested.code).toBe(1);
+		expect((await calls.send('check', '', 'Bearer wrong')).status).toBe(403);
+		await refusesOrders(router);
+		expect((await run('gateways', 'list')).stdout).toMatch(new RegExp(`^${gateway.name} .* never +new`, 'm'));
+
+		expect((await calls.authorize('nobody', '02:00:00:00:00:01')).status).toBe(404);
+		await sells(router);
+		expect((await run('doctor')).stdout).not.toMatch(/^\w+ access:/m);
+
+		expect((await run('gateways', 'remove', gateway.name)).code).toBe(0);
+		await refusesOrders(router);
+	});
+
+	it('sells a router whose access an administrator has confirmed, until that is withdrawn', async () => {
+		const router = await newRouter();
+		expect((await run('routers', 'confirm-access', String(router), '--by', 'Ada')).code).toBe(2);
+		await refusesOrders(router);
+		expect(await confirm(router)).toMatchObject({ code: 0 });
+		await sells(router);
+		expect((await confirm(router, '--withdraw')).code).toBe(0);
+		await refusesOrders(router);
+		const entries = await sql.all(
+			"select actor, action, reason from audit_log where action like 'router.%' order by id"
+		);
+		expect(entries).toEqual(
+			['router.access_confirmed', 'router.access_withdrawn'].map((action) => ({
+				actor: 'Ada',
+				action,
+				reason: REASON[3]
+			}))
+		);
+	});
+
+	it('sells a shared password without a gateway', async () => {
+		const router = await newRouter();
+		await sql.run("update routers set access_kind = 'shared_password' where id = ?", router);
+		expect(await api.getRouter(router)).toMatchObject({ status_reason: 'network_password_missing' });
+		const file = path.join(folder, 'password');
+		writeFileSync(file, 'k7mq-x2vd-9hta\n');
+		await run('routers', 'access', String(router), '--network-password-file', file);
+		await sells(router);
+	});
+
+	it('gives the time for money that was on its way; takes no new money', async () => {
+		const router = await newRouter();
+		await confirm(router);
+		const unpaid = await order(router);
+		const { session, payment } = await startPayment(router, 2 * MINUTE);
+		await confirm(router, '--withdraw');
+		const body = { session_id: unpaid.id, amount: unpaid.amount, phone: unpaid.phone };
+		await api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
+		expect(await until(payment, 'success')).toMatchObject({ applied: true });
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: payment.id });
+	});
+
+	it('gives the time for money that comes late', async () => {
+		const router = await newRouter();
+		await confirm(router);
+		const { session, payment } = await startPayment(router, 12 * MINUTE, () => advance(25 * MINUTE));
+		await confirm(router, '--withdraw');
+		await until(payment, 'expired');
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
+		expect(await until(payment, 'success')).toMatchObject({ applied: true });
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active' });
+	});
+});
