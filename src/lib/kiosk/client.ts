@@ -49,7 +49,9 @@ export interface KioskPurchase extends Pick<
 export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: FormErrors } | { as: 'lost' };
 
 /** `gone`: the purchase does not exist. `away`: the service is unavailable. */
-export type Found = { as: 'found'; purchase: KioskPurchase } | { as: 'gone' } | { as: 'away' };
+export type Found = KioskPurchase | 'gone' | 'away';
+
+export type KioskClient = ReturnType<typeof createKioskClient>;
 
 /** Longer than for reads: an order may take long, and a read can simply be repeated. */
 const ORDER_LIMIT_MS = 45_000;
@@ -94,6 +96,7 @@ export function createKioskClient(base: string) {
 	}
 
 	return {
+		statusUrl: `${base}/status`,
 		/** Reads the router's availability and a token for a purchase. Returns null without a connection. */
 		async look(): Promise<{ availability: Availability; purchase: string } | null> {
 			try {
@@ -109,12 +112,11 @@ export function createKioskClient(base: string) {
 		async find(token: string): Promise<Found> {
 			try {
 				const { ok, status, body } = await call('purchase', READ_LIMIT_MS, { token });
-				if (status === 404) return { as: 'gone' };
-				if (ok) return { as: 'found', purchase: body as KioskPurchase };
+				if (status === 404) return 'gone';
+				return ok ? (body as KioskPurchase) : 'away';
 			} catch {
-				// The caller retries.
+				return 'away';
 			}
-			return { as: 'away' };
 		}
 	};
 }

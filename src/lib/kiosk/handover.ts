@@ -2,15 +2,20 @@
  * Passes a buyer's entries to the page in another language in `window.name`: in memory only, not in an
  * address, the history or a storage. Reading clears them.
  */
-export interface Handover {
-	screen: string;
+export interface Handover extends Entries {
+	screen: Screen;
+	/** Token of a purchase; empty if there is none. */
+	token: string;
+}
+
+export type Screen = 'start' | 'time' | 'method' | 'number' | 'confirm' | 'purchase';
+
+export interface Entries {
 	duration: string;
 	paymentMethod: string;
 	phone: string;
 	/** Token of an order that is not sent yet, or whose result is unknown. */
 	order: string;
-	/** Token of a purchase; empty if there is none. */
-	token: string;
 }
 
 const MARK = 'airtill-kiosk ';

@@ -10,20 +10,15 @@ const TIMES: Readonly<Record<IdleKind, number>> = { choosing: 1, waiting: 3, rea
 
 export const allowedSeconds = (idleSeconds: number, kind: IdleKind): number => idleSeconds * TIMES[kind];
 
-export interface IdleCount {
-	here(): void;
-	/** Returns the whole seconds until the screen is cleared, at least 0. */
-	left(allowed: number): number;
-}
-
 /** @param now the clock, in milliseconds */
-export function idleCount(now: () => number = Date.now): IdleCount {
+export function idleCount(now: () => number = Date.now) {
 	let since = now();
 	return {
 		here() {
 			since = now();
 		},
-		left(allowed) {
+		/** Returns the whole seconds until the screen is cleared, at least 0. */
+		left(allowed: number): number {
 			const moment = now();
 			if (moment < since) since = moment;
 			return Math.max(0, Math.ceil(allowed - (moment - since) / 1000));

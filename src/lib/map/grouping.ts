@@ -10,19 +10,21 @@ export interface Group<T> extends Position {
 	apartAt: number | null;
 }
 
-export interface Grouping<T> {
-	load(routers: readonly T[]): void;
-	at(box: { west: number; south: number; east: number; north: number }, zoom: number): Group<T>[];
+export interface Box {
+	west: number;
+	south: number;
+	east: number;
+	north: number;
 }
 
 /** Larger groups are only counted. */
 const MAX_MEMBERS = 20;
 
 /** @param pixels routers nearer than this become a group @param maxZoom from this zoom nothing is grouped */
-export function createGrouping<T extends Position>(pixels: number, maxZoom: number): Grouping<T> {
+export function createGrouping<T extends Position>(pixels: number, maxZoom: number) {
 	const index = new Supercluster<{ router: T }>({ radius: pixels, extent: 256, maxZoom, minPoints: 2 });
 	return {
-		load(routers) {
+		load(routers: readonly T[]): void {
 			index.load(
 				routers.map((router) => ({
 					type: 'Feature',
@@ -31,7 +33,7 @@ export function createGrouping<T extends Position>(pixels: number, maxZoom: numb
 				}))
 			);
 		},
-		at({ west, south, east, north }, zoom) {
+		at({ west, south, east, north }: Box, zoom: number): Group<T>[] {
 			return index.getClusters([west, south, east, north], zoom).map(({ geometry, properties }) => {
 				const [lon = 0, lat = 0] = geometry.coordinates;
 				if (!('cluster' in properties)) {

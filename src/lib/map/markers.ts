@@ -15,15 +15,6 @@ export interface Mark extends Position {
 	onChoose(): void;
 }
 
-export interface Markers {
-	/** Shows exactly these marks; unchanged ones are not redrawn. */
-	show(marks: readonly Mark[]): void;
-	point(id: number | null): void;
-	/** Focuses the mark nearest to a position. Returns false if there is none. */
-	focusNear(position: Position): boolean;
-	remove(): void;
-}
-
 interface Shown {
 	mark: Mark;
 	marker: L.Marker;
@@ -31,33 +22,66 @@ interface Shown {
 }
 
 const TOP = 1000;
+const CLASSES = { pin: 'pin', cluster: 'cluster', router: 'dot-router' } as const;
 
 /** The list's pins are not reachable by keyboard, because the list is beside them. Others are buttons. */
-export function createMarkers(map: L.Map): Markers {
-	const layer = L.layerGroup().addTo(map);
-	const shown = new Map<string, Shown>();
-	let pointed: number | null = null;
-	let tooltip: L.Tooltip | null = null;
+export class Markers {
+	readonly #map: L.Map;
+	readonly #layer: L.LayerGroup;
+	readonly #shown = new Map<string, Shown>();
+	#pointed: number | null = null;
+	#tooltip: L.Tooltip | null = null;
 	/** The user dragged the map by a mark: the end of the drag is not a click. */
-	let isDragged = false;
-	map.on('dragstart', () => (isDragged = true));
+	#isDragged = false;
 
-	function hideName(): void {
-		tooltip?.remove();
-		tooltip = null;
+	constructor(map: L.Map) {
+		this.#map = map;
+		this.#layer = L.layerGroup().addTo(map);
+		map.on('dragstart', () => (this.#isDragged = true));
 	}
 
-	function showName({ lat, lon, name, size }: Mark): void {
-		hideName();
-		const text = document.createElement('bdi');
-		text.textContent = name;
-		tooltip = L.tooltip({ direction: 'top', offset: [0, -size / 2] })
-			.setLatLng([lat, lon])
-			.setContent(text)
-			.addTo(map);
+	/** Shows exactly these marks; unchanged ones are not redrawn. */
+	show(marks: readonly Mark[]): void {
+		const wanted = new Set(marks.map(({ key }) => key));
+		for (const [key, { marker, element }] of this.#shown) {
+			if (wanted.has(key)) continue;
+			if (element === document.activeElement) this.#hideName();
+			marker.remove();
+			this.#shown.delete(key);
+		}
+		for (const mark of marks) if (!this.#shown.has(mark.key)) this.#add(mark);
+		this.#pointAgain();
 	}
 
-	function elementOf(mark: Mark): HTMLElement {
+	point(id: number | null): void {
+		this.#pointed = id;
+		this.#pointAgain();
+	}
+
+	/** Focuses the mark nearest to a position. Returns false if there is none. */
+	focusNear({ lat, lon }: Position): boolean {
+		const at = this.#map.latLngToLayerPoint([lat, lon]);
+		let nearest: { element: HTMLElement; distance: number } | null = null;
+		for (const { mark, element } of this.#shown.values()) {
+			const distance = at.distanceTo(this.#map.latLngToLayerPoint([mark.lat, mark.lon]));
+			if (mark.kind !== 'pin' && distance < (nearest?.distance ?? Infinity)) nearest = { element, distance };
+		}
+		nearest?.element.focus({ preventScroll: true });
+		return nearest !== null;
+	}
+
+	#add(mark: Mark): void {
+		const element = this.#elementOf(mark);
+		const marker = L.marker([mark.lat, mark.lon], {
+			icon: L.divIcon({ className: 'mark', html: element, iconSize: [mark.size, mark.size] }),
+			interactive: false,
+			keyboard: false,
+			zIndexOffset: mark.isListed ? TOP : 0
+		}).addTo(this.#layer);
+		this.#shown.set(mark.key, { mark, marker, element });
+	}
+
+	#elementOf(mark: Mark): HTMLElement {
 		const isButton = mark.kind !== 'pin';
 		const element = document.createElement(isButton ? 'button' : 'span');
 		element.className = CLASSES[mark.kind];
@@ -71,72 +95,38 @@ export function createMarkers(map: L.Map): Markers {
 		element.addEventListener('click', (event) => {
 			// Leaflet would treat it as a click on the map.
 			event.stopPropagation();
-			if (isDragged) return;
-			hideName();
+			if (this.#isDragged) return;
+			this.#hideName();
 			mark.onChoose();
 		});
-		element.addEventListener('pointerdown', () => (isDragged = false));
-		element.addEventListener('keydown', () => (isDragged = false));
-		element.addEventListener('mouseenter', () => showName(mark));
-		element.addEventListener('mouseleave', hideName);
-		element.addEventListener('focus', () => showName(mark));
-		element.addEventListener('blur', hideName);
+		for (const name of ['pointerdown', 'keydown'])
+			element.addEventListener(name, () => (this.#isDragged = false));
+		for (const name of ['mouseenter', 'focus']) element.addEventListener(name, () => this.#showName(mark));
+		for (const name of ['mouseleave', 'blur']) element.addEventListener(name, () => this.#hideName());
 		return element;
 	}
 
-	function add(mark: Mark): void {
-		const element = elementOf(mark);
-		const marker = L.marker([mark.lat, mark.lon], {
-			icon: L.divIcon({ className: 'mark', html: element, iconSize: [mark.size, mark.size] }),
-			interactive: false,
-			keyboard: false,
-			zIndexOffset: mark.isListed ? TOP : 0
-		}).addTo(layer);
-		shown.set(mark.key, { mark, marker, element });
+	#showName({ lat, lon, name, size }: Mark): void {
+		this.#hideName();
+		const text = document.createElement('bdi');
+		text.textContent = name;
+		this.#tooltip = L.tooltip({ direction: 'top', offset: [0, -size / 2] })
+			.setLatLng([lat, lon])
+			.setContent(text)
+			.addTo(this.#map);
 	}
 
-	function pointAgain(): void {
-		for (const { mark, marker, element } of shown.values()) {
-			const isPointed = pointed !== null && mark.ids.includes(pointed);
+	#hideName(): void {
+		this.#tooltip?.remove();
+		this.#tooltip = null;
+	}
+
+	#pointAgain(): void {
+		for (const { mark, marker, element } of this.#shown.values()) {
+			const isPointed = this.#pointed !== null && mark.ids.includes(this.#pointed);
 			if (element.classList.contains('marked') === isPointed) continue;
 			element.classList.toggle('marked', isPointed);
 			marker.setZIndexOffset((mark.isListed ? TOP : 0) + (isPointed ? TOP : 0));
 		}
 	}
-
-	return {
-		show(marks) {
-			const wanted = new Set(marks.map(({ key }) => key));
-			for (const [key, { marker, element }] of shown) {
-				if (wanted.has(key)) continue;
-				if (element === document.activeElement) hideName();
-				marker.remove();
-				shown.delete(key);
-			}
-			for (const mark of marks) if (!shown.has(mark.key)) add(mark);
-			pointAgain();
-		},
-		point(id) {
-			pointed = id;
-			pointAgain();
-		},
-		focusNear({ lat, lon }) {
-			const at = map.latLngToLayerPoint([lat, lon]);
-			let nearest: { element: HTMLElement; distance: number } | null = null;
-			for (const { mark, element } of shown.values()) {
-				const distance = at.distanceTo(map.latLngToLayerPoint([mark.lat, mark.lon]));
-				if (mark.kind !== 'pin' && distance < (nearest?.distance ?? Infinity))
-					nearest = { element, distance };
-			}
-			nearest?.element.focus({ preventScroll: true });
-			return nearest !== null;
-		},
-		remove() {
-			hideName();
-			layer.remove();
-			shown.clear();
-		}
-	};
 }
-
-const CLASSES = { pin: 'pin', cluster: 'cluster', router: 'dot-router' } as const;

@@ -1,12 +1,12 @@
 import type { Position } from '../domain/geo.ts';
-import { createGrouping, type Group } from './grouping.ts';
+import { createGrouping, type Box, type Group } from './grouping.ts';
 import type { Mark } from './markers.ts';
 import type { MapRouter } from './router-feed.ts';
 import { fill, type MapTexts } from './settings.ts';
 
 /** Turns routers into marks: pins with the list's numbers, single routers, and groups. */
 
-export interface ListedRouter extends MapRouter {
+interface ListedRouter extends MapRouter {
 	number: number;
 }
 
@@ -17,14 +17,7 @@ interface Actions {
 	onSearch(position: Position): void;
 }
 
-export interface Marks {
-	setListed(routers: readonly ListedRouter[]): void;
-	/** Omits routers of the list, which have their own pins. */
-	setOthers(routers: Iterable<MapRouter>): void;
-	at(box: { west: number; south: number; east: number; north: number }, zoom: number): Mark[];
-	/** Counts the routers in a box, including those of the list. */
-	countIn(box: { west: number; south: number; east: number; north: number }): number;
-}
+export type Marks = ReturnType<typeof createMarks>;
 
 /** The list's pins would hide each other below this distance. */
 const LISTED_PIXELS = 20;
@@ -34,7 +27,7 @@ const ROUTER_SIZE = 18;
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
 /** @param maxZoom closest zoom of the map; a group that stays together there starts a search */
-export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions): Marks {
+export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions) {
 	const listed = createGrouping<ListedRouter>(LISTED_PIXELS, maxZoom);
 	const others = createGrouping<MapRouter>(OTHERS_PIXELS, maxZoom);
 	let listedRouters: readonly ListedRouter[] = [];
@@ -88,20 +81,22 @@ export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions):
 	}
 
 	return {
-		setListed(routers) {
+		setListed(routers: readonly ListedRouter[]): void {
 			listedRouters = routers;
 			listed.load(routers);
 		},
-		setOthers(routers) {
+		/** Omits routers of the list, which have their own pins. */
+		setOthers(routers: Iterable<MapRouter>): void {
 			const ids = new Set(listedRouters.map(({ id }) => id));
 			others.load([...routers].filter(({ id }) => !ids.has(id)));
 		},
-		at(box, zoom) {
+		at(box: Box, zoom: number): Mark[] {
 			// In screen order, so that the focus moves in reading direction.
 			const found = others.at(box, zoom).sort((a, b) => b.lat - a.lat || a.lon - b.lon);
 			return [...listed.at(box, zoom).map(listedMark), ...found.map(otherMark)];
 		},
-		countIn(box) {
+		/** Counts the routers in a box, including those of the list. */
+		countIn(box: Box): number {
 			const sum = (groups: { count: number }[]) => groups.reduce((total, { count }) => total + count, 0);
 			return sum(listed.at(box, maxZoom)) + sum(others.at(box, maxZoom));
 		}

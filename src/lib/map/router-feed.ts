@@ -10,13 +10,6 @@ export interface MapRouter extends Position {
 	online: boolean;
 }
 
-export interface RouterFeed {
-	/** Reads an area unless it is known or being read. Cancels the reading of another area. */
-	look(area: Area): void;
-	readonly routers: ReadonlyMap<number, MapRouter>;
-	stop(): void;
-}
-
 interface Page {
 	routers: [id: number, name: string, lat: number, lon: number, price: string, online: 0 | 1][];
 	next: string | null;
@@ -33,7 +26,7 @@ const PAUSE_MS = 30_000;
 const KEPT_MS = 5 * 60 * 1000;
 
 /** @param onRouters called when there are more routers, but not for each page */
-export function createRouterFeed(address: string, onRouters: () => void): RouterFeed {
+export function createRouterFeed(address: string, onRouters: () => void) {
 	const routers = new Map<number, MapRouter>();
 	const read = new Map<string, number>();
 	let pausedUntil = 0;
@@ -70,8 +63,9 @@ export function createRouterFeed(address: string, onRouters: () => void): Router
 	}
 
 	return {
-		routers,
-		look(area) {
+		routers: routers as ReadonlyMap<number, MapRouter>,
+		/** Reads an area unless it is known or being read. Cancels the reading of another area. */
+		look(area: Area): void {
 			const key = `${area.lat} ${area.lon} ${area.radius}`;
 			if (current?.key === key) return;
 			current?.stop.abort();
@@ -84,8 +78,7 @@ export function createRouterFeed(address: string, onRouters: () => void): Router
 				if (current === mine) current = null;
 			};
 			readArea(area, key, mine.stop.signal).then(done, done);
-		},
-		stop: () => current?.stop.abort()
+		}
 	};
 }
 

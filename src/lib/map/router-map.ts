@@ -2,7 +2,7 @@ import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import { areaOf } from './area.ts';
 import { layGround } from './ground/ground.ts';
-import { createMarkers, type Markers } from './markers.ts';
+import { Markers } from './markers.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { roundDegrees } from './position.ts';
 import { createRouterFeed } from './router-feed.ts';
@@ -50,7 +50,7 @@ export function drawMap(ground: HTMLElement, settings: MapSettings): void {
 		onSearch: search,
 		onApart: (position, zoom) => void zoomInto(context, announcement, position, zoom)
 	});
-	const markers = createMarkers(map);
+	const markers = new Markers(map);
 	const context: MapContext = { map, marks, markers, settings };
 	const point = (id: number | null) => {
 		markers.point(id);

@@ -5,7 +5,7 @@
  * hidden.
  */
 
-export interface Watch {
+interface Watch {
 	url: string;
 	/** Sent with each request if the address does not name the purchase. */
 	body?: () => FormData;
@@ -32,28 +32,50 @@ const MAX_WATCH_MS = 60 * 60 * 1000;
 const MAX_CUTS = 2;
 /** Spreads retries, so that waiting pages do not all return at once. */
 const SPREAD_MS = 3_000;
-export const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
+const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
 
 export const backoffMs = (attempt: number): number =>
 	1000 * (BACKOFF_SECONDS[Math.min(attempt, BACKOFF_SECONDS.length - 1)] ?? 30);
 
+type Answer = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'state'; state: unknown };
+
+/** Asks once. @throws if the service does not answer, or `signal` aborts */
+async function askState({ url, body }: Watch, waitSeconds: number, signal: AbortSignal): Promise<Answer> {
+	const response = await fetch(`${url}?wait=${waitSeconds}`, {
+		signal,
+		cache: 'no-store',
+		...(body ? { method: 'POST', body: body() } : {})
+	});
+	if (response.status === 404) return { as: 'gone' };
+	const seconds = Number(response.headers.get('retry-after') ?? 0);
+	if (response.status === 503 && seconds > 0) return { as: 'busy', seconds };
+	if (!response.ok) throw new Error(`Status ${response.status}`);
+	return { as: 'state', state: ((await response.json()) as { state: unknown }).state };
+}
+
 /** Starts polling. Returns the function that stops it. */
 export function watchPurchase(watch: Watch): () => void {
-	let stopped = false;
 	let attempt = 0;
 	let cuts = 0;
 	/** The next request is not held: after a failure, or for a fast answer when the page becomes visible. */
 	let plainOnce = false;
 	let seenAt = Date.now();
 	let timer: ReturnType<typeof setTimeout> | undefined;
+	/** null after `pause`: the answer to an aborted request is dropped. */
 	let running: AbortController | null = null;
 
 	const mayHold = () => watch.holds && cuts < MAX_CUTS;
+	const events: [EventTarget, string, (event: PageTransitionEvent) => void][] = [
+		[document, 'visibilitychange', seenOrHidden],
+		[window, 'pageshow', shownAgain],
+		[window, 'online', askNow],
+		[window, 'offline', linkGone]
+	];
 
-	function later(milliseconds: number) {
+	function later(milliseconds = backoffMs(attempt++)) {
 		clearTimeout(timer);
 		if (watch.rests || Date.now() - seenAt > MAX_WATCH_MS) return;
-		timer = setTimeout(ask, milliseconds);
+		timer = setTimeout(() => void ask(), milliseconds);
 	}
 
 	function pause() {
@@ -63,16 +85,12 @@ export function watchPurchase(watch: Watch): () => void {
 	}
 
 	function stop() {
-		stopped = true;
 		pause();
-		document.removeEventListener('visibilitychange', seenOrHidden);
-		removeEventListener('pageshow', shownAgain);
-		removeEventListener('online', askNow);
-		removeEventListener('offline', linkGone);
+		for (const [target, name, react] of events) target.removeEventListener(name, react as EventListener);
 	}
 
 	function askNow() {
-		if (stopped || document.hidden) return;
+		if (document.hidden) return;
 		pause();
 		attempt = 0;
 		plainOnce = true;
@@ -89,78 +107,59 @@ export function watchPurchase(watch: Watch): () => void {
 	function linkGone() {
 		if (watch.rests) return;
 		pause();
-		watch.onLink(false);
-		plainOnce = true;
-		later(backoffMs(attempt++));
+		failed();
 	}
 
 	/** Going back may restore the page from the browser's memory with an old state. */
-	function shownAgain(event: PageTransitionEvent) {
-		if (event.persisted) askNow();
+	function shownAgain({ persisted }: PageTransitionEvent) {
+		if (persisted) askNow();
 	}
 
 	async function ask(): Promise<void> {
-		if (stopped || document.hidden) return;
+		if (document.hidden) return;
 		const holds = mayHold() && !plainOnce;
 		plainOnce = false;
 		const request = new AbortController();
 		running = request;
-		let givenUp = false;
-		const limit = setTimeout(
-			() => {
-				givenUp = true;
-				request.abort();
-			},
-			holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS
-		);
+		const limit = setTimeout(() => request.abort(), holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS);
 		const started = Date.now();
 		try {
-			const response = await fetch(`${watch.url}?wait=${holds ? HOLD_SECONDS : 0}`, {
-				signal: request.signal,
-				cache: 'no-store',
-				...(watch.body ? { method: 'POST', body: watch.body() } : {})
-			});
-			if (response.status === 404) return stop();
-			const waitSeconds = Number(response.headers.get('retry-after') ?? 0);
-			if (response.status === 503 && waitSeconds > 0) {
-				if (running !== request) return;
-				watch.onLink(true);
-				watch.onBusy(waitSeconds);
-				return later(waitSeconds * 1000 + Math.random() * SPREAD_MS);
-			}
-			if (!response.ok) throw new Error(`Status ${response.status}`);
-			const { state } = (await response.json()) as { state: unknown };
-			if (running !== request) return;
-			watch.onLink(true);
-			if (state !== watch.state) {
-				stop();
-				watch.onNews();
-				return;
-			}
-			const wasHeld = holds && Date.now() - started >= HELD_MS;
-			if (wasHeld) cuts = 0;
-			if (wasHeld || (!holds && mayHold())) {
-				// The connection works: hold the next request.
-				attempt = 0;
-				later(0);
-			} else {
-				later(backoffMs(attempt++));
-			}
+			const answer = await askState(watch, holds ? HOLD_SECONDS : 0, request.signal);
+			if (running === request) take(answer, holds, Date.now() - started >= HELD_MS);
 		} catch {
-			if (stopped || running !== request || (request.signal.aborted && !givenUp)) return;
+			if (running !== request) return;
 			if (holds) cuts++;
-			plainOnce = true;
-			watch.onLink(false);
-			later(backoffMs(attempt++));
+			failed();
 		} finally {
 			clearTimeout(limit);
 		}
 	}
 
-	document.addEventListener('visibilitychange', seenOrHidden);
-	addEventListener('pageshow', shownAgain);
-	addEventListener('online', askNow);
-	addEventListener('offline', linkGone);
+	function failed() {
+		plainOnce = true;
+		watch.onLink(false);
+		later();
+	}
+
+	function take(answer: Answer, holds: boolean, wasLong: boolean) {
+		if (answer.as === 'gone') return stop();
+		watch.onLink(true);
+		if (answer.as === 'busy') {
+			watch.onBusy(answer.seconds);
+			later(answer.seconds * 1000 + Math.random() * SPREAD_MS);
+		} else if (answer.state !== watch.state) {
+			stop();
+			watch.onNews();
+		} else {
+			if (holds && wasLong) cuts = 0;
+			// The connection works: hold the next request.
+			const holdsNext = holds ? wasLong : mayHold();
+			if (holdsNext) attempt = 0;
+			later(holdsNext ? 0 : undefined);
+		}
+	}
+
+	for (const [target, name, react] of events) target.addEventListener(name, react as EventListener);
 	if (!watch.rests) void ask();
 	return stop;
 }

@@ -7,16 +7,15 @@ import { readPalette } from './palette.ts';
  * the tile server is unavailable, so that the map is never blank.
  */
 
-type Facts =
-	| {
-			kind: 'pmtiles';
-			attribution: string;
-			version: string;
-			bounds: [south: number, west: number, north: number, east: number];
-			maxZoom: number;
-	  }
-	| { kind: 'tiles'; attribution: string; maxZoom: number }
-	| { kind: 'none' };
+interface Streets {
+	kind: 'pmtiles';
+	attribution: string;
+	version: string;
+	bounds: [south: number, west: number, north: number, east: number];
+	maxZoom: number;
+}
+
+type Facts = Streets | { kind: 'tiles'; attribution: string; maxZoom: number } | { kind: 'none' };
 
 const NATURAL_EARTH = 'Natural Earth';
 
@@ -27,107 +26,98 @@ interface Options {
 	attribution: L.Control.Attribution;
 }
 
-/** Adds the base map. Returns the function that removes it. */
-export function layGround(map: L.Map, options: Options): () => void {
-	let ended = false;
-	let facts: Facts | null = null;
-	let parts: (() => void)[] = [];
-	let coasts: Promise<void> | null = null;
+/** Adds the base map, and again in the colours of a new theme. */
+export function layGround(map: L.Map, options: Options): void {
+	const facts = fetch(options.address)
+		.then((response) => response.json() as Promise<Facts>)
+		.catch((): Facts => ({ kind: 'none' }));
+	let ground: Ground | null = null;
+	const lay = () => {
+		ground?.remove();
+		const next = (ground = new Ground(map, options));
+		void facts.then((found) => next.lay(found));
+	};
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', lay);
+	lay();
+}
 
-	const credit = (text: string) => {
+class Ground {
+	readonly #map: L.Map;
+	readonly #options: Options;
+	readonly #parts: (() => void)[] = [];
+	#isRemoved = false;
+	#hasCoasts = false;
+
+	constructor(map: L.Map, options: Options) {
+		this.#map = map;
+		this.#options = options;
+	}
+
+	remove(): void {
+		this.#isRemoved = true;
+		for (const remove of this.#parts) remove();
+	}
+
+	async lay(facts: Facts): Promise<void> {
+		if (this.#isRemoved) return;
+		const { address } = this.#options;
+		if (facts.kind === 'pmtiles') await this.#layStreets(facts);
+		else if (facts.kind === 'tiles') {
+			const { maxZoom: maxNativeZoom, attribution } = facts;
+			const tiles = L.tileLayer(`${address}/{z}/{x}/{y}.png`, { maxNativeZoom, maxZoom: 22 });
+			tiles.once('tileerror', () => this.#showCoasts());
+			this.#add(tiles, attribution);
+		} else this.#showCoastsIf(() => true);
+	}
+
+	async #layStreets({ bounds: [south, west, north, east], version, maxZoom, attribution }: Streets) {
+		const bounds = L.latLngBounds([south, west], [north, east]);
+		// Loads the coasts only when the view leaves the streets.
+		this.#showCoastsIf(() => !bounds.contains(this.#map.getBounds()));
+		const { element, language, address } = this.#options;
+		const { streetLayer } = await import('./streets.ts');
+		if (this.#isRemoved) return;
+		const url = new URL(`${address}/tiles.pmtiles?v=${version}`, location.href).href;
+		const palette = readPalette(element);
+		this.#add(streetLayer(url, { palette, language, bounds, maxDataZoom: maxZoom }), attribution);
+	}
+
+	#add(layer: L.Layer, attribution: string): void {
+		layer.addTo(this.#map);
+		this.#parts.push(() => layer.remove());
+		this.#credit(attribution);
+	}
+
+	#credit(text: string): void {
+		const { attribution } = this.#options;
 		// The control takes HTML, so escape the text.
 		const plain = document.createElement('span');
 		plain.textContent = text;
-		options.attribution.addAttribution(plain.innerHTML);
-		parts.push(() => options.attribution.removeAttribution(plain.innerHTML));
-	};
-	const show = (layer: L.Layer) => {
-		layer.addTo(map);
-		parts.push(() => layer.remove());
-	};
-
-	function showCoasts(): void {
-		const mine = parts;
-		coasts ??= addCoasts(map, readPalette(options.element), options.language).then(
-			(remove) => {
-				if (ended || mine !== parts) return remove();
-				parts.push(remove);
-				credit(NATURAL_EARTH);
-			},
-			// The next move retries.
-			() => void (coasts = null)
-		);
+		attribution.addAttribution(plain.innerHTML);
+		this.#parts.push(() => attribution.removeAttribution(plain.innerHTML));
 	}
 
-	/** Loads the coasts only when the view leaves the streets. */
-	function coastsBeyond(bounds: L.LatLngBounds): void {
+	#showCoastsIf(isNeeded: () => boolean): void {
 		const look = () => {
-			if (!bounds.contains(map.getBounds())) showCoasts();
+			if (isNeeded()) this.#showCoasts();
 		};
 		look();
-		map.on('moveend', look);
-		parts.push(() => map.off('moveend', look));
+		this.#map.on('moveend', look);
+		this.#parts.push(() => this.#map.off('moveend', look));
 	}
 
-	async function lay(): Promise<void> {
-		if (facts?.kind === 'pmtiles') {
-			const [south, west, north, east] = facts.bounds;
-			const bounds = L.latLngBounds([south, west], [north, east]);
-			coastsBeyond(bounds);
-			const { kind, version, maxZoom, attribution } = facts;
-			const { streetLayer } = await import('./streets.ts');
-			if (ended || kind !== facts?.kind) return;
-			show(
-				streetLayer(new URL(`${options.address}/tiles.pmtiles?v=${version}`, location.href).href, {
-					palette: readPalette(options.element),
-					language: options.language,
-					bounds,
-					maxDataZoom: maxZoom
-				})
-			);
-			credit(attribution);
-		} else if (facts?.kind === 'tiles') {
-			const tiles = L.tileLayer(`${options.address}/{z}/{x}/{y}.png`, {
-				maxNativeZoom: facts.maxZoom,
-				maxZoom: 22
-			});
-			tiles.once('tileerror', showCoasts);
-			show(tiles);
-			credit(facts.attribution);
-		} else {
-			showCoasts();
-			const again = () => showCoasts();
-			map.on('moveend', again);
-			parts.push(() => map.off('moveend', again));
-		}
+	#showCoasts(): void {
+		if (this.#hasCoasts) return;
+		this.#hasCoasts = true;
+		const { element, language } = this.#options;
+		addCoasts(this.#map, readPalette(element), language).then(
+			(remove) => {
+				if (this.#isRemoved) return remove();
+				this.#parts.push(remove);
+				this.#credit(NATURAL_EARTH);
+			},
+			// The next move retries.
+			() => void (this.#hasCoasts = false)
+		);
 	}
-
-	function clear(): void {
-		for (const remove of parts) remove();
-		parts = [];
-		coasts = null;
-	}
-
-	const relay = () => {
-		clear();
-		void lay();
-	};
-	const dark = matchMedia('(prefers-color-scheme: dark)');
-	// Old WebViews know only the older name.
-	if ('addEventListener' in dark) dark.addEventListener('change', relay);
-
-	fetch(options.address)
-		.then((response) => response.json() as Promise<Facts>)
-		.catch((): Facts => ({ kind: 'none' }))
-		.then((answer) => {
-			if (ended) return;
-			facts = answer;
-			void lay();
-		});
-
-	return () => {
-		ended = true;
-		if ('removeEventListener' in dark) dark.removeEventListener('change', relay);
-		clear();
-	};
 }

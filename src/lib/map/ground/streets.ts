@@ -42,62 +42,23 @@ const oneOf =
 const isPolygon = (_zoom: number, { geomType }: Feature) => geomType === GeomType.Polygon;
 
 /** Width in pixels by zoom, for each kind of road. */
-const ROADS: readonly [filter: ReturnType<typeof oneOf>, stops: number[][]][] = [
-	[
-		oneOf('path', 'other'),
-		[
-			[14, 0],
-			[15, 0.8],
-			[20, 6]
-		]
-	],
-	[
-		oneOf('minor_road'),
-		[
-			[12, 0],
-			[13, 0.8],
-			[15, 2.5],
-			[18, 11]
-		]
-	],
-	[
-		oneOf('major_road'),
-		[
-			[6, 0],
-			[10, 0.8],
-			[13, 2.5],
-			[15, 5],
-			[18, 15]
-		]
-	],
-	[
-		oneOf('highway'),
-		[
-			[3, 0],
-			[6, 1],
-			[12, 2.5],
-			[15, 6],
-			[18, 18]
-		]
-	]
+const ROADS = [
+	{ filter: oneOf('path', 'other'), widths: { 14: 0, 15: 0.8, 20: 6 } },
+	{ filter: oneOf('minor_road'), widths: { 12: 0, 13: 0.8, 15: 2.5, 18: 11 } },
+	{ filter: oneOf('major_road'), widths: { 6: 0, 10: 0.8, 13: 2.5, 15: 5, 18: 15 } },
+	{ filter: oneOf('highway'), widths: { 3: 0, 6: 1, 12: 2.5, 15: 6, 18: 18 } }
 ];
+const widthOf = (widths: Record<number, number>) =>
+	exp(
+		1.6,
+		Object.entries(widths).map(([zoom, width]) => [Number(zoom), width])
+	);
 /** Pixels of a road's edges, both sides together. */
 const EDGE = 1.5;
 
 function paintRules(colour: Palette): PaintRule[] {
-	const fill = (
-		dataLayer: string,
-		colourOf: string,
-		filter: PaintRule['filter'],
-		minzoom = 0
-	): PaintRule => ({
-		dataLayer,
-		minzoom,
-		symbolizer: new PolygonSymbolizer({ fill: colourOf }),
-		...(filter ? { filter } : {})
-	});
-	const edges = ROADS.map(([filter, stops]): PaintRule => {
-		const width = exp(1.6, stops);
+	const edges = ROADS.map(({ filter, widths }): PaintRule => {
+		const width = widthOf(widths);
 		return {
 			dataLayer: 'roads',
 			minzoom: 11,
@@ -108,28 +69,23 @@ function paintRules(colour: Palette): PaintRule[] {
 			filter
 		};
 	});
-	const roads = ROADS.map(([filter, stops]): PaintRule => ({
+	const roads = ROADS.map(({ filter, widths }): PaintRule => ({
 		dataLayer: 'roads',
-		symbolizer: new LineSymbolizer({ color: colour.road, width: exp(1.6, stops) }),
+		symbolizer: new LineSymbolizer({ color: colour.road, width: widthOf(widths) }),
 		filter
 	}));
+	const fill = (colourOf: string) => ({ symbolizer: new PolygonSymbolizer({ fill: colourOf }) });
 	return [
-		fill('earth', colour.land, undefined),
-		fill('landuse', colour.park, oneOf(...PARKS), 9),
-		fill('water', colour.water, isPolygon),
+		{ dataLayer: 'earth', ...fill(colour.land) },
+		{ dataLayer: 'landuse', minzoom: 9, filter: oneOf(...PARKS), ...fill(colour.park) },
+		{ dataLayer: 'water', filter: isPolygon, ...fill(colour.water) },
 		{
 			dataLayer: 'water',
 			minzoom: 10,
-			symbolizer: new LineSymbolizer({
-				color: colour.water,
-				width: exp(1.6, [
-					[9, 0.5],
-					[18, 10]
-				])
-			}),
+			symbolizer: new LineSymbolizer({ color: colour.water, width: widthOf({ 9: 0.5, 18: 10 }) }),
 			filter: oneOf('river', 'canal')
 		},
-		fill('buildings', colour.built, undefined, 14),
+		{ dataLayer: 'buildings', minzoom: 14, ...fill(colour.built) },
 		...edges,
 		...roads,
 		{
@@ -162,6 +118,17 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 		filter: oneOf(...kinds),
 		sort: (a, b) => Number(a['min_zoom'] ?? 20) - Number(b['min_zoom'] ?? 20)
 	});
+	const roads = (kinds: string[], weight: number, minzoom: number): LabelRule => ({
+		dataLayer: 'roads',
+		minzoom,
+		symbolizer: new LineLabelSymbolizer({
+			labelProps,
+			fill: colour.label,
+			...halo,
+			font: `${weight} 12px ${FONT}`
+		}),
+		filter: oneOf(...kinds)
+	});
 	return [
 		places(['country'], `600 13px ${FONT}`, 2, 7),
 		places(['locality'], `600 14px ${FONT}`, 7, 15),
@@ -171,7 +138,7 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 			minzoom: 10,
 			symbolizer: new CenteredTextSymbolizer({
 				labelProps,
-				fill: colour.waterLabel,
+				fill: colour['water-label'],
 				stroke: colour.water,
 				width: 1.5,
 				font: `italic 500 12px ${FONT}`,
@@ -179,28 +146,8 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 			}),
 			filter: (_zoom, { geomType }) => geomType === GeomType.Point
 		},
-		{
-			dataLayer: 'roads',
-			minzoom: 14,
-			symbolizer: new LineLabelSymbolizer({
-				labelProps,
-				fill: colour.label,
-				...halo,
-				font: `500 12px ${FONT}`
-			}),
-			filter: oneOf('highway', 'major_road')
-		},
-		{
-			dataLayer: 'roads',
-			minzoom: 16,
-			symbolizer: new LineLabelSymbolizer({
-				labelProps,
-				fill: colour.label,
-				...halo,
-				font: `400 12px ${FONT}`
-			}),
-			filter: oneOf('minor_road')
-		}
+		roads(['highway', 'major_road'], 500, 14),
+		roads(['minor_road'], 400, 16)
 	];
 }
 

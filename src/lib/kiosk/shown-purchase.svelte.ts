@@ -1,0 +1,87 @@
+/** The purchase on the kiosk's screen: reads it, and follows its state while it is shown. */
+import { backoffMs, watchPurchase } from '../checkout/purchase/poller.ts';
+import { asForm, type Found, type KioskClient, type KioskPurchase } from './client.ts';
+
+interface Listeners {
+	onLink: (works: boolean) => void;
+	onNews: (purchase: KioskPurchase) => void;
+}
+
+export class ShownPurchase {
+	current = $state.raw<KioskPurchase | null>(null);
+	/** The service refuses requests for this many seconds. */
+	busySeconds = $state<number | null>(null);
+
+	readonly #client: KioskClient;
+	readonly #listeners: Listeners;
+	/** Increases when the purchase leaves the screen: older responses are dropped. */
+	#round = 0;
+	#stopWatch: (() => void) | undefined;
+	#wake: (() => void) | undefined;
+
+	constructor(client: KioskClient, listeners: Listeners) {
+		this.#client = client;
+		this.#listeners = listeners;
+	}
+
+	show(purchase: KioskPurchase): void {
+		this.#stopWatch?.();
+		this.busySeconds = null;
+		this.current = purchase;
+		const { token, kind, polls, watch } = purchase;
+		if (!polls) return;
+		this.#stopWatch = watchPurchase({
+			url: this.#client.statusUrl,
+			body: () => asForm({ token }),
+			state: watch,
+			holds: kind === 'waiting',
+			onNews: () => void this.#readNews(token),
+			onLink: (works) => {
+				this.#listeners.onLink(works);
+				this.busySeconds = null;
+			},
+			onBusy: (seconds) => (this.busySeconds = seconds)
+		});
+	}
+
+	async #readNews(token: string): Promise<void> {
+		const found = await this.read(token);
+		if (found !== null && found !== 'gone') this.#listeners.onNews(found);
+	}
+
+	/** Reads a purchase until the service responds. Returns null if `leave` was called meanwhile. */
+	async read(token: string): Promise<Exclude<Found, 'away'> | null> {
+		const round = this.#round;
+		for (let tries = 0; ; tries += 1) {
+			const found = await this.#client.find(token);
+			if (round !== this.#round) return null;
+			this.#listeners.onLink(found !== 'away');
+			if (found !== 'away') return found;
+			await this.#pause(backoffMs(tries));
+			if (round !== this.#round) return null;
+		}
+	}
+
+	#pause(milliseconds: number): Promise<void> {
+		return new Promise((resolve) => {
+			const timer = setTimeout(resolve, milliseconds);
+			this.#wake = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+		});
+	}
+
+	/** Retries now: the connection is restored. */
+	wake(): void {
+		this.#wake?.();
+	}
+
+	leave(): void {
+		this.#round += 1;
+		this.#stopWatch?.();
+		this.wake();
+		this.current = null;
+		this.busySeconds = null;
+	}
+}
