@@ -204,7 +204,8 @@ async function finish(
 				: { status: 'refund_failed', updated_at: now }
 		);
 		if (payment && status === 'succeeded') await note(context, trx, 'payment.refunded', payment);
-		if (review !== null) await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
+		if (review !== null)
+			await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
 		await audit.record(trx, {
 			actor: 'refunds',
 			action: `refund.${status}`,
