@@ -212,3 +212,40 @@ describe('without ndsctl, by BinAuth', () => {
 		}
 	});
 });
+
+describe('at level 4, by BinAuth', () => {
+	beforeAll(async () => {
+		hotspot = await startHotspotLab([]);
+	});
+	afterAll(() => hotspot?.stop());
+
+	it('the time starts with the report of the script, not with an acknowledgement of a customer', async () => {
+		const { sql, lab, gateway, server } = hotspot;
+		// The list of level 4 is fetched by openNDS 10; the script and "ndsctl auth" are those of openNDS 9.
+		const settings = JSON.stringify({ level: 4, binauthConfirms: true });
+		await sql.run('update gateways set settings = ? where name = ?', settings, gateway.name);
+		const third = await lab.join('02:00:00:00:00:68');
+		const { list } = await entryOf(third);
+		const buyer = await hotspot.open(third);
+		await buyer.pay(PROBE);
+		const newest = async () => (await sql.all('select * from sessions order by id desc limit 1'))[0];
+		await until('it is paid', async () => (await newest())?.['status'] === 'activating');
+		const name = /gatewayname=([^,]*)/.exec(list)?.[1]?.trim() ?? '';
+		const ask = (payload: string) =>
+			third.get(
+				`${server.url}/splash/${gateway.key}?auth_get=view&gatewayhash=${sha256(name)}` +
+					`&payload=${Buffer.from(payload).toString('base64')}`
+			);
+		const [, item = ''] = (await ask('none')).body.split(' ');
+		const words = decodeURIComponent(item).split(' ');
+		expect((await ask(`* ${words[0]}`)).body).toBe('ack');
+		expect(await newest()).toMatchObject({ status: 'activating', starts_at: null });
+		expect(await buyer.text()).not.toContain('Your Wi‑Fi is paid until');
+		expect(await third.isOnline()).toBe(false);
+
+		await lab.ndsctl('auth', ...words);
+		await until('the script has reported it', async () => (await newest())?.['status'] === 'active');
+		expect(await third.isOnline()).toBe(true);
+		await buyer.close();
+	});
+});
