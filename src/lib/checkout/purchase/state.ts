@@ -2,7 +2,7 @@ import * as say from '#lib/i18n/messages.js';
 import { whileActive, whileEnded, whileExpired } from './over.ts';
 import { refund, refundChanges } from './refund.ts';
 import { refusal, isRefused, refusedKind } from './refusal.ts';
-import { HINT_AFTER_SECONDS, SLOW_SECONDS, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
+import { HINT_AFTER_SECONDS, reloads, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
 import { whileCancelled } from './cancelled.ts';
 
 export { HINT_AFTER_SECONDS };
@@ -111,10 +111,8 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 			kind: `${payment.status}-payable`,
 			tone: payment.status === 'refund_failed' ? 'bad' : 'notice',
 			...back,
-			note: null,
 			action: 'wait-or-retry',
-			polls: refundChanges(payment),
-			refreshSeconds: refundChanges(payment) ? SLOW_SECONDS : null
+			...reloads(refundChanges(payment))
 		};
 	}
 	if (isRefused(payment)) {
@@ -135,10 +133,8 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 		title: say.purchase_unknown_title({ network: words.network }),
 		text: say.purchase_unknown_text(),
 		next: say.purchase_unknown_next(),
-		note: null,
 		action: 'wait-or-retry',
-		polls: true,
-		refreshSeconds: SLOW_SECONDS
+		...reloads(true)
 	};
 }
 
@@ -183,10 +179,8 @@ export function purchaseState(
 				title: say.purchase_other_title(),
 				text: say.purchase_other_text({ money: words.amount }),
 				next: say.purchase_other_next(),
-				note: null,
 				action: 'none',
-				polls: true,
-				refreshSeconds: SLOW_SECONDS
+				...reloads(true)
 			};
 	}
 }
