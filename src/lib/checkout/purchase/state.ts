@@ -2,11 +2,8 @@ import * as say from '#lib/i18n/messages.js';
 import { whileActive, whileEnded, whileExpired } from './over.ts';
 import { refund, refundChanges } from './refund.ts';
 import { refusal, isRefused, refusedKind } from './refusal.ts';
-import { HINT_AFTER_SECONDS, reloads, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
+import { reloads, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
 import { whileCancelled } from './cancelled.ts';
-
-export { HINT_AFTER_SECONDS };
-export { refundNote } from './refund.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).
@@ -71,8 +68,6 @@ export interface PurchaseState extends StatusWords {
 	/** Seconds until a page without script reloads; null if a reload would disturb. */
 	refreshSeconds: number | null;
 }
-
-export const waitingHint = (): string => say.purchase_waiting_hint();
 
 const secondsSince = (moment: string, now: Date) =>
 	Math.max(0, (now.getTime() - new Date(moment).getTime()) / 1000);
