@@ -1,3 +1,4 @@
+import { addressOf } from '#lib/server/web/operator-callbacks.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 
@@ -20,7 +21,7 @@ export const GET: RequestHandler = async (event) => {
 				'venue-info-url': `${origin}/r/${gateway.routerId}`
 			}
 		: {};
-	const tokenHash = await captiveSessions.onlineAt(gateway, clientAddress(event));
+	const tokenHash = await captiveSessions.onlineAt(gateway, addressOf(event));
 	const ends = tokenHash === null ? [] : await endsOf(event, tokenHash);
 	if (ends.length === 0) return json({ captive: true, ...urls });
 	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));
@@ -32,15 +33,6 @@ const json = (body: object, status = 200, type = 'application/captive+json') =>
 		status,
 		headers: { 'content-type': type, 'cache-control': 'private, no-store' }
 	});
-
-/** Returns '' for a request that bypassed the proxy behind ADDRESS_HEADER. */
-function clientAddress(event: Parameters<RequestHandler>[0]): string {
-	try {
-		return event.getClientAddress();
-	} catch {
-		return '';
-	}
-}
 
 /** Returns the ends of an API buyer's pass or a purchase's active sessions, in ms; empty if unknown. */
 async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
