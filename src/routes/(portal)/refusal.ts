@@ -26,6 +26,21 @@ export const PAID_AGAIN: OrderWords = {
 	away: m.purchase_till_away_again
 };
 
+/** A device started too many payments. */
+export class TooManyUnpaid extends Error {
+	readonly retryAfterSeconds: number;
+
+	constructor(retryAfterSeconds: number) {
+		super('Too many unpaid payments');
+		this.retryAfterSeconds = retryAfterSeconds;
+	}
+}
+
+function later(seconds: number) {
+	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	return { status: 429 as const, errors: { form }, headers: { 'retry-after': String(seconds) } };
+}
+
 /**
  * Explains a refused order by field. The buyer was not charged and may retry. @throws errors that are not
  * refusals
@@ -34,10 +49,12 @@ export function orderRefusal(
 	problem: unknown,
 	words: OrderWords,
 	{ router, region }: { router: RouterBody; region: string }
-): { status: 400 | 503; errors: FormErrors } {
+): { status: 400 | 429 | 503; errors: FormErrors; headers?: Record<string, string> } {
 	if (problem instanceof ApiUnavailable) return unsent(problem, words);
 	if (problem instanceof PriceChanged) return { status: 400, errors: { form: words.priceChanged() } };
+	if (problem instanceof TooManyUnpaid) return later(problem.retryAfterSeconds);
 	if (!(problem instanceof ApiProblem)) throw problem;
+	if (problem.code === 'unpaid_prompt_limit') return later(Number(problem.extensions.retry_after));
 	const errors = paymentRefusal(problem, { region: phoneHint(region), bounds: boundsText(router) });
 	return { status: 400, errors };
 }

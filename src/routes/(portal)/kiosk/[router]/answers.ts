@@ -5,7 +5,8 @@ import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../refusal.ts';
 import { answer } from '../../status.ts';
 
-export const refused = (errors: FormErrors, status = 400) => answer({ errors }, status);
+export const refused = (errors: FormErrors, status = 400, headers: Record<string, string> = {}) =>
+	answer({ errors }, status, headers);
 
 /** Refuses an order while the service is unavailable. @throws other errors */
 export function unsentOrder(problem: unknown): Response {
@@ -22,7 +23,7 @@ export async function answerOrder(
 		return answer({ token: await order });
 	} catch (problem) {
 		const words = { router, region: event.locals.app.config.defaultRegion };
-		const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);
-		return refused(errors, status);
+		const { status, errors, headers } = orderRefusal(problem, PAID_AGAIN, words);
+		return refused(errors, status, headers);
 	}
 }
