@@ -12,6 +12,8 @@ import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
 
+const MAX_OF_ROUTER = 20;
+
 export type Gateways = ReturnType<typeof createGateways>;
 
 export function createGateways(database: Database, clock: Clock, secrets: Secrets) {
@@ -28,12 +30,12 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			GATEWAY_KEY_PATTERN.test(key) ? openOne(await store.findGateway(db, 'key_hash', sha256(key))) : null,
 		bySite: bind(gatewayBySite),
 		ofRouter: async (queries: Queries, routerId: number) =>
-			openAll(await store.gatewaysOfRouter(queries, routerId)),
+			openAll(await store.gatewaysOfRouters(queries, [routerId], MAX_OF_ROUTER)),
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)),
 		sharingConsole,
 		signInMethodAt: async (routerId: number) =>
-			signInMethodOf(openAll(await store.gatewaysOfRouter(db, routerId))),
+			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
 		recordStatus: bind(recordStatus),
 		rotate: bind(rotateGateway),
 		remove: store.removeGateway
@@ -50,7 +52,7 @@ async function sharingConsole(
 	{ id, kind, settings: { api, site } }: RegisteredGateway
 ): Promise<number[]> {
 	if (api === undefined) return [id];
-	const others = await store.settingsOfKind(queries, kind, MAX_LISTED);
+	const others = await store.gatewaysOfKind(queries, kind, MAX_LISTED);
 	const same = others.filter((other) => {
 		const settings = settingsShape.parse(JSON.parse(other.settings));
 		return other.id !== id && settings.api === api && settings.site === site;
