@@ -23,8 +23,7 @@ export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Pr
 	const now = clock.now();
 	for (const { id, mac, gateway_id: gatewayId } of await store.openGrantsOf(trx, pass.id)) {
 		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
-		const from = { id, state: ['granting', 'granted'], wanted: true } as const;
-		const released = await store.changeGrant(trx, from, { released_at: now, updated_at: now });
+		const released = await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
 		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
 		if (released && mac === null) {
 			await requestGrant(context, trx, pass.id, { gatewayId, mac: null, captiveSessionId: null });

@@ -10,23 +10,14 @@ import type { Log } from '#lib/server/platform/log.ts';
  * slots, and buyers at healthy gateways wait.
  * Policy: failing gateways get fewer slots. A freed slot wakes a waiting job, a buyer's job first.
  */
-export interface ConcurrencyLimit {
-	/** Runs the work if a slot is free. @returns when to run again, or null when the job is over */
-	run(call: Call, work: () => Promise<number | null>): Promise<number | null>;
-}
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-export interface Call {
+interface Call {
 	kind: string;
 	id: number;
 	gateway: Pick<RegisteredGateway, 'id' | 'trouble' | 'unresponsiveSince'>;
 	/** A buyer has paid and waits for this call. */
 	isBuyer: boolean;
-}
-
-export interface ConcurrencyLimitParts {
-	clock: Clock;
-	jobs: Jobs;
-	log: Log;
 }
 
 /** Calls to one gateway; the last slots are kept for buyers. */
@@ -46,7 +37,7 @@ interface RunningCall extends Call {
 	isTroubled: boolean;
 }
 
-export function createConcurrencyLimit({ clock, jobs, log }: ConcurrencyLimitParts): ConcurrencyLimit {
+export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; jobs: Jobs; log: Log }) {
 	const running = new Set<RunningCall>();
 	const waiting = new Map<string, RunningCall>();
 
@@ -70,7 +61,8 @@ export function createConcurrencyLimit({ clock, jobs, log }: ConcurrencyLimitPar
 	}
 
 	return {
-		async run(call, work) {
+		/** Runs the work if a slot is free. @returns when to run again, or null when the job is over */
+		async run(call: Call, work: () => Promise<number | null>): Promise<number | null> {
 			const { kind, id, gateway, isBuyer } = call;
 			const own = { ...call, isTroubled: gateway.trouble !== null || gateway.unresponsiveSince !== null };
 			const key = `${kind} ${id}`;
