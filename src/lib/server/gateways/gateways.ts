@@ -3,11 +3,11 @@ import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import { signInMethodOf } from './captive-sessions/sign-in-method.ts';
 import { settingsShape } from './gateway.ts';
 import { openGateway, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, MAX_LISTED, rotateGateway, type GatewaysContext } from './register.ts';
+import { adapterOf } from './registry.ts';
 import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
@@ -40,6 +40,19 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		rotate: bind(rotateGateway),
 		remove: store.removeGateway
 	};
+}
+
+/**
+ * Returns how a returning buyer, or another device, signs in at a router.
+ * - `typed`: the buyer types username and password on the hotspot's own page.
+ * - `code`: our page opens, and the resume code finds the purchase. Username and password work as well.
+ * - `device`: our page opens. The gateway admits devices by address, without username and password.
+ */
+function signInMethodOf(gateways: readonly RegisteredGateway[]): 'typed' | 'code' | 'device' {
+	// hostapd has no page: devices ask for the Wi-Fi password.
+	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
+	if (portals.length === 0) return 'typed';
+	return portals.some((gateway) => adapterOf(gateway.kind).takesPassword(gateway)) ? 'code' : 'device';
 }
 
 /**

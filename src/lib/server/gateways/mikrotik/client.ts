@@ -187,18 +187,12 @@ function explain(answer: Answer): string {
 	return `RouterOS responded with status ${status}.`;
 }
 
+const UNIT_SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 };
+
 /** Reads a duration such as `1w2d3h4m5s` or `1d01:02:03`. Returns seconds. */
 function routerSeconds(text: string): number {
-	const [, weeks, days, hours, minutes, seconds] =
-		/^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.replace(/\d+:\d+:\d+$/, '')) ?? [];
-	const [, h, m, s] = /(\d+):(\d+):(\d+)$/.exec(text) ?? [];
-	const number = (part: string | undefined) => Number(part ?? 0);
-	return (
-		((number(weeks) * 7 + number(days)) * 24 + number(hours) + number(h)) * 3600 +
-		(number(minutes) + number(m)) * 60 +
-		number(seconds) +
-		number(s)
-	);
+	const units = text.replace(/(\d+):(\d+):(\d+)$/, '$1h$2m$3s').matchAll(/(\d+)([wdhms])/g);
+	return [...units].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_SECONDS[unit] ?? 0), 0);
 }
 
 /** Reads /system/clock of RouterOS 7.10 and newer. @returns ms since the epoch, or null */
