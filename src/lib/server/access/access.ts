@@ -35,7 +35,7 @@ export { InputError } from '../platform/input-error.ts';
 export { createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
 export { createPasses, type Passes } from './passes/passes.ts';
-export { createProvisioning } from './provisioning/session-provisioning.ts';
+export { createProvisioning } from './provisioning/begin-pass.ts';
 export type { AccountingReport } from '../radius/accounting.ts';
 export type { Login, LoginAnswer } from '../radius/authorize.ts';
 export type { Life } from '../radius/probe.ts';
