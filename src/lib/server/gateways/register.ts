@@ -79,34 +79,23 @@ function rowValues({ clock, secrets }: GatewaysContext, checked: CheckedGateway)
 
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(context: GatewaysContext, { settings }: CheckedGateway): Promise<void> {
+	const { database, secrets } = context;
 	const { site, accessPoints = [], nas } = settings;
-	if (site !== undefined) await checkSite(context, site, accessPoints);
-	if (nas !== undefined) await checkNas(context, nas);
-}
-
-/** Access points distinguish the gateways of one UniFi site. */
-async function checkSite(
-	context: GatewaysContext,
-	site: string,
-	accessPoints: readonly string[]
-): Promise<void> {
-	const other = (await gatewaysOfSite(context, site)).find(({ settings }) => {
-		const own = settings.accessPoints ?? [];
+	const atSite = site === undefined ? [] : await gatewaysOfSite(context, site);
+	// Access points distinguish the gateways of one UniFi site.
+	const sharesSite = atSite.find(({ settings: { accessPoints: own = [] } }) => {
 		return own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point));
 	});
-	if (!other) return;
-	const reason = `"${other.name}" has the same site; give each gateway the MAC addresses of its own access points`;
-	throw new InputError([{ field: 'access-point', reason }]);
-}
-
-/** FreeRADIUS identifies clients by address, and does not start if two have the same. */
-async function checkNas({ database, secrets }: GatewaysContext, nas: string): Promise<void> {
-	const registered = (await store.listGateways(database.db, MAX_LISTED)).map((row) =>
-		openGateway(row, secrets)
-	);
-	const other = registered.find(({ settings }) => settings.nas && isSameAddress(settings.nas, nas));
-	if (!other) return;
-	const reason = `"${other.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
+	if (sharesSite) {
+		const reason = `"${sharesSite.name}" has the same site; give each gateway the MAC addresses of its own access points`;
+		throw new InputError([{ field: 'access-point', reason }]);
+	}
+	if (nas === undefined) return;
+	const all = (await store.listGateways(database.db, MAX_LISTED)).map((row) => openGateway(row, secrets));
+	// FreeRADIUS identifies clients by address, and does not start if two have the same.
+	const sharesNas = all.find((other) => other.settings.nas && isSameAddress(other.settings.nas, nas));
+	if (!sharesNas) return;
+	const reason = `"${sharesNas.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
 	throw new InputError([{ field: 'nas', reason }]);
 }
 
