@@ -33,20 +33,20 @@ const MAX_WAITING = 1_000;
 /** A waiting job runs again after this time at the latest. */
 const AGAIN_MS = { buyer: 1_000, other: 15_000 };
 
-interface RunningCall extends Call {
-	isTroubled: boolean;
-}
+const isTroubled = ({ gateway: { trouble, unresponsiveSince } }: Call) =>
+	trouble !== null || unresponsiveSince !== null;
 
 export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; jobs: Jobs; log: Log }) {
-	const running = new Set<RunningCall>();
-	const waiting = new Map<string, RunningCall>();
+	const running = new Set<Call>();
+	const waiting = new Map<string, Call>();
 
-	function hasRoom({ gateway, isBuyer, isTroubled }: RunningCall): boolean {
+	function hasRoom(call: Call): boolean {
+		const { gateway, isBuyer } = call;
 		const all = [...running];
 		const who = isBuyer ? 'buyer' : 'other';
 		const atGateway = all.filter((one) => one.gateway.id === gateway.id).length;
-		if (atGateway >= (isTroubled ? AT_TROUBLED : AT_ONE)[who]) return false;
-		if (isTroubled && all.filter((one) => one.isTroubled).length >= MAX_TROUBLED) return false;
+		if (atGateway >= (isTroubled(call) ? AT_TROUBLED : AT_ONE)[who]) return false;
+		if (isTroubled(call) && all.filter(isTroubled).length >= MAX_TROUBLED) return false;
 		return isBuyer || all.filter((one) => !one.isBuyer).length < MAX_OTHERS;
 	}
 
@@ -63,19 +63,17 @@ export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; job
 	return {
 		/** Runs the work if a slot is free. @returns when to run again, or null when the job is over */
 		async run(call: Call, work: () => Promise<number | null>): Promise<number | null> {
-			const { kind, id, gateway, isBuyer } = call;
-			const own = { ...call, isTroubled: gateway.trouble !== null || gateway.unresponsiveSince !== null };
-			const key = `${kind} ${id}`;
-			if (!hasRoom(own)) {
-				if (waiting.size < MAX_WAITING) waiting.set(key, own);
-				return clock.now() + AGAIN_MS[isBuyer ? 'buyer' : 'other'];
+			const key = `${call.kind} ${call.id}`;
+			if (!hasRoom(call)) {
+				if (waiting.size < MAX_WAITING) waiting.set(key, call);
+				return clock.now() + AGAIN_MS[call.isBuyer ? 'buyer' : 'other'];
 			}
 			waiting.delete(key);
-			running.add(own);
+			running.add(call);
 			try {
 				return await work();
 			} finally {
-				running.delete(own);
+				running.delete(call);
 				await wakeNext();
 			}
 		}
