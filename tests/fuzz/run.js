@@ -36,7 +36,7 @@ try {
 	/** @type {Record<string, string | undefined>} */
 	const settings = {
 		AIRTILL_FUZZ_REQUESTS: wholeNumber('requests', values.requests) ?? '100000',
-		AIRTILL_FUZZ_SEED: wholeNumber('seed', values.seed),
+		AIRTILL_FUZZ_SEED: wholeNumber('seed', values.seed) ?? String(Date.now() % 2 ** 31),
 		AIRTILL_FUZZ_DATABASE: values.database
 	};
 	await ensureBuilt();

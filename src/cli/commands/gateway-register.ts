@@ -29,7 +29,8 @@ export const addGateway = defineCommand({
 		'  --radius-secret-file FILE  use this RADIUS secret; default: generate one',
 		'',
 		'  MikroTik',
-		'  --control radius|rest how Airtill controls it; default radius. rest: RouterOS 7 without RADIUS',
+		'  --control radius|rest how Airtill controls it; default radius. rest: for RouterOS 7, recommended, because it needs',
+		'                        no RADIUS server',
 		'',
 		'  API: mikrotik with --control rest, unifi',
 		'  --api URL             its REST API or UniFi console, for example https://10.8.0.2. http only in a private',
@@ -107,6 +108,12 @@ export const addGateway = defineCommand({
 		const changed = await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
 		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
+		if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
+			console.error(
+				'RouterOS 7 needs no RADIUS server: remove this gateway, and add it again with "--control rest --api URL ' +
+					'--api-user NAME --api-key-file FILE".'
+			);
+		}
 		if (changed) {
 			console.error(
 				`Router ${routerId} is portal_login from now on: buyers get a username and a password for the ` +

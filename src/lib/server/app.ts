@@ -4,7 +4,8 @@ import {
 	createApiBuyers,
 	createPasses,
 	createProvisioning,
-	type Access
+	type Access,
+	type ApiBuyers
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
@@ -27,7 +28,7 @@ import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { createOperatorHttp } from './billing/operators/http.ts';
-import { createOperators } from './billing/operators/registry.ts';
+import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
@@ -35,7 +36,7 @@ import { createPayments } from './billing/payments/payments.ts';
 import { createQuota } from './portal/quota.ts';
 import { createPlaces } from './map/places.ts';
 import { createPurchases } from './portal/purchases/purchases.ts';
-import { createRateLimits } from './api/rate-limits/rate-limits.ts';
+import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
 import { createRouters } from './routers/routers.ts';
@@ -55,32 +56,84 @@ import { createWebhooks } from './developer/webhooks/webhooks.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
+interface Options {
+	clock?: Clock;
+	log?: Log;
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+
 /** Share of the portal's limit for lists and the map. */
 const PART_FOR_LOOKING = 1 / 2;
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-export async function createApp(config: Config, options: { clock?: Clock; log?: Log } = {}) {
+export async function createApp(config: Config, options: Options = {}) {
+	const base = await openBase(config, options);
+	const { sandbox, http, operators } = await openOperators(base);
+	const sales = createSales(base, operators);
+	const network = createNetwork(base, sales);
+	const accounts = createAccounts(base.database, base.clock);
+	const developer = createDeveloper(base, accounts);
+	const portal = createPortal(base, { ...network, ...developer });
+	const { jobs, database } = base;
+	return {
+		...base,
+		...sales,
+		...network,
+		...developer,
+		...portal,
+		operators,
+		accounts,
+		/** Settles payments by hand; null in live mode. */
+		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
+		/** Creates the portal's key. Only for the process that serves pages. */
+		async openPortal() {
+			if (config.remoteApi) await refuseGateways(sales.gateways);
+			else portal.api.key = await portalKey(accounts, developer.apiKeys);
+		},
+		/** The command line does not start the jobs. */
+		startJobs() {
+			const own = [sales.payments, network.access, sales.sessions, network.gatewayHealth, network.usage];
+			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
+			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
+		},
+		/** Answers held requests, so that the server can close its connections. */
+		releaseWaiters: () => sales.changes.stop(),
+		/** Finishes running work, then closes the database. */
+		async stop() {
+			sales.changes.stop();
+			sandbox?.stop();
+			network.gatewayHealth.stop();
+			await jobs.stop();
+			await developer.signIn.stop();
+			await developer.requestLog.stop();
+			await Promise.all([http.stop(), network.reach.stop()]);
+			await portal.basemap.stop();
+			await database.close();
+		}
+	};
+}
+
+async function openBase(config: Config, options: Options) {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
 	const secrets = createSecrets(config.secret);
-	const jobs = createJobs(database, clock, log);
-	const base = { config, clock, log, database, secrets, jobs };
+	return { config, clock, log, database, secrets, jobs: createJobs(database, clock, log) };
+}
+
+async function openOperators({ config, clock, log, database }: Base) {
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
 	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
-	const operators = createOperators(sandbox, config.operators, {
-		mode,
-		currency,
-		callbackUrl,
-		clock,
-		log,
-		http
-	});
-	const accounts = createAccounts(database, clock);
-	const apiKeys = createApiKeys(database, clock, secrets, config.mode);
+	const context = { mode, currency, callbackUrl, clock, log, http };
+	return { sandbox, http, operators: createOperators(sandbox, config.operators, context) };
+}
+
+function createSales(base: Base, operators: Operators) {
+	const { config, clock, log, database, secrets, jobs } = base;
 	const branding = createBranding(database, clock);
 	const audit = createAudit(clock);
 	const routers = createRouters({ ...base, operators, branding, audit });
@@ -92,117 +145,73 @@ export async function createApp(config: Config, options: { clock?: Clock; log?: 
 	const changes = createChanges();
 	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, audit, reviews });
-	const reach = createReach(clock);
+	const earnings = createEarnings(database, clock, config);
+	return { branding, routers, gateways, passes, sessions, changes, reviews, payments, earnings };
+}
+
+function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
+	const { gateways, passes } = sales;
+	const reach = createReach(base.clock);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
-		database,
-		clock,
-		secrets,
+		...base,
 		access: {
 			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash)
 		}
 	});
-	const access: Access = createAccess({
-		...base,
-		gateways,
+	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
+	return {
+		reach,
 		captiveSessions,
-		sessions,
-		payments,
-		passes,
-		routers,
-		reach
-	});
-	const apiBuyers = createApiBuyers({ ...base, passes });
-	const silence = createGatewayHealth({ ...base, gateways, access, reach });
-	const usage = createUsage({ ...base, gateways });
+		access,
+		accessKinds: createAccessKinds({ ...base, ...sales }),
+		apiBuyers: createApiBuyers({ ...base, passes }),
+		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
+		usage: createUsage({ ...base, gateways })
+	};
+}
+
+function createDeveloper(base: Base, accounts: Accounts) {
+	const { config, clock, log, database, secrets } = base;
 	const mailer = createMailer(config);
-	const signIn = createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS });
-	const rateLimits = createRateLimits(database, clock, log);
-	const requestLog = createRequestLog(database, clock, log);
-	const webhookRules = {
+	const rules = {
 		allowInsecure: config.webhookAllowInsecure,
 		ownHosts: config.origin === null ? [] : [new URL(config.origin).host]
 	};
-	const transport = createTransport(webhookRules);
 	const notify = mailNotices({ accounts, mailer, origin: config.origin });
-	const looking = createQuota(PART_FOR_LOOKING, config, clock);
-	const api: ApiAccess = config.remoteApi
-		? { ...config.remoteApi, memory: createApiMemory(clock), looking }
-		: { url: null, key: '', looking };
-	const basemap = createBasemap(config, clock, log);
 	return {
-		config,
-		clock,
-		log,
-		database,
-		operators,
-		accounts,
-		apiKeys,
-		routers,
-		branding,
-		sessions,
-		payments,
-		reviews,
-		purchases: createPurchases({
-			...base,
-			rateLimits,
-			maxCodes: config.maxCodes,
-			isApiBuyer: apiBuyers.isApiBuyer,
-			region: config.defaultRegion
-		}),
-		gateways,
-		captiveSessions,
-		access,
-		apiBuyers,
-		accessKinds: createAccessKinds({ database, gateways, routers, passes }),
-		usage,
-		places: createPlaces(config, clock),
-		rateLimits,
-		requestLog,
-		earnings: createEarnings(database, clock, config),
-		webhooks: createWebhooks({ ...base, rules: webhookRules }),
-		basemap,
-		idempotency: createIdempotency(database, clock, secrets),
-		cursors: createCursors(secrets),
 		mailer,
-		/** Settles payments by hand; null in live mode. */
-		testPayments: sandbox && createTestPayments({ config, payments, routers, sessions, operator: sandbox }),
-		signIn,
-		/** The portal's API client. Its key exists once `openPortal` has run. */
+		apiKeys: createApiKeys(database, clock, secrets, config.mode),
+		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
+		webhooks: createWebhooks({ ...base, rules }),
+		jobHandlers: {
+			[DELIVERY_JOB]: createDelivery({ ...base, transport: createTransport(rules) }),
+			[UPKEEP_JOB]: createUpkeep({ ...base, notify })
+		},
+		rateLimits: createRateLimits(database, clock, log),
+		requestLog: createRequestLog(database, clock, log),
+		idempotency: createIdempotency(database, clock, secrets),
+		cursors: createCursors(secrets)
+	};
+}
+
+function createPortal(
+	base: Base,
+	{ apiBuyers, rateLimits }: { apiBuyers: ApiBuyers; rateLimits: RateLimits }
+) {
+	const { config, clock, log } = base;
+	const { maxCodes, defaultRegion: region, remoteApi } = config;
+	const looking = createQuota(PART_FOR_LOOKING, config, clock);
+	/** The portal's API client. Its key exists once `openPortal` has run. */
+	const api: ApiAccess = remoteApi
+		? { ...remoteApi, memory: createApiMemory(clock), looking }
+		: { url: null, key: '', looking };
+	return {
 		api,
-		/** Creates the portal's key. Only for the process that serves pages. */
-		async openPortal() {
-			if (config.remoteApi) await refuseGateways(gateways);
-			else api.key = await portalKey(accounts, apiKeys);
-		},
-		/** The command line does not start the jobs. */
-		startJobs() {
-			const handlers: Record<string, JobHandler> = {
-				...payments.jobs,
-				...access.jobs,
-				...sessions.jobs,
-				...silence.jobs,
-				...usage.jobs,
-				[DELIVERY_JOB]: createDelivery({ ...base, transport }),
-				[UPKEEP_JOB]: createUpkeep({ ...base, notify })
-			};
-			jobs.start(handlers, failingEndpoints);
-		},
-		/** Answers held requests, so that the server can close its connections. */
-		releaseWaiters: () => changes.stop(),
-		/** Finishes running work, then closes the database. */
-		async stop() {
-			changes.stop();
-			sandbox?.stop();
-			silence.stop();
-			await jobs.stop();
-			await signIn.stop();
-			await requestLog.stop();
-			await Promise.all([http.stop(), reach.stop()]);
-			await basemap.stop();
-			await database.close();
-		}
+		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
+		places: createPlaces(config, clock),
+		basemap: createBasemap(config, clock, log)
 	};
 }
 

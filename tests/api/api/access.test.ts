@@ -252,7 +252,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			times.push(performance.now() - started);
 		}
 		// The best of five, because other tests share the processors; it was 160 ms when the time was quadratic.
-		expect(Math.min(...times)).toBeLessThan(50);
+		expect(Math.min(...times)).toBeLessThan(100);
 	});
 
 	it('stores no key, only its hash and a hint', async () => {

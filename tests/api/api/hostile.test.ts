@@ -1,7 +1,7 @@
 /**
  * Property: whatever is sent to whichever endpoint, the answer is one that the contract knows and never a 500, and
- * what is refused changes nothing. A few hundred requests here; as many as you like with
- * `npm run fuzz -- --requests 1000000`.
+ * what is refused changes nothing. The seed is fixed, so that a failure comes from the change under test; other seeds, and
+ * as many requests as you like, with `npm run fuzz -- --requests 1000000`.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { wildRequest } from '../../fuzz/requests.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const requests = Number(process.env['AIRTILL_FUZZ_REQUESTS'] ?? 1500);
-const seed = Number(process.env['AIRTILL_FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const seed = Number(process.env['AIRTILL_FUZZ_SEED'] ?? 91_996_644);
 const wanted = process.env['AIRTILL_FUZZ_DATABASE'];
 const msPerRequest = 50;
 

@@ -298,7 +298,7 @@ describe('a database that cannot take the log', () => {
 				expect((await log.usage(1)).size).toBe(0);
 			}
 			// The driver is synchronous: waiting for the writer would hold the whole process for ten seconds.
-			expect(performance.now() - started).toBeLessThan(1_000);
+			expect(performance.now() - started).toBeLessThan(5_000);
 			writer.exec('rollback');
 			expect(await log.recent(1, { before: null, limit: 5 })).toHaveLength(3);
 			// Everything else is on the disk when it is reported.

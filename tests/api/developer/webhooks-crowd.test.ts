@@ -32,7 +32,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const asked = performance.now();
 		await Promise.all(times(5, () => api.createSession()));
 		await arrived(receiver, path, 5);
-		expect(performance.now() - asked).toBeLessThan(5_000);
+		expect(performance.now() - asked).toBeLessThan(10_000);
 		expect(underWay()).toBeLessThanOrEqual(100 + hanging.length);
 	});
 });

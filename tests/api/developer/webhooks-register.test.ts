@@ -199,7 +199,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// A name that is nobody's (RFC 2606): were it asked for, the answer would take its time or fail.
 		const started = performance.now();
 		await register(api, 'https://hooks.nobody.invalid.example.com/', EVENTS);
-		expect(performance.now() - started).toBeLessThan(2_000);
+		expect(performance.now() - started).toBeLessThan(5_000);
 	});
 
 	it('with an Idempotency-Key gives the same secret again; without one it is never shown again', async () => {

@@ -8,13 +8,14 @@ import { torture } from '../../torture/torture.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 
 const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? 25);
+/** Fixed: another seed with `npm run torture -- --seed N`. */
+const seed = 1;
 const SECONDS_PER_KILL = 12;
 const LIMIT_MS = (60 + KILLS * SECONDS_PER_KILL) * 1000;
 
 it.each(BOTH_DATABASES)(
 	'killed again and again under a storm of purchases on %s: nothing is lost, doubled or wrong',
 	async (database) => {
-		const seed = Math.floor(Math.random() * 2 ** 31);
 		const { lost, doubled, wrong, ...figures } = await torture({
 			kills: KILLS,
 			database,

@@ -2,7 +2,8 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { z } from 'zod';
-import { webhookEvents, type EventName } from '../../../src/lib/server/api/contract/events.ts';
+import { webhookEvents } from '../../../src/lib/server/api/contract/events.ts';
+import type { EventName } from '../../../src/lib/server/api/contract/schemas.ts';
 import { webhookEndpoint } from '../../../src/lib/server/api/contract/schemas.ts';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';

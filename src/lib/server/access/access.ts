@@ -6,7 +6,7 @@ import { accepted, authorize } from '../radius/authorize.ts';
 import { settleConnection } from '../radius/connections.ts';
 import { lifeOf } from '../radius/probe.ts';
 import { createOffers } from '../radius/psk-offers.ts';
-import { admitStay, endStay } from './binauth.ts';
+import { admitStay, confirmStay, endStay } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
@@ -64,6 +64,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
 		admitStay: bind(admitStay),
+		confirmStay: bind(confirmStay),
 		endStay: bind(endStay),
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),

@@ -12,12 +12,10 @@ import { SETTINGS } from './settings.ts';
 /** Required by the licence (ODbL) of OpenStreetMap, whose data PMTiles extracts contain. */
 const OPENSTREETMAP = '© OpenStreetMap contributors';
 
-type Settings = typeof SETTINGS;
-type Values = { [K in keyof Settings]: z.output<Settings[K]['schema']> };
+type Env = Record<string, string | undefined>;
+type Settings = { [K in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[K]['schema']> };
 
 export type Config = ReturnType<typeof loadConfig>;
-
-export type BasemapConfig = NonNullable<Config['basemap']>;
 
 /** A setting is wrong. The message has one line per problem, with the fix. */
 export class ConfigError extends Error {
@@ -31,7 +29,30 @@ export class ConfigError extends Error {
 }
 
 /** @throws ConfigError that names every wrong variable */
-export function loadConfig(env: Record<string, string | undefined>) {
+export function loadConfig(env: Env) {
+	const settings = readSettings(env);
+	const { AIRTILL_MODE: mode, CURRENCY: currency } = settings;
+	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
+	const { operators, problems } = configureOperators(env, { mode, currency, callbackUrl });
+	refuse([...conflictsOf(settings), ...problems]);
+	return {
+		mode,
+		currency,
+		callbackUrl,
+		/** Excludes the sandbox operator. */
+		operators,
+		...serverConfig(settings),
+		...salesConfig(settings),
+		/** null: the map shows coasts and borders. */
+		basemap: basemapConfig(settings)
+	};
+}
+
+function refuse(problems: string[]): void {
+	if (problems.length > 0) throw new ConfigError(problems);
+}
+
+function readSettings(env: Env): Settings {
 	const problems: string[] = [];
 	const values: Record<string, unknown> = {};
 	for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
@@ -39,106 +60,105 @@ export function loadConfig(env: Record<string, string | undefined>) {
 		if ('value' in read) values[name] = read.value;
 		else problems.push(read.problem);
 	}
-	if (problems.length > 0) throw new ConfigError(problems);
-	const settings = values as Values;
-
-	const mode = settings.AIRTILL_MODE;
-	if (mode === 'live' && settings.AIRTILL_SECRET === undefined) {
-		problems.push('AIRTILL_SECRET: is required in live mode.');
-	}
-	if (mode === 'live' && settings.WEBHOOK_ALLOW_INSECURE === '1') {
-		problems.push('WEBHOOK_ALLOW_INSECURE: is refused in live mode.');
-	}
-	const highest = highestPrice(settings.CURRENCY);
-	if (settings.MAX_PRICE > highest) {
-		problems.push(
-			`MAX_PRICE: nobody could pay ${MAX_DURATION} of it. Use at most ${highest} with CURRENCY=${settings.CURRENCY}.`
-		);
-	}
-	if ((settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined)) {
-		problems.push('AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.');
-	}
-	if (settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined) {
-		problems.push('MAIL_FROM: is required with SMTP_URL.');
-	}
-	const { BASEMAP: place } = settings;
-	if (place?.kind === 'tiles' && settings.BASEMAP_ATTRIBUTION === undefined) {
-		problems.push(
-			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
-		);
-	}
-	if (place?.kind === 'tiles' && settings.BASEMAP_ALLOW_PRIVATE === '0' && place.isPrivate) {
-		problems.push('BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.');
-	}
-	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
-	const configured = configureOperators(env, { mode, currency: settings.CURRENCY, callbackUrl });
-	problems.push(...configured.problems);
-	if (problems.length > 0) throw new ConfigError(problems);
-
-	return {
-		mode,
-		port: settings.PORT,
-		host: settings.HOST,
-		origin: settings.ORIGIN ?? null,
-		callbackUrl,
-		/** Excludes the sandbox operator. */
-		operators: configured.operators,
-		/** By operator. One without a list may call from anywhere. */
-		callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map<string, IsListed>(),
-		operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
-		databaseUrl: settings.DATABASE_URL,
-		databasePool: settings.DATABASE_POOL,
-		dataDir: settings.DATA_DIR,
-		secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
-		demo: settings.AIRTILL_DEMO === 'on' && mode === 'sandbox',
-		logLevel: settings.AIRTILL_LOG_LEVEL,
-		/** null: e-mails are printed (sandbox) or not sent (live). */
-		smtp:
-			settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
-				? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
-				: null,
-		currency: settings.CURRENCY,
-		/** For routers without their own methods. */
-		paymentMethods: settings.PAYMENT_METHODS,
-		defaultRegion: settings.DEFAULT_REGION,
-		centre: settings.MAP_CENTRE,
-		/** null: the map shows coasts and borders. */
-		basemap: place
-			? {
-					...place,
-					attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP,
-					maxZoom: settings.BASEMAP_MAX_ZOOM,
-					cacheBytes: settings.BASEMAP_CACHE_MB * 1024 * 1024,
-					allowPrivate: settings.BASEMAP_ALLOW_PRIVATE === '1'
-				}
-			: null,
-		reportTimezone: settings.REPORT_TIMEZONE,
-		/** null: the API of this process. */
-		remoteApi:
-			settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
-				? { url: settings.AIRTILL_API_URL, key: settings.AIRTILL_API_KEY }
-				: null,
-		/** Requests per minute and key. */
-		rateLimits: {
-			default: settings.RATE_LIMIT_DEFAULT,
-			enterprise: settings.RATE_LIMIT_ENTERPRISE,
-			portal: settings.RATE_LIMIT_PORTAL
-		},
-		maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
-		/** Attempts per minute to open a purchase by its code. */
-		maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
-		paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
-		sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
-		latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,
-		reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
-		maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
-		maxPayerPrompts: settings.PAYER_PROMPTS,
-		/** In major units. */
-		maxPrice: settings.MAX_PRICE,
-		commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
-		webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE === '1'
-	};
+	refuse(problems);
+	return values as Settings;
 }
+
+/** Lists the problems of settings that do not fit each other. */
+function conflictsOf(settings: Settings): string[] {
+	const { CURRENCY: currency, BASEMAP: place } = settings;
+	const isLive = settings.AIRTILL_MODE === 'live';
+	const isTileServer = place?.kind === 'tiles';
+	const highest = highestPrice(currency);
+	const rules: [isBroken: boolean, problem: string][] = [
+		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
+		[isLive && settings.WEBHOOK_ALLOW_INSECURE, 'WEBHOOK_ALLOW_INSECURE: is refused in live mode.'],
+		[
+			settings.MAX_PRICE > highest,
+			`MAX_PRICE: nobody could pay ${MAX_DURATION} of it. Use at most ${highest} with CURRENCY=${currency}.`
+		],
+		[
+			(settings.AIRTILL_API_URL === undefined) !== (settings.AIRTILL_API_KEY === undefined),
+			'AIRTILL_API_URL and AIRTILL_API_KEY: set both or neither.'
+		],
+		[
+			settings.SMTP_URL !== undefined && settings.MAIL_FROM === undefined,
+			'MAIL_FROM: is required with SMTP_URL.'
+		],
+		[
+			isTileServer && settings.BASEMAP_ATTRIBUTION === undefined,
+			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
+		],
+		[
+			isTileServer && place.isPrivate && !settings.BASEMAP_ALLOW_PRIVATE,
+			'BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.'
+		]
+	];
+	return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
+}
+
+const serverConfig = (settings: Settings) => ({
+	port: settings.PORT,
+	host: settings.HOST,
+	origin: settings.ORIGIN ?? null,
+	databaseUrl: settings.DATABASE_URL,
+	databasePool: settings.DATABASE_POOL,
+	dataDir: settings.DATA_DIR,
+	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
+	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
+	logLevel: settings.AIRTILL_LOG_LEVEL,
+	/** null: e-mails are printed (sandbox) or not sent (live). */
+	smtp:
+		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
+			? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
+			: null,
+	/** null: the API of this process. */
+	remoteApi:
+		settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
+			? { url: settings.AIRTILL_API_URL, key: settings.AIRTILL_API_KEY }
+			: null,
+	/** Requests per minute and key. */
+	rateLimits: {
+		default: settings.RATE_LIMIT_DEFAULT,
+		enterprise: settings.RATE_LIMIT_ENTERPRISE,
+		portal: settings.RATE_LIMIT_PORTAL
+	},
+	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
+	/** Attempts per minute to open a purchase by its code. */
+	maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
+	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE
+});
+
+const salesConfig = (settings: Settings) => ({
+	/** By operator. One without a list may call from anywhere. */
+	callbackAddresses: settings.CALLBACK_ADDRESSES ?? new Map<string, IsListed>(),
+	operatorTimeoutMs: settings.OPERATOR_TIMEOUT_SECONDS * 1000,
+	/** For routers without their own methods. */
+	paymentMethods: settings.PAYMENT_METHODS,
+	defaultRegion: settings.DEFAULT_REGION,
+	centre: settings.MAP_CENTRE,
+	reportTimezone: settings.REPORT_TIMEZONE,
+	paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
+	sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,
+	latePaymentMs: settings.LATE_PAYMENT_SECONDS * 1000,
+	reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
+	maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
+	maxPayerPrompts: settings.PAYER_PROMPTS,
+	/** In major units. */
+	maxPrice: settings.MAX_PRICE,
+	commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
+});
+
+const basemapConfig = (settings: Settings) =>
+	settings.BASEMAP
+		? {
+				...settings.BASEMAP,
+				attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP,
+				maxZoom: settings.BASEMAP_MAX_ZOOM,
+				cacheBytes: settings.BASEMAP_CACHE_MB * 1024 * 1024,
+				allowPrivate: settings.BASEMAP_ALLOW_PRIVATE
+			}
+		: null;
 
 /** Returns the highest whole price per hour at which the longest order still fits the wire format. */
 function highestPrice(currency: string): number {

@@ -8,8 +8,17 @@ import type { Setting } from './setting.ts';
 
 export const MIN_SECRET_LENGTH = 32;
 
-const integer = (min: number, max: number) =>
-	z.string().regex(/^\d+$/, 'Use a whole number.').transform(Number).pipe(z.number().min(min).max(max));
+const integer = ([min, max]: [number, number], byDefault: number, description: string) => ({
+	schema: z
+		.string()
+		.regex(/^\d+$/, 'Use a whole number.')
+		.transform(Number)
+		.pipe(z.number().min(min).max(max)),
+	default: String(byDefault),
+	description
+});
+
+const rate = (byDefault: number, description: string) => integer([1, 1_000_000], byDefault, description);
 
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 
@@ -30,11 +39,15 @@ const timeZone = z.string().refine((name) => {
 	}
 }, 'Use an IANA time zone, e.g. "Africa/Kampala".');
 
-const flag = { schema: z.enum(['0', '1'], 'Use "1" or "0".'), default: '0' };
+const flag = (description: string) => ({
+	schema: z.enum(['0', '1'], 'Use "1" or "0".').transform((text) => text === '1'),
+	default: '0',
+	description
+});
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
-	PORT: { schema: integer(0, 65_535), default: '3000', description: 'Port of the web server.' },
+	PORT: integer([0, 65_535], 3000, 'Port of the web server.'),
 	HOST: { schema: z.string().min(1), default: '0.0.0.0', description: 'Address the web server listens on.' },
 	ORIGIN: {
 		schema: httpUrl.optional(),
@@ -48,11 +61,7 @@ export const SETTINGS = {
 		default: 'file:./data/airtill.db',
 		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
 	},
-	DATABASE_POOL: {
-		schema: integer(1, 200),
-		default: '10',
-		description: 'PostgreSQL connections per process.'
-	},
+	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
@@ -158,20 +167,15 @@ export const SETTINGS = {
 		description:
 			'Copyright notice on the map. Required with a tile server; `© OpenStreetMap contributors` for a file.'
 	},
-	BASEMAP_MAX_ZOOM: {
-		schema: integer(1, 22),
-		default: '19',
-		description: 'Highest zoom level of the tile server.'
-	},
-	BASEMAP_CACHE_MB: {
-		schema: integer(1, 1_000_000),
-		default: '64',
-		description: 'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
-	},
-	BASEMAP_ALLOW_PRIVATE: {
-		...flag,
-		description: '`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
-	},
+	BASEMAP_MAX_ZOOM: integer([1, 22], 19, 'Highest zoom level of the tile server.'),
+	BASEMAP_CACHE_MB: integer(
+		[1, 1_000_000],
+		64,
+		'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
+	),
+	BASEMAP_ALLOW_PRIVATE: flag(
+		'`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
+	),
 	REPORT_TIMEZONE: {
 		schema: timeZone,
 		default: 'Africa/Kampala',
@@ -197,88 +201,60 @@ export const SETTINGS = {
 		description:
 			'Allowed source addresses of callbacks, for example `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. Airtill stores other callbacks and ignores them. Behind a proxy set `ADDRESS_HEADER` too. Optional, because callbacks are only hints, and operators change their addresses.'
 	},
-	OPERATOR_TIMEOUT_SECONDS: {
-		schema: integer(1, 120),
-		default: '30',
-		description:
-			'Time limit of one request to a mobile-money operator. After it Airtill asks for the status of the payment; it never sends the payment twice.'
-	},
-	RATE_LIMIT_DEFAULT: {
-		schema: integer(1, 1_000_000),
-		default: '100',
-		description: 'API requests per key in 60 seconds, on the default rate plan.'
-	},
-	RATE_LIMIT_ENTERPRISE: {
-		schema: integer(1, 1_000_000),
-		default: '1000',
-		description: 'The same on the enterprise rate plan.'
-	},
-	RATE_LIMIT_PORTAL: {
-		schema: integer(1, 1_000_000),
-		default: '6000',
-		description: "The same for this installation's own portal."
-	},
-	RATE_LIMIT_FAILED_KEYS: {
-		schema: integer(1, 1_000_000),
-		default: '300',
-		description: 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'
-	},
-	RATE_LIMIT_CODES: {
-		schema: integer(1, 1_000_000),
-		default: '10',
-		description: 'Attempts to open a purchase by its resume code per address (IPv6: /64) in 60 seconds.'
-	},
-	RATE_LIMIT_CODES_TOTAL: {
-		schema: integer(1, 1_000_000),
-		default: '60',
-		description:
-			'The same for all addresses together. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
-	},
-	PAYMENT_TIMEOUT_SECONDS: {
-		schema: integer(30, 60 * 60),
-		default: String(10 * 60),
-		description: 'Time until an unanswered payment shows as expired. It can still succeed late.'
-	},
-	SESSION_PAYMENT_SECONDS: {
-		schema: integer(60, 24 * 60 * 60),
-		default: String(30 * 60),
-		description: 'Time to pay a session. Airtill then cancels it.'
-	},
-	LATE_PAYMENT_SECONDS: {
-		schema: integer(0, 24 * 60 * 60),
-		default: String(30 * 60),
-		description:
-			'Time after the cancellation in which a late payment still buys the time. Later payments are refunded.'
-	},
-	RECONCILE_HOURS: {
-		schema: integer(24, 30 * 24),
-		default: '72',
-		description:
-			'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
-	},
-	PAYMENT_ATTEMPTS: {
-		schema: integer(1, 100),
-		default: '5',
-		description: 'Payments per session.'
-	},
-	PAYER_PROMPTS: {
-		schema: integer(1, 1000),
-		default: '5',
-		description: 'Payment prompts per phone number in 15 minutes, for all accounts together.'
-	},
-	MAX_PRICE: {
-		schema: integer(1, 1_000_000_000),
-		default: '1000000',
-		description: 'Highest price per hour. 30 days at this price must be payable.'
-	},
-	COMMISSION_BASIS_POINTS: {
-		schema: integer(0, 10_000),
-		default: '1000',
-		description: 'Your share of each payment in hundredths of a percent.'
-	},
-	WEBHOOK_ALLOW_INSECURE: {
-		...flag,
-		description:
-			'`1`: allows webhooks to `http:` and private addresses, for development. Refused in live mode.'
-	}
+	OPERATOR_TIMEOUT_SECONDS: integer(
+		[1, 120],
+		30,
+		'Time limit of one request to a mobile-money operator. After it Airtill asks for the status of the payment; it never sends the payment twice.'
+	),
+	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
+	RATE_LIMIT_ENTERPRISE: rate(1000, 'The same on the enterprise rate plan.'),
+	RATE_LIMIT_PORTAL: rate(6000, "The same for this installation's own portal."),
+	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
+	RATE_LIMIT_CODES: rate(
+		10,
+		'Attempts to open a purchase by its resume code per address (IPv6: /64) in 60 seconds.'
+	),
+	RATE_LIMIT_CODES_TOTAL: rate(
+		60,
+		'The same for all addresses together. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
+	),
+	PAYMENT_TIMEOUT_SECONDS: integer(
+		[30, 60 * 60],
+		10 * 60,
+		'Time until an unanswered payment shows as expired. It can still succeed late.'
+	),
+	SESSION_PAYMENT_SECONDS: integer(
+		[60, 24 * 60 * 60],
+		30 * 60,
+		'Time to pay a session. Airtill then cancels it.'
+	),
+	LATE_PAYMENT_SECONDS: integer(
+		[0, 24 * 60 * 60],
+		30 * 60,
+		'Time after the cancellation in which a late payment still buys the time. Later payments are refunded.'
+	),
+	RECONCILE_HOURS: integer(
+		[24, 30 * 24],
+		72,
+		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
+	),
+	PAYMENT_ATTEMPTS: integer([1, 100], 5, 'Payments per session.'),
+	PAYER_PROMPTS: integer(
+		[1, 1000],
+		5,
+		'Payment prompts per phone number in 15 minutes, for all accounts together.'
+	),
+	MAX_PRICE: integer(
+		[1, 1_000_000_000],
+		1_000_000,
+		'Highest price per hour. 30 days at this price must be payable.'
+	),
+	COMMISSION_BASIS_POINTS: integer(
+		[0, 10_000],
+		1000,
+		'Your share of each payment in hundredths of a percent.'
+	),
+	WEBHOOK_ALLOW_INSECURE: flag(
+		'`1`: allows webhooks to `http:` and private addresses, for development. Refused in live mode.'
+	)
 } as const satisfies Record<string, Setting>;

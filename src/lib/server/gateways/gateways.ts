@@ -38,6 +38,10 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
 		recordStatus: bind(recordStatus),
 		rotate: bind(rotateGateway),
+		/** From now on only the BinAuth script of this openNDS confirms devices. */
+		async confirmByBinauth({ id, settings }: RegisteredGateway): Promise<void> {
+			await store.updateGateway(db, id, { settings: JSON.stringify({ ...settings, binauthConfirms: true }) });
+		},
 		remove: store.removeGateway
 	};
 }

@@ -23,7 +23,6 @@ const VERSION = 3;
 export interface OpenFile {
 	handle: FileHandle;
 	bytes: number;
-	modifiedAt: number;
 	version: string;
 }
 
@@ -32,7 +31,7 @@ export async function openFile(path: string): Promise<OpenFile> {
 	try {
 		const { size, mtimeMs, ino } = await handle.stat();
 		const version = createHash('sha256').update(`${size} ${mtimeMs} ${ino}`).digest('base64url').slice(0, 16);
-		return { handle, bytes: size, modifiedAt: mtimeMs, version };
+		return { handle, bytes: size, version };
 	} catch (error) {
 		await handle.close();
 		throw error;

@@ -8,9 +8,10 @@ export class AppError extends Error {
 	readonly extensions: Readonly<Record<string, unknown>>;
 	readonly items: readonly ProblemItem[] | null;
 
+	/** @param detail default: the one in the documentation of the code */
 	constructor(
 		code: ProblemCode,
-		detail: string,
+		detail: string = PROBLEMS[code].detail,
 		options: { extensions?: Record<string, unknown>; items?: ProblemItem[]; cause?: unknown } = {}
 	) {
 		super(detail, { cause: options.cause });

@@ -94,24 +94,20 @@ export const active: schemas.SessionBody = {
 	updated_at: '2026-11-21T09:16:21.000Z'
 };
 
+const over = { ...active, password: null, access: ordered.access, remaining_seconds: 0 };
+
 export const expiredSession: schemas.SessionBody = {
-	...active,
+	...over,
 	status: 'expired',
-	password: null,
-	access: ordered.access,
 	ended_at: '2026-11-21T11:16:21.000Z',
-	remaining_seconds: 0,
 	updated_at: '2026-11-21T11:16:21.000Z'
 };
 
 export const ended: schemas.SessionBody = {
-	...active,
+	...over,
 	status: 'ended',
 	status_reason: 'client_ended',
-	password: null,
-	access: ordered.access,
 	ended_at: '2026-11-21T10:02:00.000Z',
-	remaining_seconds: 0,
 	updated_at: '2026-11-21T10:02:00.000Z'
 };
 
@@ -169,8 +165,6 @@ export const refunded: schemas.PaymentBody = {
 	refunded_at: '2026-11-21T10:33:40.000Z',
 	updated_at: '2026-11-21T10:33:40.000Z'
 };
-
-export const sessionExamples = { ordered, active, expired: expiredSession, ended, cancelled };
 
 export const earnings: schemas.EarningsBody = {
 	period: 'weekly',

@@ -1,60 +1,39 @@
 import type { RouteConfig } from '@hono/zod-openapi';
-import {
-	API_VERSION,
-	EVENT_TEXTS,
-	pascalCase,
-	TEST_MESSAGE,
-	webhookEvents,
-	type EventName
-} from '../contract/events.ts';
-import { failed, paid, refunded, sessionExamples } from '../contract/examples.ts';
-
-interface EventExample {
-	id: string;
-	type: EventName;
-	timestamp: string;
-	api_version: string;
-	data: object;
-}
-
-const event = (id: string, type: EventName, timestamp: string, data: object): EventExample => ({
-	id,
-	type,
-	timestamp,
-	api_version: API_VERSION,
-	data
-});
+import { API_VERSION, pascalCase, TEST_MESSAGE, webhookEvents } from '../contract/events.ts';
+import * as example from '../contract/examples.ts';
+import { EVENT_TEXTS, type EventName, type PaymentBody, type SessionBody } from '../contract/schemas.ts';
 
 const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
 
-function sessionEvent(type: EventName, from: keyof typeof sessionExamples): EventExample {
-	const session = sessionExamples[from];
-	const data: Partial<typeof session> = {
+const paymentEvent = (data: PaymentBody) =>
+	['evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF', data.updated_at, { router_id: 42, ...data }] as const;
+
+function sessionEvent({ password: _password, ...session }: SessionBody) {
+	const data = {
 		...session,
 		// As in billing/sessions/body.ts: events have no credentials, and none of the duration is used yet.
 		access: { ...session.access, qr: null, qr_joins: null },
 		...(session.status === 'active' ? { remaining_seconds: session.duration_seconds } : {})
 	};
-	delete data.password;
-	return event(SESSION_EVENT_ID, type, session.updated_at, data);
+	return [SESSION_EVENT_ID, session.updated_at, data] as const;
 }
 
-const paymentEvent = (type: EventName, payment: typeof paid) =>
-	event('evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF', type, payment.updated_at, { router_id: 42, ...payment });
-
-export const EVENT_EXAMPLES: Readonly<Record<EventName, EventExample>> = {
-	'payment.success': paymentEvent('payment.success', paid),
-	'payment.failed': paymentEvent('payment.failed', failed),
-	'payment.refunded': paymentEvent('payment.refunded', refunded),
-	'session.created': sessionEvent('session.created', 'ordered'),
-	'session.activated': sessionEvent('session.activated', 'active'),
-	'session.expired': sessionEvent('session.expired', 'expired'),
-	'session.ended': sessionEvent('session.ended', 'ended'),
-	'session.cancelled': sessionEvent('session.cancelled', 'cancelled'),
-	'webhook.test': event('evt_01KAJA0C2E4G6J8M0P2R4T6W8Y', 'webhook.test', '2026-11-21T10:00:00.000Z', {
-		message: TEST_MESSAGE
-	})
+const EXAMPLES: Readonly<Record<EventName, readonly [id: string, timestamp: string, data: object]>> = {
+	'payment.success': paymentEvent(example.paid),
+	'payment.failed': paymentEvent(example.failed),
+	'payment.refunded': paymentEvent(example.refunded),
+	'session.created': sessionEvent(example.ordered),
+	'session.activated': sessionEvent(example.active),
+	'session.expired': sessionEvent(example.expiredSession),
+	'session.ended': sessionEvent(example.ended),
+	'session.cancelled': sessionEvent(example.cancelled),
+	'webhook.test': ['evt_01KAJA0C2E4G6J8M0P2R4T6W8Y', '2026-11-21T10:00:00.000Z', { message: TEST_MESSAGE }]
 };
+
+export function eventExample(type: EventName) {
+	const [id, timestamp, data] = EXAMPLES[type];
+	return { id, type, timestamp, api_version: API_VERSION, data };
+}
 
 const header = (name: string, description: string, example: string) => ({
 	name,
@@ -94,7 +73,7 @@ export const webhookOperation = (name: EventName): RouteConfig => ({
 			content: {
 				'application/json': {
 					schema: webhookEvents[name],
-					examples: { event: { summary: name, value: EVENT_EXAMPLES[name] } }
+					examples: { event: { summary: name, value: eventExample(name) } }
 				}
 			}
 		}

@@ -39,7 +39,7 @@ export function createCursors(secrets: Secrets) {
 		decode(cursor: string, filters: readonly unknown[]): [number, number] {
 			const content = read(cursor);
 			if (!content || !equalSecrets(content.f, sign(content.k, filters))) {
-				throw new AppError('invalid_cursor', 'Use next_cursor of the previous page, with the same filters.');
+				throw new AppError('invalid_cursor');
 			}
 			return content.k;
 		}

@@ -63,11 +63,8 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 export const access = ({ role, scope }: Pick<RouteDefinition, 'role' | 'scope'>) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const { caller } = c.var;
-		if (caller.suspended)
-			throw new AppError('account_suspended', 'The account of this API key is suspended.');
-		if (role === 'owner' && !hasRole(caller.role, 'owner')) {
-			throw new AppError('owner_role_required', 'Use an API key with the role owner.');
-		}
+		if (caller.suspended) throw new AppError('account_suspended');
+		if (role === 'owner' && !hasRole(caller.role, 'owner')) throw new AppError('owner_role_required');
 		if (!hasRole(caller.role, role) || (caller.scopes && !caller.scopes.has(scope))) {
 			throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
 				extensions: { required_scope: scope }

@@ -24,17 +24,14 @@ export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
 	try {
 		JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch {
-		throw new AppError('invalid_json', 'The body is not valid JSON in UTF-8.');
+		throw new AppError('invalid_json');
 	}
 	await next();
 });
 
 function requireJsonType({ req }: ApiContext): void {
 	if (!JSON_TYPE.test(req.header('content-type') ?? '')) {
-		throw new AppError(
-			'unsupported_media_type',
-			'Send JSON with the header "Content-Type: application/json".'
-		);
+		throw new AppError('unsupported_media_type');
 	}
 	const encoding = req.header('content-encoding')?.trim() ?? '';
 	if (!/^(identity)?$/i.test(encoding)) {

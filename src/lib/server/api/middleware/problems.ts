@@ -21,10 +21,7 @@ export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) =
 export function errorResponse(error: Error, c: ApiContext): Response {
 	if (error instanceof AppError) return problemResponse(error, c);
 	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
-	return problemResponse(
-		new AppError('internal_error', 'The server failed to process the request. Try again later.'),
-		c
-	);
+	return problemResponse(new AppError('internal_error'), c);
 }
 
 /** Responds to an unknown path or method. `Allow` lists the methods of the path. */

@@ -1,9 +1,11 @@
+import type { PasskeyOptions } from '@better-auth/passkey';
+import type { BetterAuthOptions, User } from 'better-auth';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 
 /** Only an e-mailed link sets a password, because it proves that the address belongs to the person. */
-export interface AuthOptions {
+interface AuthOptions {
 	database: Database;
 	log: Log;
 	/** At least 32 characters. */
@@ -27,8 +29,7 @@ export async function createAuth(options: AuthOptions) {
 		import('better-auth'),
 		import('@better-auth/passkey')
 	]);
-	const { database, log, secret, origin, linkSeconds } = options;
-	const times = { createdAt: 'created_at', updatedAt: 'updated_at' };
+	const { database, log, secret, origin } = options;
 	return betterAuth({
 		appName: 'Airtill',
 		baseURL: origin,
@@ -49,87 +50,97 @@ export async function createAuth(options: AuthOptions) {
 			// Our migrations create the tables.
 			database: { validateSchema: false }
 		},
-		user: {
-			modelName: 'sign_in_users',
-			fields: { emailVerified: 'email_verified', ...times },
-			additionalFields: {
-				accountId: { type: 'number', required: false, input: false, fieldName: 'account_id' }
-			}
-		},
-		session: {
-			modelName: 'sign_in_sessions',
-			fields: {
-				userId: 'user_id',
-				expiresAt: 'expires_at',
-				ipAddress: 'ip_address',
-				userAgent: 'user_agent',
-				...times
-			},
-			expiresIn: SESSION_SECONDS,
-			updateAge: SEEN_EVERY_SECONDS,
-			freshAge: FRESH_SECONDS
-		},
-		account: {
-			modelName: 'sign_in_passwords',
-			fields: {
-				userId: 'user_id',
-				accountId: 'account_id',
-				providerId: 'provider_id',
-				accessToken: 'access_token',
-				refreshToken: 'refresh_token',
-				idToken: 'id_token',
-				accessTokenExpiresAt: 'access_token_expires_at',
-				refreshTokenExpiresAt: 'refresh_token_expires_at',
-				...times
-			}
-		},
-		verification: {
-			modelName: 'sign_in_verifications',
-			fields: { expiresAt: 'expires_at', ...times },
-			storeIdentifier: 'hashed'
-		},
-		emailAndPassword: {
-			enabled: true,
-			disableSignUp: true,
-			requireEmailVerification: true,
-			minPasswordLength: MIN_PASSWORD_CHARACTERS,
-			maxPasswordLength: MAX_PASSWORD_CHARACTERS,
-			revokeSessionsOnPasswordReset: true,
-			resetPasswordTokenExpiresIn: linkSeconds,
-			sendResetPassword: ({ user, token }) => options.deliver({ email: user.email, token }),
-			onPasswordReset: ({ user }) => options.onPasswordSet(user.id)
-		},
-		plugins: [
-			passkey({
-				rpID: new URL(origin).hostname,
-				rpName: 'Airtill',
-				origin,
-				// A passkey replaces e-mail and password: it must be discoverable and verify the person.
-				authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-				authentication: {
-					afterVerification({ verification }) {
-						if (!verification.authenticationInfo.userVerified) {
-							throw new Error('The passkey was used without a check of its user');
-						}
-					}
-				},
-				advanced: { webAuthnChallengeCookie: 'passkey_challenge' },
-				schema: {
-					passkey: {
-						modelName: 'sign_in_passkeys',
-						fields: {
-							userId: 'user_id',
-							publicKey: 'public_key',
-							credentialID: 'credential_id',
-							deviceType: 'device_type',
-							backedUp: 'backed_up',
-							createdAt: 'created_at'
-						}
-					}
-				}
-			})
-		]
+		...TABLES,
+		emailAndPassword: passwordOptions(options),
+		plugins: [passkey(passkeyOptions(origin))]
 	});
 }
+
+const TIMES = { createdAt: 'created_at', updatedAt: 'updated_at' };
+
+/** better-auth's tables, with our names. */
+const TABLES = {
+	user: {
+		modelName: 'sign_in_users',
+		fields: { emailVerified: 'email_verified', ...TIMES },
+		additionalFields: {
+			accountId: { type: 'number', required: false, input: false, fieldName: 'account_id' }
+		}
+	},
+	session: {
+		modelName: 'sign_in_sessions',
+		fields: {
+			userId: 'user_id',
+			expiresAt: 'expires_at',
+			ipAddress: 'ip_address',
+			userAgent: 'user_agent',
+			...TIMES
+		},
+		expiresIn: SESSION_SECONDS,
+		updateAge: SEEN_EVERY_SECONDS,
+		freshAge: FRESH_SECONDS
+	},
+	account: {
+		modelName: 'sign_in_passwords',
+		fields: {
+			userId: 'user_id',
+			accountId: 'account_id',
+			providerId: 'provider_id',
+			accessToken: 'access_token',
+			refreshToken: 'refresh_token',
+			idToken: 'id_token',
+			accessTokenExpiresAt: 'access_token_expires_at',
+			refreshTokenExpiresAt: 'refresh_token_expires_at',
+			...TIMES
+		}
+	},
+	verification: {
+		modelName: 'sign_in_verifications',
+		fields: { expiresAt: 'expires_at', ...TIMES },
+		storeIdentifier: 'hashed'
+	}
+} as const satisfies BetterAuthOptions;
+
+const passwordOptions = ({ linkSeconds, deliver, onPasswordSet }: AuthOptions) => ({
+	enabled: true,
+	disableSignUp: true,
+	requireEmailVerification: true,
+	minPasswordLength: MIN_PASSWORD_CHARACTERS,
+	maxPasswordLength: MAX_PASSWORD_CHARACTERS,
+	revokeSessionsOnPasswordReset: true,
+	resetPasswordTokenExpiresIn: linkSeconds,
+	sendResetPassword: ({ user, token }: { user: User; token: string }) =>
+		deliver({ email: user.email, token }),
+	onPasswordReset: ({ user }: { user: User }) => onPasswordSet(user.id)
+});
+
+const passkeyOptions = (origin: string): PasskeyOptions => ({
+	rpID: new URL(origin).hostname,
+	rpName: 'Airtill',
+	origin,
+	// A passkey replaces e-mail and password: it must be discoverable and verify the person.
+	authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+	authentication: {
+		afterVerification({ verification }) {
+			if (!verification.authenticationInfo.userVerified) {
+				throw new Error('The passkey was used without a check of its user');
+			}
+		}
+	},
+	advanced: { webAuthnChallengeCookie: 'passkey_challenge' },
+	schema: {
+		passkey: {
+			modelName: 'sign_in_passkeys',
+			fields: {
+				userId: 'user_id',
+				publicKey: 'public_key',
+				credentialID: 'credential_id',
+				deviceType: 'device_type',
+				backedUp: 'backed_up',
+				createdAt: 'created_at'
+			}
+		}
+	}
+});
 
 export type Auth = Awaited<ReturnType<typeof createAuth>>;

@@ -1,6 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { EVENT_TEXTS } from '#lib/server/api/contract/events.ts';
-import { EVENT_NAMES } from '#lib/server/api/contract/schemas.ts';
+import { EVENT_NAMES, EVENT_TEXTS } from '#lib/server/api/contract/schemas.ts';
 import type { Visitor } from '../sign-in.ts';
 import { idOf } from '../page-links.ts';
 

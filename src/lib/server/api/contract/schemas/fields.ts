@@ -47,6 +47,8 @@ export const queryInteger = (
 		.default(byDefault)
 		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param });
 
+export const textOrNull = (description: string) => z.string().nullable().describe(description);
+
 export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
 
 export const paging = {
@@ -64,16 +66,15 @@ export const paging = {
 
 export const page = {
 	has_more: z.boolean().describe('Whether there is a next page.'),
-	next_cursor: z
-		.string()
-		.nullable()
-		.describe('`cursor` of the next page, with the same filters; null on the last page.')
+	next_cursor: textOrNull('`cursor` of the next page, with the same filters; null on the last page.')
 };
 
 /** RFC 3339 in UTC with milliseconds. */
 export const timestamp = z.iso
 	.datetime({ precision: 3 })
 	.meta({ pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
+
+export const timeOrNull = (description: string) => timestamp.nullable().describe(description);
 
 export const changes = {
 	created_at: timestamp.describe('Time of creation, RFC 3339 in UTC with milliseconds.'),

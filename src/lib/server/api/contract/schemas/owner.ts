@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { FIRST_DATE, isDate, LAST_DATE } from '#lib/format/calendar.ts';
-import { amount, bodyAmount, count, currency, duration, id, page, paging, timestamp } from './fields.ts';
+import * as field from './fields.ts';
 import { sessionStatus } from './session.ts';
 
 const dateParameter = (description: string, example: string) =>
@@ -32,7 +32,7 @@ export const earningsQuery = z.object({
 const day = (description: string) => z.string().meta({ description, format: 'date' });
 
 const figures = {
-	sessions: count('Number of paid sessions.'),
+	sessions: field.count('Number of paid sessions.'),
 	gross: z.number().meta({
 		description: 'Sum of the payments that bought time, in major units of the currency.',
 		minimum: 0
@@ -49,7 +49,7 @@ const figures = {
 export const earnings = z
 	.object({
 		period: z.enum(PERIODS).describe('Length of a bucket.'),
-		currency,
+		currency: field.currency,
 		timezone: z.string().describe('IANA time zone in which days begin and end.'),
 		from: day('First day of the first bucket.'),
 		to: day('Last day of the last bucket.'),
@@ -75,24 +75,24 @@ const sessionGroup = z.enum(['active', 'expired']).openapi('SessionGroup', {
 
 export const ownerUsersQuery = z.object({
 	status: sessionGroup.optional().openapi({ param: { description: 'Only this group.', example: 'active' } }),
-	...paging
+	...field.paging
 });
 
 const ownerUser = z
 	.object({
-		session_id: id('Id of the session.'),
-		router_id: id('Id of the router.'),
+		session_id: field.id('Id of the session.'),
+		router_id: field.id('Id of the router.'),
 		router_name: z.string().describe('Name of the router.'),
 		status: sessionStatus,
 		group: sessionGroup,
 		phone_masked: z.string().describe('Number of the buyer without its middle digits, e.g. `+256*****3456`.'),
-		duration: duration(),
-		amount: amount('Price of the session, in major units of `currency`.'),
-		currency,
-		starts_at: timestamp.describe('Start of the time; for added time, the previous end of the pass.'),
-		expires_at: timestamp.describe('End of the time.'),
-		ended_at: timestamp.nullable().describe('Time at which the session ended; null while it is active.'),
-		remaining_seconds: count('Seconds left, rounded up; 0 when it is over.')
+		duration: field.duration(),
+		amount: field.amount('Price of the session, in major units of `currency`.'),
+		currency: field.currency,
+		starts_at: field.timestamp.describe('Start of the time; for added time, the previous end of the pass.'),
+		expires_at: field.timestamp.describe('End of the time.'),
+		ended_at: field.timeOrNull('Time at which the session ended; null while it is active.'),
+		remaining_seconds: field.count('Seconds left, rounded up; 0 when it is over.')
 	})
 	.openapi('OwnerUser', {
 		description: 'A session as the owner of its router sees it: without password and full number.'
@@ -101,11 +101,11 @@ const ownerUser = z
 export const ownerUserList = z
 	.object({
 		data: z.array(ownerUser).describe('Sessions of this page, latest start first.'),
-		...page,
+		...field.page,
 		counts: z
 			.object({
-				active: count('Number of sessions whose time is running.'),
-				expired: count('Number of sessions that ran out or were ended early.')
+				active: field.count('Number of sessions whose time is running.'),
+				expired: field.count('Number of sessions that ran out or were ended early.')
 			})
 			.openapi('OwnerUserCounts', {
 				description: "Number of sessions on the caller's routers by group, regardless of page and filter."
@@ -115,7 +115,7 @@ export const ownerUserList = z
 
 export const priceUpdate = z
 	.strictObject({
-		price: bodyAmount(
+		price: field.bodyAmount(
 			'New price of one hour in major units of the currency of the router, with no more decimals than the currency has.',
 			'Use a price above 0.'
 		)

@@ -1,16 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import {
-	amount,
-	bodyAmount,
-	bodyId,
-	bodyPhone,
-	changes,
-	currency,
-	id,
-	phone,
-	queryInteger,
-	timestamp
-} from './fields.ts';
+import * as field from './fields.ts';
 
 export const paymentStatus = z
 	.enum(['pending', 'success', 'failed', 'expired', 'refund_pending', 'refunded', 'refund_failed'])
@@ -33,12 +22,12 @@ export const failureCode = z
 
 export const payment = z
 	.object({
-		id: id('Id of the payment.'),
-		session_id: id('Id of the session.'),
+		id: field.id('Id of the payment.'),
+		session_id: field.id('Id of the session.'),
 		status: paymentStatus,
-		amount: amount('Amount in major units of `currency`.'),
-		currency,
-		phone: phone('Number that is asked to pay, in E.164.'),
+		amount: field.amount('Amount in major units of `currency`.'),
+		currency: field.currency,
+		phone: field.phone('Number that is asked to pay, in E.164.'),
 		payment_method: z.string().describe('Payment method of the session.'),
 		applied: z
 			.boolean()
@@ -48,42 +37,37 @@ export const payment = z
 		failure_code: z
 			.union([failureCode, z.null()])
 			.describe('Reason of the failure; null unless `status` is `failed` or `expired`.'),
-		failure_message: z
-			.string()
-			.nullable()
-			.describe('The same reason for people, in English; the wording may change.'),
-		provider_reference: z
-			.string()
-			.nullable()
-			.describe("The operator's reference of the transaction; null until it is known."),
-		refund_reason: z
-			.string()
-			.nullable()
-			.describe('Reason of the refund, e.g. `late_payment`, `duplicate_payment`; else null.'),
-		expires_at: timestamp.describe('Time from which an unanswered payment shows as `expired`.'),
-		paid_at: timestamp
-			.nullable()
-			.describe('Time at which the operator charged the payer; null if it has not.'),
-		refunded_at: timestamp.nullable().describe('Time of the refund; null if there is none.'),
-		...changes
+		failure_message: field.textOrNull('The same reason for people, in English; the wording may change.'),
+		provider_reference: field.textOrNull(
+			"The operator's reference of the transaction; null until it is known."
+		),
+		refund_reason: field.textOrNull(
+			'Reason of the refund, e.g. `late_payment`, `duplicate_payment`; else null.'
+		),
+		expires_at: field.timestamp.describe('Time from which an unanswered payment shows as `expired`.'),
+		paid_at: field.timeOrNull('Time at which the operator charged the payer; null if it has not.'),
+		refunded_at: field.timeOrNull('Time of the refund; null if there is none.'),
+		...field.changes
 	})
 	.openapi('Payment', { description: 'A mobile-money payment for a session.' });
 
 export const paymentStart = z
 	.strictObject({
-		amount: bodyAmount(
+		amount: field.bodyAmount(
 			'Exactly the `amount` of the session, in major units of its currency.',
 			'Use an amount above 0.'
 		),
-		phone: bodyPhone('Mobile number that is asked to pay; it may differ from the number of the session.'),
-		session_id: bodyId('Id of the session.')
+		phone: field.bodyPhone(
+			'Mobile number that is asked to pay; it may differ from the number of the session.'
+		),
+		session_id: field.bodyId('Id of the session.')
 	})
 	.openapi('PaymentStart', { description: 'The start of a payment.' });
 
 const MAX_STATUS_WAIT_SECONDS = 20;
 
 export const paymentStatusQuery = z.object({
-	wait: queryInteger([0, MAX_STATUS_WAIT_SECONDS], 0, {
+	wait: field.queryInteger([0, MAX_STATUS_WAIT_SECONDS], 0, {
 		description: 'Seconds for which the response may be held back until the payment leaves `pending`.',
 		example: 20
 	})

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
-import { amount, changes, constant, currency, duration, id, page, paging, queryNumber } from './fields.ts';
+import * as field from './fields.ts';
 
 const routerStatus = z.enum(['online', 'offline']).openapi('RouterStatus', {
 	description: 'Whether a router sells time now. `offline` routers are listed but sell nothing.'
@@ -29,7 +29,7 @@ const logo = z
 
 const brand = z
 	.object({
-		name: z.string().nullable().describe('Name of the owner; null if none is set.'),
+		name: field.textOrNull('Name of the owner; null if none is set.'),
 		accent: z
 			.string()
 			.regex(/^#[0-9a-f]{6}$/)
@@ -48,9 +48,9 @@ export const accessKind = z.enum(ACCESS_KINDS).openapi('AccessKind', {
 
 export const router = z
 	.object({
-		id: id('Id of the router.'),
+		id: field.id('Id of the router.'),
 		name: z.string().describe('Name of the location, as its owner wrote it.'),
-		address: z.string().nullable().describe('Street address; null if unknown.'),
+		address: field.textOrNull('Street address; null if unknown.'),
 		ssid: z.string().describe('Name of the Wi-Fi network.'),
 		lat: z.number().meta({ description: 'Latitude in decimal degrees.', minimum: -90, maximum: 90 }),
 		lon: z.number().meta({ description: 'Longitude in decimal degrees.', minimum: -180, maximum: 180 }),
@@ -58,8 +58,8 @@ export const router = z
 			description: 'Whole metres from the centre of the search; null outside the router list.',
 			minimum: 0
 		}),
-		price: amount('Price of one hour in major units of `currency` (500 is 500 UGX, 1.5 is 1.50 KES).'),
-		currency,
+		price: field.amount('Price of one hour in major units of `currency` (500 is 500 UGX, 1.5 is 1.50 KES).'),
+		currency: field.currency,
 		status: routerStatus,
 		status_reason: routerStatusReason,
 		payment_methods: z
@@ -67,8 +67,8 @@ export const router = z
 			.describe(
 				'Payment methods that the router accepts. `mobile_money` finds the method from the number of the payer.'
 			),
-		min_duration: duration('Shortest time that is sold here, e.g. `15m`.'),
-		max_duration: duration('Longest time that is sold here, e.g. `30d`.'),
+		min_duration: field.duration('Shortest time that is sold here, e.g. `15m`.'),
+		max_duration: field.duration('Longest time that is sold here, e.g. `30d`.'),
 		security: z
 			.enum(['wpa', 'nopass'])
 			.describe('`wpa`: the network asks for a password. `nopass`: an open network.'),
@@ -76,37 +76,38 @@ export const router = z
 		brand: z
 			.union([brand, z.null()])
 			.describe('Branding of the owner, for pages that sell time on this router; null if none is set.'),
-		...changes
+		...field.changes
 	})
 	.openapi('Router', { description: 'A Wi-Fi router that sells time.' });
 
 export const routerList = z
 	.object({
 		data: z.array(router).describe('Routers of this page, nearest first, then by id.'),
-		...page,
+		...field.page,
 		radius: z.number().meta({
 			description: 'Radius of the search in metres.',
 			exclusiveMinimum: 0,
 			maximum: 50_000
 		}),
-		radius_unit: constant('m', 'Unit of `radius` and `distance`: metres.')
+		radius_unit: field.constant('m', 'Unit of `radius` and `distance`: metres.')
 	})
 	.openapi('RouterList', { description: 'One page of the routers near a location.' });
 
 export const routerListQuery = z.object({
-	lat: queryNumber(-90, 90, 'Use decimal degrees, e.g. 0.3476.').openapi({
+	lat: field.queryNumber(-90, 90, 'Use decimal degrees, e.g. 0.3476.').openapi({
 		type: 'number',
 		minimum: -90,
 		maximum: 90,
 		param: { description: 'Latitude of the centre in decimal degrees.', example: 0.3354 }
 	}),
-	lon: queryNumber(-180, 180, 'Use decimal degrees, e.g. 32.5825.').openapi({
+	lon: field.queryNumber(-180, 180, 'Use decimal degrees, e.g. 32.5825.').openapi({
 		type: 'number',
 		minimum: -180,
 		maximum: 180,
 		param: { description: 'Longitude of the centre in decimal degrees.', example: 32.5884 }
 	}),
-	radius: queryNumber(0, 50_000, 'Use metres, e.g. 1000.')
+	radius: field
+		.queryNumber(0, 50_000, 'Use metres, e.g. 1000.')
 		.refine((metres) => metres > 0, { params: { item: 'out_of_range' }, error: 'Use more than 0 metres.' })
 		.default(1000)
 		.openapi({
@@ -116,7 +117,7 @@ export const routerListQuery = z.object({
 			default: 1000,
 			param: { description: 'Radius of the search in metres, more than 0.', example: 1000 }
 		}),
-	...paging
+	...field.paging
 });
 
 export type RouterBody = z.infer<typeof router>;

@@ -1,16 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import {
-	amount,
-	bodyDuration,
-	bodyId,
-	bodyPhone,
-	changes,
-	currency,
-	duration,
-	id,
-	phone,
-	timestamp
-} from './fields.ts';
+import * as field from './fields.ts';
 import { accessKind } from './router.ts';
 
 export const sessionStatus = z
@@ -23,22 +12,15 @@ export const sessionStatus = z
 const access = z
 	.object({
 		kind: accessKind,
-		username: z
-			.string()
-			.nullable()
-			.describe('Username for the sign-in with `password`; null if none is needed or `password` is null.'),
-		network_password: z
-			.string()
-			.nullable()
-			.describe(
-				'Password of the Wi-Fi network, shared by everyone, if buyers then sign in with another one; else null.'
-			),
-		qr: z
-			.string()
-			.nullable()
-			.describe(
-				'Text of a QR code that joins the network (`WIFI:…`); null if no code can, or if `password` is null.'
-			),
+		username: field.textOrNull(
+			'Username for the sign-in with `password`; null if none is needed or `password` is null.'
+		),
+		network_password: field.textOrNull(
+			'Password of the Wi-Fi network, shared by everyone, if buyers then sign in with another one; else null.'
+		),
+		qr: field.textOrNull(
+			'Text of a QR code that joins the network (`WIFI:…`); null if no code can, or if `password` is null.'
+		),
 		qr_joins: z
 			.enum(['access', 'network'])
 			.nullable()
@@ -59,77 +41,71 @@ const access = z
 
 export const session = z
 	.object({
-		id: id('Id of the session.'),
-		router_id: id('Id of the router.'),
+		id: field.id('Id of the session.'),
+		router_id: field.id('Id of the router.'),
 		status: sessionStatus,
-		status_reason: z
-			.string()
-			.nullable()
-			.describe(
-				'Reason for `ended` (`client_ended`, `admin_ended`, `refunded`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added.'
-			),
-		duration: duration(),
+		status_reason: field.textOrNull(
+			'Reason for `ended` (`client_ended`, `admin_ended`, `refunded`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added.'
+		),
+		duration: field.duration(),
 		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
 		payment_method: z.string().describe('Payment method that was chosen for the session.'),
-		phone: phone('Number of the payer in E.164.'),
-		amount: amount(
+		phone: field.phone('Number of the payer in E.164.'),
+		amount: field.amount(
 			'Price of the session in major units of `currency`, fixed when it was created: price per hour × time, half up to the smallest unit of the currency.'
 		),
-		currency,
-		payment_id: id(
-			'Id of the payment that bought the time; until then of the newest attempt; null if there is none.'
-		).nullable(),
+		currency: field.currency,
+		payment_id: field
+			.id('Id of the payment that bought the time; until then of the newest attempt; null if there is none.')
+			.nullable(),
 		ssid: z.string().describe('Name of the Wi-Fi network.'),
-		password: z
-			.string()
-			.nullable()
-			.describe(
-				'Bought password, only while the session is `active` and only for the account that created it; else null. `xxxx-xxxx-xxxx` without easily confused characters; with `access.kind` `shared_password`, the password of the owner.'
-			),
+		password: field.textOrNull(
+			'Bought password, only while the session is `active` and only for the account that created it; else null. `xxxx-xxxx-xxxx` without easily confused characters; with `access.kind` `shared_password`, the password of the owner.'
+		),
 		access,
-		payment_due_at: timestamp.describe(
+		payment_due_at: field.timestamp.describe(
 			'Deadline for the payment; an unpaid session is then cancelled as `payment_timeout`.'
 		),
-		starts_at: timestamp
-			.nullable()
-			.describe(
-				'Start of the time; for added time, the previous end of the pass. null until the session is paid.'
-			),
-		expires_at: timestamp
-			.nullable()
-			.describe('End of the time: `starts_at` + `duration_seconds`; null until the time starts.'),
-		ended_at: timestamp
-			.nullable()
-			.describe('Time at which the session became `expired`, `ended` or `cancelled`; else null.'),
+		starts_at: field.timeOrNull(
+			'Start of the time; for added time, the previous end of the pass. null until the session is paid.'
+		),
+		expires_at: field.timeOrNull(
+			'End of the time: `starts_at` + `duration_seconds`; null until the time starts.'
+		),
+		ended_at: field.timeOrNull(
+			'Time at which the session became `expired`, `ended` or `cancelled`; else null.'
+		),
 		remaining_seconds: z.int().nullable().meta({
 			description:
 				'Seconds left of this session, rounded up, at most `duration_seconds`; null until it is paid, 0 when it is over.',
 			minimum: 0
 		}),
-		extends_session_id: id(
-			'Id of the session whose pass this session was ordered to extend; else null.'
-		).nullable(),
-		pass_id: id(
+		extends_session_id: field
+			.id('Id of the session whose pass this session was ordered to extend; else null.')
+			.nullable(),
+		pass_id: field.id(
 			'Id of the first session of the pass; its own id if the pass has one session. Active sessions of a pass follow each other and share one password. Added time that is paid after the pass ended is a pass of its own.'
 		),
-		...changes
+		...field.changes
 	})
 	.openapi('Session', { description: 'A purchase of time on a router.' });
 
 export const sessionCreation = z
 	.strictObject({
-		router_id: bodyId('Id of the router.'),
-		duration: bodyDuration,
+		router_id: field.bodyId('Id of the router.'),
+		duration: field.bodyDuration,
 		payment_method: z
 			.string()
 			.regex(/^[a-z][a-z0-9_]{0,31}$/, 'Use one of the router\'s payment_methods, e.g. "mobile_money".')
 			.describe('One of `payment_methods` of the router.'),
-		phone: bodyPhone(
+		phone: field.bodyPhone(
 			'Mobile number of the payer: E.164, or as it is dialled in the country of the installation.'
 		),
-		extends_session_id: bodyId(
-			'Id of an `active` session of the same account on the same router. When this session is paid, its time is added to the end of that pass, under the same password. If the pass is over by then, the time starts at once as a pass of its own.'
-		).optional()
+		extends_session_id: field
+			.bodyId(
+				'Id of an `active` session of the same account on the same router. When this session is paid, its time is added to the end of that pass, under the same password. If the pass is over by then, the time starts at once as a pass of its own.'
+			)
+			.optional()
 	})
 	.openapi('SessionCreation', { description: 'An order of time on a router.' });
 

@@ -1,18 +1,25 @@
 import { z } from '@hono/zod-openapi';
-import { changes, id } from './fields.ts';
+import * as field from './fields.ts';
 
-/** `webhook.test` is only sent on demand, but a client may register for every documented name. */
-export const EVENT_NAMES = [
-	'payment.success',
-	'session.expired',
-	'payment.failed',
-	'payment.refunded',
-	'session.created',
-	'session.activated',
-	'session.ended',
-	'session.cancelled',
-	'webhook.test'
-] as const;
+export const EVENT_TEXTS = {
+	'payment.success':
+		'A payment succeeded. `data.applied` says whether it bought the time; if not, it is refunded.',
+	'session.expired':
+		'The time of a session ran out. Sent exactly once per session, and not for sessions that were ended early.',
+	'payment.failed': 'A payment failed, or the payer did not respond.',
+	'payment.refunded': 'A payment was refunded.',
+	'session.created': 'A session was created.',
+	'session.activated': 'The time of a session started.',
+	'session.ended': 'A session was ended early.',
+	'session.cancelled': 'A session was cancelled before it started.',
+	// A client may register for every documented name.
+	'webhook.test':
+		'Sent on demand from the developer settings to one endpoint, regardless of its registered events.'
+} as const;
+
+export type EventName = keyof typeof EVENT_TEXTS;
+
+export const EVENT_NAMES = Object.keys(EVENT_TEXTS) as [EventName, ...EventName[]];
 
 const MAX_WEBHOOK_EVENTS = 20;
 
@@ -43,19 +50,16 @@ export const webhookRegistration = z
 
 export const webhookEndpoint = z
 	.object({
-		id: id('Id of the webhook endpoint.'),
+		id: field.id('Id of the webhook endpoint.'),
 		url: z.string().describe('Address for deliveries.'),
 		events: z.array(z.string()).describe('Names of the delivered events.'),
 		status: z
 			.enum(['active', 'disabled'])
 			.describe('`active`, or `disabled` after five days of failures or a response 410.'),
-		secret: z
-			.string()
-			.nullable()
-			.describe(
-				'`whsec_` and the base64 key that signs deliveries (Standard Webhooks). Shown once, when the endpoint is created; then null.'
-			),
-		...changes
+		secret: field.textOrNull(
+			'`whsec_` and the base64 key that signs deliveries (Standard Webhooks). Shown once, when the endpoint is created; then null.'
+		),
+		...field.changes
 	})
 	.openapi('WebhookEndpoint', { description: 'An address that receives events.' });
 

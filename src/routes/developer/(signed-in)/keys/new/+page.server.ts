@@ -1,5 +1,6 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
+import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
@@ -18,8 +19,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
 	const { apiKeys, clock, config } = event.locals.app;
+	const { roles, scopes } = apiKeys.choices(account.role);
 	return {
-		...apiKeys.choices(account.role),
+		roles,
+		scopes: scopes.map((scope) => [scope, SCOPE_TEXTS[scope]] as const),
 		mode: apiKeys.mode,
 		lifetimes: LIFETIMES,
 		today: dateAt(clock.now(), config.reportTimezone),
