@@ -69,19 +69,20 @@ export async function revokeAgain(queries: Queries, id: number, now: number): Pr
 		.execute();
 }
 
-/** Requests a grant again. Earlier answers and a call in progress do not count. */
-export const requestAgain = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
-	changeWanted(
-		queries,
-		{ id },
-		{
-			state: 'granting',
-			requested_end_at: null,
-			granted_at: null,
-			revision: sql<number>`revision + 1`,
-			...to
-		}
-	);
+/** Requests a grant again. Earlier answers and a call in progress do not count. Returns whether it did. */
+export async function requestAgain(
+	queries: Queries,
+	id: number,
+	to: Updateable<GrantsTable>
+): Promise<boolean> {
+	const again = { state: 'granting', requested_end_at: null, granted_at: null, ...to } as const;
+	const { numUpdatedRows } = await change(queries, id, again)
+		.set({ revision: sql<number>`revision + 1` })
+		.where('state', 'in', WANTED)
+		.where('released_at', 'is', null)
+		.executeTakeFirst();
+	return numUpdatedRows > 0n;
+}
 
 /** For a user, lists its other grants of the same pass. */
 export function sameDevice(
