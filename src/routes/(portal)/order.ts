@@ -1,27 +1,14 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { endsByItself } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
-import { offerOf, type TimeChoice } from '#lib/checkout/quote.ts';
+import type { TimeChoice } from '#lib/checkout/quote.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
 import { NEW_ORDER, orderRefusal, unsent } from './refusal.ts';
-
-export const payFormRouter = (router: RouterBody) => ({
-	...offerOf(router),
-	id: router.id,
-	name: router.name,
-	address: router.address,
-	ssid: router.ssid,
-	lat: router.lat,
-	lon: router.lon,
-	/** A warning before the payment. */
-	note: endsByItself(router.access_kind) ? null : m.router_shared()
-});
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
+import { DIALECTS } from '../../../src/lib/server/db/migrate.ts';
 import { initial } from '../../../src/lib/server/db/migrations/0001-initial.ts';
 import { createApi } from '../../support/api/api.ts';
 import { createDatabaseOn } from '../../support/server/postgres.ts';
@@ -74,7 +75,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it('a database of the first version keeps its data, and the portal gets its plan', async () => {
 		await withDatabase(kind, async (database) => {
 			const sql = await openSql(database);
-			for (const statement of initial.statements(kind)) await sql.run(statement);
+			for (const statement of initial.statements(DIALECTS[kind])) await sql.run(statement);
 			await sql.run(
 				'create table schema_migrations (version integer primary key, name text not null, applied_at text)'
 			);

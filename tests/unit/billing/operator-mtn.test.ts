@@ -552,6 +552,7 @@ describe('callbacks', () => {
 		['{"status":"FAILED","reason":"EXPIRED"}', 'failed'],
 		['{"status":"FAILED","reason":{"code":"PAYER_DELAYED"}}', 'pending'],
 		['{"status":"PENDING"}', 'pending'],
+		['{"status":"CREATED"}', 'pending'],
 		['{"status":"SUCCESSFUL","amount":"x","currency":7,"externalId":{}}', 'succeeded'],
 		['{"status":7}', 'unknown'],
 		['{}', 'unknown'],

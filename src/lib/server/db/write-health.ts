@@ -1,36 +1,29 @@
 import { sql, type Kysely, type LogEvent } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/**
- * Checks whether the database accepts writes: with a full disk, or read-only, it still answers reads.
- * After a failed write it counts as unhealthy for SETTLED_MS, so that the result does not flicker.
- * Then each check writes until one succeeds.
- */
-export interface WriteHealth {
-	/** Notes statements that failed. */
-	log(event: LogEvent): void;
-	/** @throws Error when the database accepts no writes */
-	check(db: Kysely<Schema>): Promise<void>;
-}
-
 const SETTLED_MS = 5_000;
 /** More than any transaction writes. */
 const NEEDED_BYTES = 1 << 20;
 
 /**
+ * Checks whether the database accepts writes: with a full disk, or read-only, it still answers reads.
+ * After a failed write it counts as unhealthy for SETTLED_MS, so that the result does not flicker.
+ * Then each check writes until one succeeds.
  * @param isStorageFailure whether an error says that the database cannot store anything now
  * @param freeBytes on the database's disk, if known: a small write may fit where an order does not
  */
 export function createWriteHealth(
 	isStorageFailure: (error: unknown) => boolean,
 	freeBytes: () => Promise<number> = async () => Infinity
-): WriteHealth {
+) {
 	let failedAt: number | null = null;
 	return {
-		log(event) {
+		/** Notes statements that failed. */
+		log(event: LogEvent) {
 			if (event.level === 'error' && isStorageFailure(event.error)) failedAt = performance.now();
 		},
-		async check(db) {
+		/** @throws Error when the database accepts no writes */
+		async check(db: Kysely<Schema>) {
 			if (failedAt === null) return;
 			const since = performance.now() - failedAt;
 			if (since < SETTLED_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);

@@ -13,7 +13,7 @@ import { leaseTo, type Claim, type Job, type Lease } from './store.ts';
  */
 
 /** Per group, over all processes. */
-export const MAX_PER_GROUP = 5;
+const MAX_PER_GROUP = 5;
 /** Per process; most of these jobs only wait for a network. */
 const MAX_RUNNING = 200;
 const RESERVED = 100;

@@ -33,13 +33,13 @@ export interface ImportedRouter {
 	fallbackName: string;
 }
 
-export interface RowRemark {
+interface RowRemark {
 	/** The first line of the row; the header is line 1. */
 	line: number;
 	text: string;
 }
 
-export interface ImportedFile {
+interface ImportedFile {
 	routers: ImportedRouter[];
 	problems: RowRemark[];
 	badRows: number;
@@ -47,14 +47,14 @@ export interface ImportedFile {
 	notes: RowRemark[];
 }
 
-export interface PriceRules {
+interface PriceRules {
 	/** Of all prices in the file. */
 	currency: string;
 	/** Highest price per hour, in major units. */
 	maxPrice: number;
 }
 
-export interface RowSettings extends PriceRules {
+interface RowSettings extends PriceRules {
 	columns: ColumnMap;
 	/** Price per hour in minor units, for rows without one. */
 	priceMinor: number | null;
@@ -73,8 +73,6 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
 const AMOUNT = /^\d+(\.\d+)?$/;
 const SECURITIES = ['wpa', 'nopass'] as const;
 const STATUSES = ['online', 'offline'] as const;
-
-class RowError extends Error {}
 
 /**
  * @param bytes UTF-8, with or without byte order mark
@@ -157,6 +155,9 @@ interface RowInput {
 	notes: string[];
 }
 
+/** Notes why a row is invalid. */
+type Fail = (reason: string) => null;
+
 /** Reads a row. Returns null and fills `reasons` if it is invalid. */
 function readRow(input: RowInput): { id: string | null; stated: Stated; fallbackName: string } | null {
 	const { cells, columnOf, settings, reasons, notes } = input;
@@ -165,14 +166,9 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 	const cell = (field: ImportField) =>
 		(cells[columnOf.get(field) ?? -1] ?? '').replace(INVISIBLE_RUN, ' ').trim();
 	/** Collects the reason and continues, so that one pass reports all of them. */
-	const attempt = <T>(read: () => T): T | null => {
-		try {
-			return read();
-		} catch (error) {
-			if (!(error instanceof RowError)) throw error;
-			reasons.push(error.message);
-			return null;
-		}
+	const fail: Fail = (reason) => {
+		reasons.push(reason);
+		return null;
 	};
 	const cut = (text: string, limit: number, what: string) => {
 		const characters = [...text];
@@ -181,17 +177,17 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 		return characters.slice(0, limit).join('').trimEnd();
 	};
 
-	const id = attempt(() => readId(columnOf.has('id') ? cell('id') : null, input));
-	const ssid = attempt(() => readSsid(cells[columnOf.get('ssid') ?? -1] ?? ''));
-	const lat = attempt(() => readDegrees(cell('lat'), 'latitude', 90));
-	const lon = attempt(() => readDegrees(cell('lon'), 'longitude', 180));
-	const priceMinor = attempt(() => readPrice(cell('price'), settings));
-	const security = attempt(() => readWord(cell('security'), 'security', SECURITIES));
-	const accessKind = attempt(() => readWord(cell('access_kind'), 'access kind', ACCESS_KINDS));
+	const id = columnOf.has('id') ? readId(cell('id'), input, fail) : null;
+	const ssid = readSsid(cells[columnOf.get('ssid') ?? -1] ?? '', fail);
+	const lat = readDegrees(cell('lat'), 'latitude', 90, fail);
+	const lon = readDegrees(cell('lon'), 'longitude', 180, fail);
+	const priceMinor = readPrice(cell('price'), settings, fail);
+	const security = readWord(cell('security'), 'security', SECURITIES, fail);
+	const accessKind = readWord(cell('access_kind'), 'access kind', ACCESS_KINDS, fail);
 	if (security === 'nopass' && accessKind !== null && accessKind !== 'portal_login') {
 		reasons.push(`access kind "${accessKind}" on an open network: only portal_login works there`);
 	}
-	const status = attempt(() => readWord(cell('status'), 'status', STATUSES));
+	const status = readWord(cell('status'), 'status', STATUSES, fail);
 	if (ssid === null || lat === null || lon === null || priceMinor === null) return null;
 
 	const address = cut(cell('address'), MAX_ADDRESS_CHARACTERS, 'address');
@@ -215,40 +211,33 @@ function readRow(input: RowInput): { id: string | null; stated: Stated; fallback
 	};
 }
 
-function readId(id: string | null, { lineOfId, line }: RowInput): string | null {
-	if (id === null) return null;
-	if (id === '') throw new RowError('no id');
-	if (id.length > MAX_ID_CHARACTERS) throw new RowError(`id is longer than ${MAX_ID_CHARACTERS} characters`);
+function readId(id: string, { lineOfId, line }: RowInput, fail: Fail): string | null {
+	if (id === '') return fail('no id');
+	if (id.length > MAX_ID_CHARACTERS) return fail(`id is longer than ${MAX_ID_CHARACTERS} characters`);
 	const before = lineOfId.get(id);
-	if (before !== undefined) throw new RowError(`duplicate id "${id}", already on line ${before}`);
+	if (before !== undefined) return fail(`duplicate id "${id}", already on line ${before}`);
 	lineOfId.set(id, line);
 	return id;
 }
 
-function readSsid(text: string): string {
+function readSsid(text: string, fail: Fail): string | null {
 	const ssid = text.replace(INVISIBLE, '').trim();
-	if (ssid === '') throw new RowError('no SSID');
+	if (ssid === '') return fail('no SSID');
 	const bytes = Buffer.byteLength(ssid);
-	if (bytes > MAX_SSID_BYTES) {
-		throw new RowError(`SSID "${ssid}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
-	}
-	return ssid;
+	if (bytes <= MAX_SSID_BYTES) return ssid;
+	return fail(`SSID "${ssid}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
 }
 
-function readDegrees(text: string, what: 'latitude' | 'longitude', limit: number): number {
-	if (text === '') throw new RowError(`no position: ${what} is missing`);
-	if (!NUMBER.test(text)) throw new RowError(`no position: ${what} "${text}" is not a number`);
-	const degrees = Number(text);
-	if (Math.abs(degrees) > limit) throw new RowError(`${what} ${text} is out of range, -${limit} to ${limit}`);
-	return degrees;
+function readDegrees(text: string, what: string, limit: number, fail: Fail): number | null {
+	if (text === '') return fail(`no position: ${what} is missing`);
+	if (!NUMBER.test(text)) return fail(`no position: ${what} "${text}" is not a number`);
+	if (Math.abs(Number(text)) <= limit) return Number(text);
+	return fail(`${what} ${text} is out of range, -${limit} to ${limit}`);
 }
 
-function readPrice(text: string, settings: RowSettings): number {
-	if (text === '' && settings.priceMinor !== null) return settings.priceMinor;
-	if (text === '') throw new RowError('no price');
-	const minor = parsePrice(text, settings);
-	if (minor === null) throw new RowError(`price "${text}": ${priceRule(settings)}`);
-	return minor;
+function readPrice(text: string, settings: RowSettings, fail: Fail): number | null {
+	if (text === '') return settings.priceMinor ?? fail('no price');
+	return parsePrice(text, settings) ?? fail(`price "${text}": ${priceRule(settings)}`);
 }
 
 /** Open networks support only sign-in at the hotspot. */
@@ -257,11 +246,15 @@ function accessOf(security: 'wpa' | 'nopass' | null, kind: AccessKind | null): P
 	return access_kind === null ? {} : { access_kind };
 }
 
-function readWord<Word extends string>(text: string, what: string, words: readonly Word[]): Word | null {
+function readWord<Word extends string>(
+	text: string,
+	what: string,
+	words: readonly Word[],
+	fail: Fail
+): Word | null {
 	if (text === '') return null;
 	const word = words.find((known) => known === text.toLowerCase());
-	if (word === undefined) throw new RowError(`unknown ${what} "${text}" (use ${words.join(' or ')})`);
-	return word;
+	return word ?? fail(`unknown ${what} "${text}" (use ${words.join(' or ')})`);
 }
 
 /** Equal rows differ by their order, so that a second import finds the same routers. */

@@ -14,7 +14,7 @@ type Kind = OperatorMessagesTable['kind'];
  * Masks the payer's number in any spelling and other possible numbers, except for the last four digits. Keeps
  * the operator's ids, because reviews need them. Removes NUL, which PostgreSQL cannot store.
  */
-export function redactMessage(raw: string, phone: string): string {
+function redactMessage(raw: string, phone: string): string {
 	const last = phone.slice(-8);
 	const country = phone.slice(1, 4);
 	const isNumber = (digits: string) =>
@@ -30,23 +30,25 @@ export async function keepMessage(
 	payment: { id: number; phone: string },
 	kind: Kind,
 	outcome: string,
-	raw: string | null
+	raw: string
 ): Promise<void> {
-	await store.insertMessage(context.database.db, {
-		payment_id: payment.id,
-		kind,
-		outcome,
-		raw: raw === null ? null : redactMessage(raw, payment.phone),
-		received_at: context.clock.now()
-	});
+	await store.insertMessage(context.database.db, messageOf(context, payment, kind, outcome, raw));
 }
+
+const messageOf = (
+	{ clock }: PaymentsContext,
+	{ id, phone }: { id: number; phone: string },
+	kind: Kind,
+	outcome: string,
+	raw: string
+) => ({ payment_id: id, kind, outcome, raw: redactMessage(raw, phone), received_at: clock.now() });
 
 export async function keepWhenNew(
 	context: PaymentsContext,
 	payment: { id: number; phone: string },
 	kind: Kind,
 	outcome: string,
-	raw: string | null
+	raw: string
 ): Promise<void> {
 	const last = await store.lastMessage(context.database.db, payment.id, kind);
 	if (last?.outcome !== outcome) await keepMessage(context, payment, kind, outcome, raw);
@@ -59,13 +61,7 @@ export async function keepCallback(
 	outcome: string,
 	raw: string
 ): Promise<void> {
-	const message = {
-		payment_id: payment.id,
-		kind: 'callback',
-		outcome,
-		raw: redactMessage(raw, payment.phone),
-		received_at: context.clock.now()
-	} as const;
+	const message = messageOf(context, payment, 'callback', outcome, raw);
 	try {
 		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
 	} catch (error) {

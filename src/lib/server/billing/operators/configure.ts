@@ -1,5 +1,5 @@
 import { readSetting, settingsTable } from '#lib/server/config/setting.ts';
-import type { ConfiguredOperator, Installation, OperatorDefinition } from './definition.ts';
+import type { ConfiguredOperator, Installation } from './definition.ts';
 import { INSTALLED } from './installed.ts';
 
 /** Configures each operator that has a variable set, in the order of installed.ts. Problems are sentences. */
@@ -12,7 +12,13 @@ export function configureOperators(
 	for (const definition of INSTALLED) {
 		const names = Object.keys(definition.settings);
 		if (!names.some((name) => env[name] !== undefined && env[name] !== '')) continue;
-		const { values, wrong } = readValues(env, definition);
+		const values: Record<string, unknown> = {};
+		const wrong: string[] = [];
+		for (const [name, setting] of Object.entries(definition.settings)) {
+			const read = readSetting(env, name, setting);
+			if ('value' in read) values[name] = read.value;
+			else wrong.push(read.problem.replace(/is required\.$/, `is required for ${definition.name}.`));
+		}
 		const between = wrong.length > 0 ? [] : (definition.check?.(values as never, installation) ?? []);
 		problems.push(...wrong, ...between);
 		const { id, name, statement } = definition;
@@ -25,20 +31,6 @@ export function configureOperators(
 		});
 	}
 	return { operators, problems };
-}
-
-function readValues(
-	env: Record<string, string | undefined>,
-	definition: OperatorDefinition
-): { values: Record<string, unknown>; wrong: string[] } {
-	const values: Record<string, unknown> = {};
-	const wrong: string[] = [];
-	for (const [name, setting] of Object.entries(definition.settings)) {
-		const read = readSetting(env, name, setting);
-		if ('value' in read) values[name] = read.value;
-		else wrong.push(read.problem.replace(/is required\.$/, `is required for ${definition.name}.`));
-	}
-	return { values, wrong };
 }
 
 export const operatorTables = (): string =>

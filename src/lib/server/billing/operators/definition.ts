@@ -34,11 +34,8 @@ export interface OperatorDependencies extends Installation {
 	http: OperatorHttp;
 }
 
-export interface ConfiguredOperator {
-	readonly id: string;
-	readonly name: string;
+export interface ConfiguredOperator extends Pick<OperatorDefinition, 'id' | 'name' | 'statement'> {
 	readonly methods: readonly string[];
-	readonly statement: StatementColumns;
 	create(dependencies: OperatorDependencies): OperatorAdapter;
 }
 

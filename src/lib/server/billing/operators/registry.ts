@@ -1,14 +1,11 @@
-import { guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
+import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
-
-/** The payment method that lets Airtill choose the network. */
-export const ANY_METHOD = 'mobile_money';
 
 /** Methods that name a network; each router lists those it accepts. */
 export const NETWORK_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
 
-export const SANDBOX_METHOD = 'sandbox';
+const SANDBOX_METHOD = 'sandbox';
 
 export type Operators = ReturnType<typeof createOperators>;
 
@@ -37,7 +34,7 @@ export function createOperators(
 	/** Returns null if no operator takes the method. For `mobile_money`, `phone` (E.164) decides. */
 	function forMethod(method: string, phone?: string): OperatorAdapter | null {
 		if (method === SANDBOX_METHOD) return sandbox;
-		return method === ANY_METHOD ? forAnyMethod(phone) : (carrier(method) ?? sandbox);
+		return method === ANY_PAYMENT_METHOD ? forAnyMethod(phone) : (carrier(method) ?? sandbox);
 	}
 
 	return {
@@ -51,6 +48,6 @@ export function createOperators(
 		all: (): readonly OperatorAdapter[] => adapters,
 		/** Lists the methods that an operator takes: `stored` and those of every router. */
 		methodsOf: (stored: readonly string[]) =>
-			[ANY_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
+			[ANY_PAYMENT_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
 	};
 }

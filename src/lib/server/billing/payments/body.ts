@@ -3,8 +3,6 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { failureCode, type PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { PaymentRow } from './store.ts';
 
-const storedFailure = failureCode.nullable();
-
 export function paymentBody(row: PaymentRow): PaymentBody {
 	return {
 		id: row.id,
@@ -15,7 +13,7 @@ export function paymentBody(row: PaymentRow): PaymentBody {
 		phone: row.phone,
 		payment_method: row.payment_method,
 		applied: row.applied === 1,
-		failure_code: storedFailure.parse(row.failure_code),
+		failure_code: failureCode.nullable().parse(row.failure_code),
 		failure_message: row.failure_message,
 		provider_reference: row.provider_reference,
 		refund_reason: row.refund_reason,

@@ -3,7 +3,8 @@ import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 
 export type FailureCode = NonNullable<PaymentBody['failure_code']>;
 
-const CODES: Record<FailureReason, FailureCode> = {
+/** The API's code of a failure. */
+export const FAILURE_CODES: Record<FailureReason, FailureCode> = {
 	insufficient_funds: 'insufficient_funds',
 	payer_declined: 'payer_rejected',
 	wrong_pin: 'payer_rejected',
@@ -17,7 +18,8 @@ const CODES: Record<FailureReason, FailureCode> = {
 	unknown_reason: 'provider_error'
 };
 
-const MESSAGES: Record<FailureCode, string> = {
+/** Sentences for people; the operator's own words stay in its messages. */
+export const FAILURE_MESSAGES: Record<FailureCode, string> = {
 	payer_rejected: 'The payer declined the payment.',
 	insufficient_funds: 'The payer does not have enough money on this number.',
 	payer_not_found: 'The number has no mobile-money account with this network.',
@@ -26,8 +28,3 @@ const MESSAGES: Record<FailureCode, string> = {
 	provider_unavailable: 'The network is not available now.',
 	provider_error: 'The network could not make the payment.'
 };
-
-export const failureCode = (reason: FailureReason): FailureCode => CODES[reason];
-
-/** A sentence for people; the operator's own words stay in its messages. */
-export const failureMessage = (code: FailureCode): string => MESSAGES[code];

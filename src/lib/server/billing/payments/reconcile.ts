@@ -1,7 +1,7 @@
 import type { StatusOutcome } from '../operators/operator.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { PaymentsContext } from './context.ts';
-import { failureCode } from './failures.ts';
+import { FAILURE_CODES } from './failures.ts';
 import { keepWhenNew } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
@@ -47,7 +47,7 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 		await settleSuccess(context, id, outcome);
 		return null;
 	}
-	if (outcome.kind === 'failed') await settleFailure(context, id, failureCode(outcome.reason));
+	if (outcome.kind === 'failed') await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	if (outcome.kind === 'not_found') await notFound(context, payment);
 	if (outcome.kind === 'contradiction') {
 		const about = { paymentId: id, reason: 'contradiction', detail: outcome.message, once: true } as const;

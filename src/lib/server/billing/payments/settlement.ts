@@ -6,7 +6,7 @@ import type { NotApplied } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { REFUND_JOB, type PaymentsContext } from './context.ts';
-import { failureMessage, type FailureCode } from './failures.ts';
+import { FAILURE_MESSAGES, type FailureCode } from './failures.ts';
 import * as store from './store.ts';
 
 /**
@@ -193,7 +193,7 @@ export async function settleFailure(
 	const expired = await store.change(
 		context.database.db,
 		{ id, status: ['expired'] },
-		{ failure_code: code, failure_message: failureMessage(code) }
+		{ failure_code: code, failure_message: FAILURE_MESSAGES[code] }
 	);
 	return expired !== undefined;
 }
@@ -220,7 +220,7 @@ async function settleUnpaid(
 			{
 				status,
 				failure_code: code,
-				failure_message: failureMessage(code),
+				failure_message: FAILURE_MESSAGES[code],
 				updated_at: context.clock.now()
 			}
 		);

@@ -3,7 +3,7 @@ import type { SubmitOutcome } from '../operators/operator.ts';
 import { busy } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
-import { failureCode } from './failures.ts';
+import { FAILURE_CODES } from './failures.ts';
 import { keepMessage } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';
@@ -114,7 +114,7 @@ async function refused(
 		return clock.now() + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 	}
 	await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'refused' });
-	await settleFailure(context, id, failureCode(outcome.reason));
+	await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	return null;
 }
 

@@ -37,7 +37,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	const adapter = operators.all().find(({ id }) => id === payment.operator);
 	if (!adapter) return unreachable(context, payment);
 	const subject = { refund, payment, adapter };
-	if (!subject.adapter.refund || !subject.adapter.readRefund) {
+	if (!adapter.refund || !adapter.readRefund) {
 		await finish(context, subject, 'failed', 'refund_not_supported');
 		return null;
 	}
@@ -74,18 +74,9 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
 	// Another process sends it, or a person has ended it.
 	if (!(await setSubmit(context, refund, sending, ['created']))) return clock.now() + RETRY_MS;
-	const { reference, amountMinor, currency, payment: of } = referenceOf(context, subject);
 	const outcome = await attempt<SubmitOutcome>(
 		context,
-		() =>
-			adapter.refund?.({
-				reference,
-				amountMinor,
-				currency,
-				payment: of,
-				payerPhone: payment.phone,
-				callbackUrl: callbackUrl(context, payment.operator, reference)
-			}),
+		() => adapter.refund?.({ ...referenceOf(context, subject), payerPhone: payment.phone }),
 		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
 	await keepMessage(context, payment, 'refund', outcome.kind, outcome.raw);
@@ -99,7 +90,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 			await setSubmit(context, refund, { submit_state: 'uncertain' });
 			return later(context, subject);
 		}
-		await finish(context, subject, 'failed', 'refund_refused');
+		await finish(context, subject, 'failed', 'refund_refused', outcome.message);
 		return null;
 	}
 	await setSubmit(context, refund, {
@@ -197,7 +188,8 @@ async function finish(
 	context: PaymentsContext,
 	{ refund }: Subject,
 	status: 'succeeded' | 'failed',
-	review: ReviewReason | null
+	review: ReviewReason | null,
+	detail?: string
 ): Promise<void> {
 	const { database, clock, changes, audit, reviews } = context;
 	await database.transact(async (trx) => {
@@ -212,7 +204,8 @@ async function finish(
 				: { status: 'refund_failed', updated_at: now }
 		);
 		if (payment && status === 'succeeded') await note(context, trx, 'payment.refunded', payment);
-		if (review !== null) await reviews.open(trx, { paymentId: refund.payment_id, reason: review });
+		if (review !== null)
+			await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
 		await audit.record(trx, {
 			actor: 'refunds',
 			action: `refund.${status}`,

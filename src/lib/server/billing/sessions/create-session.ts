@@ -1,13 +1,15 @@
-import { durationSeconds } from '#lib/domain/duration.ts';
+import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
+import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 import { carrierOf } from '../operators/carriage.ts';
 import { sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
-import { checkOrder } from './order.ts';
 import { sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
 import { recordEvent } from './transition.ts';
@@ -75,4 +77,41 @@ async function extendedSession(
 			? `The session is on router ${row.router_id}.`
 			: `The session is ${status}; order time without extends_session_id.`;
 	throw new AppError('session_not_extendable', why, { extensions: { session_status: status } });
+}
+
+/** Checks an order; reports the first problem. Returns the payer's number in E.164. @throws AppError */
+function checkOrder(
+	order: SessionCreationBody,
+	router: RouterRow,
+	paymentMethods: string[],
+	config: Pick<Config, 'mode' | 'defaultRegion'>
+): string {
+	if (!sells(router, config)) {
+		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
+	}
+	const seconds = durationSeconds(order.duration);
+	const least = Math.max(durationSeconds(router.min_duration), durationSeconds(MIN_DURATION));
+	const most = Math.min(durationSeconds(router.max_duration), durationSeconds(MAX_DURATION));
+	if (seconds < least || seconds > most) {
+		throw new AppError(
+			'duration_not_allowed',
+			`This router sells from ${formatDuration(router.min_duration, 'en')} to ${formatDuration(router.max_duration, 'en')}.`,
+			{ extensions: { min_duration: router.min_duration, max_duration: router.max_duration } }
+		);
+	}
+	if (!paymentMethods.includes(order.payment_method)) {
+		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
+			extensions: { payment_methods: paymentMethods }
+		});
+	}
+	return mobileNumber(order.phone, config.defaultRegion);
+}
+
+/** @throws AppError `invalid_phone` */
+export function mobileNumber(text: string, region: string): string {
+	const phone = parseMobile(text, region);
+	if (phone === null) {
+		throw new AppError('invalid_phone', 'Use a mobile number with its country code, e.g. "+256772123456".');
+	}
+	return phone;
 }

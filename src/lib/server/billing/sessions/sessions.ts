@@ -2,15 +2,13 @@ import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import { activate } from './activate.ts';
+import { activate, startTime } from './activate.ts';
 import { sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
-import { endSession } from './end-session.ts';
+import { cancelWaiting, endSession, takeBack } from './end-session.ts';
 import { listForOwner, readSession, type OwnerQuery } from './read-session.ts';
-import { startTime } from './start-time.ts';
 import * as store from './store.ts';
-import { cancelWaiting, takeBack } from './take-back.ts';
 import { known, settle, settleDue } from './transition.ts';
 
 export type { NotApplied } from './activate.ts';
@@ -18,7 +16,7 @@ export type { SessionProvisioning } from './context.ts';
 export type { RememberBody } from './create-session.ts';
 export type { OwnerPage, OwnerQuery, SessionGroup } from './read-session.ts';
 export type { SessionRow } from './store.ts';
-export { mobileNumber } from './order.ts';
+export { mobileNumber } from './create-session.ts';
 export { sessionNotFound } from './read-session.ts';
 
 /**
@@ -27,9 +25,9 @@ export { sessionNotFound } from './read-session.ts';
  * States:
  *
  *   pending_payment -> activating        a payment succeeded (activate)
- *   activating -> active                 the time starts (start-time), mostly in the same transaction
- *   activating -> cancelled              no gateway confirmed it in time (take-back); refunded
- *   active -> cancelled                  no gateway learnt of added time (take-back); refunded
+ *   activating -> active                 the time starts (activate), mostly in the same transaction
+ *   activating -> cancelled              no gateway confirmed it in time (end-session); refunded
+ *   active -> cancelled                  no gateway learnt of added time (end-session); refunded
  *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
  *   active -> expired | ended            the clock, or DELETE

@@ -62,11 +62,8 @@ export async function checkStatement(
 	const span = { from: file.from - EDGE_MS, to: file.to - EDGE_MS };
 	for (const payment of await store.notInStatement(context.database.db, file.operator, span)) {
 		const detail = `paid here as ${payment.provider_reference ?? 'a transaction without id'}, in no statement`;
-		await context.reviews.open(context.database.db, {
-			paymentId: payment.id,
-			reason: 'statement_missing',
-			detail
-		});
+		const about = { paymentId: payment.id, reason: 'statement_missing', detail } as const;
+		await context.reviews.open(context.database.db, about);
 		result.missing += 1;
 	}
 	return result;
@@ -81,20 +78,13 @@ async function match(
 ): Promise<'matched' | 'unknown' | 'notPaid' | 'amount'> {
 	const { database, reviews, jobs, clock } = context;
 	const payment = await paymentOf(context, operator, row);
-	if (!payment) {
+	const before = payment && seen.get(payment.id);
+	if (!payment || (before !== undefined && before !== row.transaction)) {
+		const why = payment ? `payment ${payment.id} was paid by ${before} already` : 'no payment of ours';
 		await reviews.openOther(database.db, {
 			subject: `${operator} transaction ${row.transaction}`,
 			reason: 'statement_unknown',
-			detail: `line ${row.line} of the statement; no payment of ours`
-		});
-		return 'unknown';
-	}
-	const before = seen.get(payment.id);
-	if (before !== undefined && before !== row.transaction) {
-		await reviews.openOther(database.db, {
-			subject: `${operator} transaction ${row.transaction}`,
-			reason: 'statement_unknown',
-			detail: `line ${row.line} of the statement; payment ${payment.id} was paid by ${before} already`
+			detail: `line ${row.line} of the statement; ${why}`
 		});
 		return 'unknown';
 	}

@@ -7,7 +7,7 @@ import type { Migration } from '../migrate.ts';
  */
 export const rateLimits: Migration = {
 	name: '0002-rate-limits',
-	statements: (kind) => (kind === 'sqlite' ? [] : POSTGRES)
+	statements: ({ sqlite }) => (sqlite ? [] : POSTGRES)
 };
 
 const POSTGRES = [

@@ -7,12 +7,9 @@ import type { Migration } from '../migrate.ts';
  */
 export const signIn: Migration = {
 	name: '0007-sign-in',
-	statements(kind) {
-		const sqlite = kind === 'sqlite';
-		const int = sqlite ? 'integer' : 'bigint';
+	statements({ sqlite, int, end }) {
 		const instant = sqlite ? 'text' : 'timestamptz';
 		const flag = sqlite ? 'integer' : 'boolean';
-		const end = sqlite ? ') strict' : ')';
 		return [
 			`create table sign_in_users (
 				id text primary key,

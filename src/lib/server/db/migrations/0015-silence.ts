@@ -3,10 +3,7 @@ import type { Migration } from '../migrate.ts';
 /** Gateway outages, and data volume per router and day. The jobs inserted here reschedule themselves. */
 export const silence: Migration = {
 	name: '0015-silence',
-	statements(kind) {
-		const sqlite = kind === 'sqlite';
-		const int = sqlite ? 'integer' : 'bigint';
-		const end = sqlite ? ') strict' : ')';
+	statements({ int, end }) {
 		const always = (job: string) =>
 			`insert into jobs (kind, subject_id, run_at, created_at) values ('${job}', 0, 0, 0)`;
 		return [

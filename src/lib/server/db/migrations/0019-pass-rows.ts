@@ -8,18 +8,7 @@ import type { Migration } from '../migrate.ts';
  */
 export const passRows: Migration = {
 	name: '0019-pass-rows',
-	statements: (kind) => [
-		...createPasses(kind),
-		...fillPasses,
-		...(kind === 'sqlite' ? rebuildSessions : alterSessions),
-		`create index passes_router on passes (router_id, ends_at)`,
-		`create index passes_waiting on passes (router_id) where activating_until is not null`
-	]
-};
-
-const createPasses = (kind: 'sqlite' | 'postgres') => {
-	const int = kind === 'sqlite' ? 'integer' : 'bigint';
-	return [
+	statements: ({ sqlite, int, end }) => [
 		`create table passes (
 			id ${int} primary key,
 			router_id ${int} not null references routers (id),
@@ -33,8 +22,12 @@ const createPasses = (kind: 'sqlite' | 'postgres') => {
 			created_at ${int} not null,
 			updated_at ${int} not null,
 			check ((starts_at is null) = (ends_at is null))
-		${kind === 'sqlite' ? ') strict' : ')'}`
-	];
+		${end}`,
+		...fillPasses,
+		...(sqlite ? rebuildSessions : alterSessions),
+		`create index passes_router on passes (router_id, ends_at)`,
+		`create index passes_waiting on passes (router_id) where activating_until is not null`
+	]
 };
 
 /** Paid sessions: they began, wait for a gateway, or failed at it. */

@@ -6,7 +6,7 @@ import type { Migration } from '../migrate.ts';
  */
 export const accessNames: Migration = {
 	name: '0020-access-names',
-	statements: (kind) => [...grants, ...deviceSlots(kind), ...captiveSessions, ...connections]
+	statements: ({ int }) => [...grants, ...deviceSlots(int), ...captiveSessions, ...connections]
 };
 
 const dropped = (...names: string[]) => names.map((name) => `drop index ${name}`);
@@ -27,12 +27,12 @@ const grants = [
 	`create index grants_over on grants (updated_at) where state in ('revoked', 'failed')`
 ];
 
-const deviceSlots = (kind: 'sqlite' | 'postgres') => [
+const deviceSlots = (int: string) => [
 	...dropped('access_devices_bound', 'access_devices_mac', 'access_devices_released', 'access_devices_seen'),
 	...dropped('access_devices_pass'),
 	`alter table access_devices rename to device_slots`,
 	`alter table device_slots rename column seen_at to reported_at`,
-	`alter table device_slots add column expected_until ${kind === 'sqlite' ? 'integer' : 'bigint'}`,
+	`alter table device_slots add column expected_until ${int}`,
 	`update device_slots set expected_until = reported_at
 		where gateway_id in (select id from gateways where kind = 'opennds')
 			and (released_at is null or reported_at > released_at)`,

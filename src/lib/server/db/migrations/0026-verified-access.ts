@@ -3,13 +3,10 @@ import type { Migration } from '../migrate.ts';
 /** A live installation sells a router once a gateway has responded, or once an administrator has confirmed its access. */
 export const verifiedAccess: Migration = {
 	name: '0026-verified-access',
-	statements(kind) {
-		const int = kind === 'sqlite' ? 'integer' : 'bigint';
-		return [
-			`alter table routers add column responded_at ${int}`,
-			`alter table routers add column access_confirmed_at ${int}`,
-			`update routers set responded_at =
-				(select min(gateways.seen_at) from gateways where gateways.router_id = routers.id)`
-		];
-	}
+	statements: ({ int }) => [
+		`alter table routers add column responded_at ${int}`,
+		`alter table routers add column access_confirmed_at ${int}`,
+		`update routers set responded_at =
+			(select min(gateways.seen_at) from gateways where gateways.router_id = routers.id)`
+	]
 };

@@ -14,6 +14,7 @@ import type {
 	SubmitOutcome
 } from '../operator.ts';
 import { busy, NO_HINT, refused } from '../outcomes.ts';
+import { plainText } from '../plain-text.ts';
 import { paymentOutcome, refundOutcome, statusOutcome } from './answers.ts';
 import { HASH_VARIANTS, matchingVariant } from './callback-hash.ts';
 import { createConnection, type Connection } from './connection.ts';
@@ -197,12 +198,9 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
  */
 function textFor({ description, reference }: Pick<PaymentRequest, 'description' | 'reference'>): string {
 	const code = reference.slice(0, 8);
-	const words = description
-		.normalize('NFKD')
-		.replace(/[^A-Za-z0-9 -]/g, '')
-		.replace(/\s+/g, ' ')
-		.trim();
-	return `${words.slice(0, MAX_REFERENCE_LENGTH - code.length - 1).trim()} ${code}`.trim();
+	const unquoted = description.replace(/['\u2019]/g, '');
+	const words = plainText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
+	return `${words} ${code}`.trim();
 }
 
 /** A mismatch of a key that worked before means that the key changed: the request may be sent again. */

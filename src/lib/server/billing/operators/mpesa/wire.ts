@@ -1,5 +1,6 @@
 import { toMajor } from '#lib/domain/money.ts';
 import type { PaymentRequest, RefundRequest } from '../operator.ts';
+import { plainText } from '../plain-text.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 
 /**
@@ -41,17 +42,6 @@ export const accountReference = (reference: string): string =>
 export function referenceStart(account: string): string | null {
 	const [, first, second] = /^([0-9a-f]{8})([0-9a-f]{4})$/.exec(account.trim().toLowerCase()) ?? [];
 	return first === undefined || second === undefined ? null : `${first}-${second}`;
-}
-
-/** Keeps letters, digits and signs that every gateway accepts. */
-function plainText(text: string, length: number): string {
-	const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '');
-	return ascii
-		.replace(/[^A-Za-z0-9 .,-]+/g, ' ')
-		.replace(/ +/g, ' ')
-		.trim()
-		.slice(0, length)
-		.trim();
 }
 
 export const digits = (phone: string): string => phone.replace(/^\+/, '');

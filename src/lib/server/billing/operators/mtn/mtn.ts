@@ -11,6 +11,7 @@ import type {
 	SubmitOutcome
 } from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';
+import { plainText } from '../plain-text.ts';
 import { callbackHint, statusOutcome, submitOutcome, type ReadMoney } from './outcomes.ts';
 import { createProducts } from './product.ts';
 import { checkSettings, payersCountry, SANDBOX, SETTINGS, wireCurrency, type Values } from './settings.ts';
@@ -139,7 +140,7 @@ async function submit(context: MtnContext, request: PaymentRequest): Promise<Sub
 		...money(context, request.amountMinor, request.currency),
 		externalId: reference,
 		payer: { partyIdType: 'MSISDN', partyId: payerPhone.slice(1) },
-		payerMessage: plainText(request.description),
+		payerMessage: plainText(request.description, MAX_NOTE_LENGTH) || 'Payment',
 		payeeNote: reference
 	};
 	const headers = {
@@ -188,16 +189,4 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 	}
 	const held = balance.status === 200 ? textMember(body, 'currency') : null;
 	return held === null || held === wire ? null : `MTN_CURRENCY: the account's is ${held}, not ${wire}.`;
-}
-
-/** Keeps unaccented letters, digits and ` .,-`: MTN refuses apostrophes, for example. */
-function plainText(text: string): string {
-	const plain = text
-		.normalize('NFKD')
-		.replace(/\p{M}/gu, '')
-		.replace(/[^A-Za-z0-9 .,-]+/g, ' ')
-		.replace(/ {2,}/g, ' ')
-		.slice(0, MAX_NOTE_LENGTH)
-		.trim();
-	return plain === '' ? 'Payment' : plain;
 }

@@ -11,6 +11,7 @@ import type {
 	SubmitOutcome
 } from '../operator.ts';
 import { NO_HINT, refused } from '../outcomes.ts';
+import { plainText } from '../plain-text.ts';
 import { amountProblems, usualDecimals, wireAmount } from './amounts.ts';
 import { settledOf, statusOutcome, submitOutcome } from './answers.ts';
 import { createCache, type Cache } from './cache.ts';
@@ -88,13 +89,17 @@ async function submit(context: PawapayContext, request: PaymentRequest): Promise
 	const decimals = known?.rulesOf(code, currency)?.decimals ?? usualDecimals(currency);
 	const amount = wireAmount(request.amountMinor, currency, decimals);
 	if (amount === null) return refused('merchant_error', `${code} takes whole amounts only.`);
-	const outcome = await calls.postFinancial('/v2/deposits', {
-		depositId: reference,
-		amount,
-		currency,
-		payer: { type: 'MMO', accountDetails: { phoneNumber: payerPhone.slice(1), provider: code } },
-		customerMessage: customerMessage(request.description)
-	});
+	const outcome = await calls.post(
+		'/v2/deposits',
+		{
+			depositId: reference,
+			amount,
+			currency,
+			payer: { type: 'MMO', accountDetails: { phoneNumber: payerPhone.slice(1), provider: code } },
+			customerMessage: customerMessage(request.description)
+		},
+		true
+	);
 	// A network stays down for a while: the buyer sees it now and can choose another one.
 	return submitOutcome(outcome, 'depositId', reference, []);
 }
@@ -132,13 +137,17 @@ async function refund(
 	{ calls }: PawapayContext,
 	{ reference, payment, amountMinor, currency }: RefundRequest
 ): Promise<SubmitOutcome> {
-	const outcome = await calls.postFinancial('/v2/refunds', {
-		refundId: reference,
-		depositId: payment.reference,
-		// The provider took this amount, so its decimals are valid.
-		amount: wireAmount(amountMinor, currency, 2),
-		currency
-	});
+	const outcome = await calls.post(
+		'/v2/refunds',
+		{
+			refundId: reference,
+			depositId: payment.reference,
+			// The provider took this amount, so its decimals are valid.
+			amount: wireAmount(amountMinor, currency, 2),
+			currency
+		},
+		true
+	);
 	return submitOutcome(outcome, 'refundId', reference, PASSING_FOR_REFUNDS);
 }
 
@@ -181,12 +190,6 @@ const MESSAGE = { min: 4, max: 22 };
 
 /** Writes the payer's text: 4 to 22 letters, digits and spaces (reference section 5). */
 export function customerMessage(description: string): string {
-	const plain = description
-		.normalize('NFKD')
-		.replace(/[-'\u2019]|\p{M}/gu, '')
-		.replace(/[^A-Za-z0-9]+/g, ' ')
-		.trim()
-		.slice(0, MESSAGE.max)
-		.trim();
+	const plain = plainText(description.replace(/[-'\u2019]/g, ''), MESSAGE.max, /[^A-Za-z0-9]+/g);
 	return plain.length < MESSAGE.min ? `WiFi ${plain}`.trim() : plain;
 }

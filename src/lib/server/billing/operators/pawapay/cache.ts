@@ -1,21 +1,16 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 
-/** Caches data that the operator rarely changes. Callers share one request; a failure keeps the old value. */
-export interface Cache<T> {
-	/** Returns the last value, however old, without a request. */
-	held(): T | null;
-	/** Returns a fresh value if possible; null if none was ever fetched. */
-	get(): Promise<T | null>;
-	/** Fetches now, unless the last attempt was within `pauseMs`. */
-	renewed(): Promise<T | null>;
-}
+export type Cache<T> = ReturnType<typeof createCache<T>>;
 
-/** @param fetch returns null if it fails */
+/**
+ * Caches data that the operator rarely changes. Callers share one request; a failure keeps the old value.
+ * @param fetch returns null if it fails
+ */
 export function createCache<T>(
 	clock: Clock,
 	fetch: () => Promise<T | null>,
 	times: { freshMs: number; pauseMs: number }
-): Cache<T> {
+) {
 	let held: { value: T; at: number } | null = null;
 	let triedAt: number | null = null;
 	let fetching: Promise<void> | null = null;
@@ -28,6 +23,7 @@ export function createCache<T>(
 		if (value !== null) held = { value, at: clock.now() };
 	}
 
+	/** Fetches now, unless the last attempt was within `pauseMs`. */
 	async function renewed(): Promise<T | null> {
 		if (fetching === null) {
 			if (triedAt !== null && within(triedAt, times.pauseMs)) return held?.value ?? null;
@@ -38,7 +34,9 @@ export function createCache<T>(
 	}
 
 	return {
+		/** Returns the last value, however old, without a request. */
 		held: () => held?.value ?? null,
+		/** Returns a fresh value if possible; null if none was ever fetched. */
 		get: async () => (held && within(held.at, times.freshMs) ? held.value : renewed()),
 		renewed
 	};

@@ -74,13 +74,10 @@ const SCENARIOS: readonly Scenario[] = [
 	}
 ];
 
-export const TEST_NUMBERS: readonly { digits: string; description: string }[] = [...SCENARIOS, success].map(
-	({ digits, description }) => ({ digits, description })
-);
+export const TEST_NUMBERS: readonly Pick<Scenario, 'digits' | 'description'>[] = [...SCENARIOS, success];
 
-export function scenarioFor(phone: string): Scenario {
-	return SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
-}
+export const scenarioFor = (phone: string): Scenario =>
+	SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
 
 /** Results that a person chooses instead of the number. */
 export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
