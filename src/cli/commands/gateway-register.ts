@@ -2,7 +2,7 @@ import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
 import { UsageError, defineCommand, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readSecret } from '../support/files.ts';
-import { gatewayAddresses, publicAddress, secretLines } from '../support/gateway-text.ts';
+import { gatewayAddresses, secretLines } from '../support/gateway-text.ts';
 import { print } from '../support/output.ts';
 import { findRouter, knownGateway } from '../support/services.ts';
 
@@ -29,7 +29,8 @@ export const addGateway = defineCommand({
 		'  --radius-secret-file FILE  use this RADIUS secret; default: generate one',
 		'',
 		'  MikroTik',
-		'  --control radius|rest how Airtill controls it; default radius. rest: RouterOS 7 without RADIUS',
+		'  --control radius|rest how Airtill controls it; default radius. rest: for RouterOS 7, recommended, because it needs',
+		'                        no RADIUS server',
 		'',
 		'  API: mikrotik with --control rest, unifi',
 		'  --api URL             its REST API or UniFi console, for example https://10.8.0.2. http only in a private',
@@ -105,8 +106,14 @@ export const addGateway = defineCommand({
 		const gateway = await app.gateways.add(input, app.access.gatewayAdded);
 		const elsewhere = gateway.settings.external === true;
 		const changed = await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
-		const lines = gatewayAddresses(gateway, publicAddress(app.config));
+		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
+		if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
+			console.error(
+				'RouterOS 7 needs no RADIUS server: remove this gateway, and add it again with "--control rest --api URL ' +
+					'--api-user NAME --api-key-file FILE".'
+			);
+		}
 		if (changed) {
 			console.error(
 				`Router ${routerId} is portal_login from now on: buyers get a username and a password for the ` +
@@ -160,7 +167,7 @@ export const rotateGateway = defineCommand({
 		const app = await open();
 		const gateway = await app.gateways.rotate(await knownGateway(app, argument), rotation);
 		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
-		const lines = gatewayAddresses(gateway, publicAddress(app.config));
+		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, shown)].join('\n'));
 	}
 });

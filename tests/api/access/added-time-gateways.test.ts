@@ -6,7 +6,14 @@ import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { buyAtUniFi, connectUniFi, newMac, visitOf } from '../../support/gateways/consoles.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
-import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../../support/gateways/opennds.ts';
+import {
+	base64,
+	ndsEntry,
+	newDevice,
+	reportAuth,
+	sha256,
+	type NdsDevice
+} from '../../support/gateways/opennds.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -174,7 +181,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 			const device = newDevice();
 			const rhid = sha256(device.hid + gateway.secret);
-			const router = createAuthmon(gateway.portal, '10.3.0', (one) => one === rhid);
+			const report = () => reportAuth(fixture().server.url, gateway, device);
+			const router = createAuthmon(gateway.portal, '10.3.0', (one) => one === rhid, report);
 			const path = await buyAtNds(gateway, device);
 			const { pass } = await inState('activating');
 			await router.poll();

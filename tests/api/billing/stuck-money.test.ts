@@ -52,7 +52,7 @@ function useOperated(name: string, database: string) {
 		},
 		questions: (payment: Payment) =>
 			operated.fixture.sql.all(
-				'select id, reason from reviews where payment_id = ? and resolved_at is null order by id',
+				'select id, reason, detail from reviews where payment_id = ? and resolved_at is null order by id',
 				payment.id
 			),
 		resolve: (id: unknown, ...decision: string[]) =>
@@ -244,7 +244,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			for (let step = 0; step < 10; step += 1) await use.operated().advance(10_000);
 			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
 			await use.until(payment, 'refund_failed');
-			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_refused' }]);
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_refused', detail: expect.stringContaining('NOT_ALLOWED') }
+			]);
 			held.script = { ...held.script, refund: {} };
 			const [question] = await use.questions(payment);
 			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 0 });

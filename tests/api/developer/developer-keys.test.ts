@@ -336,7 +336,7 @@ describe('in live mode', () => {
 			const accountId = await sql.count('select id from accounts where email = ?', email);
 			await insertKey(sql, { accountId, mode: 'test' });
 			const { text } = await visitor.get('/developer/keys');
-			expect(text).toMatch(/till at the station.*Keys that do not work here.*atl_test_…/);
+			expect(text).toMatch(/till at the station.*Ended keys.*atl_test_….*does not work here/);
 			const used = browse(server.url);
 			expect((await used.get(link.pathname + link.search)).text).toContain(
 				'This link does not work any more'

@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { numberEnding } from '../../support/api/api.ts';
+import { cli } from '../../support/server/server.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import { reportAuth } from '../../support/gateways/opennds.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -15,14 +17,21 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 let count = 0;
+const all: Device[] = [];
 
 /** A device that opens the portal for the first time. */
-function newDevice() {
+function newDevice(): Device {
 	count += 1;
 	const token = count.toString(16).padStart(8, '0');
-	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+	const device = { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+	all.push(device);
+	return device;
 }
-type Device = ReturnType<typeof newDevice>;
+interface Device {
+	token: string;
+	hid: string;
+	mac: string;
+}
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
@@ -70,10 +79,17 @@ describe.each(DATABASES)('on %s', (kind) => {
 				loginHost: LOGIN_HOST,
 				more: ['--level', '4']
 			});
-			router = createAuthmon(gateway.portal, version, (rhid) => known.includes(rhid));
+			router = createAuthmon(gateway.portal, version, (rhid) => known.includes(rhid), reportOf);
 		});
 
-		it('fetches paid devices with their minutes, and the time starts with its acknowledgement', async () => {
+		/** What the router's BinAuth script sends when that device is let in. */
+		async function reportOf(rhid: string): Promise<number> {
+			const device = all.find((one) => rhidOf(one) === rhid);
+			if (!device) throw new Error(`No device has the rhid ${rhid}`);
+			return reportAuth(fixture().server.url, gateway, device);
+		}
+
+		it('fetches paid devices with their minutes, and the time starts with its report', async () => {
 			expect(await router.clear()).toBe('');
 			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
 			const device = newDevice();
@@ -145,7 +161,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await router.poll()).items).toBe('*');
 		});
 
-		it('keeps a device online whose acknowledgement was lost for ten minutes, and refunds it', async () => {
+		it('keeps a device online whose report was lost for ten minutes, and refunds it', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -168,6 +184,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			for (let time = 0; time < 2; time += 1) {
 				const late = await router.ask({ auth_get: 'view', payload: base64(`* ${rhidOf(device)}`) });
 				expect(late).toEqual({ status: 200, body: 'ack' });
+				expect(await reportOf(rhidOf(device))).toBe(204);
 			}
 			expect(await newest()).toMatchObject({ id, status: 'cancelled', starts_at: null });
 			expect(await payment()).toMatchObject({
@@ -184,7 +201,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
 		});
 
-		it('gets acknowledged devices no more, and listed ones only once', async () => {
+		it('gets reported devices no more, fetched by view or by list', async () => {
 			const devices = [newDevice(), newDevice()];
 			known = devices.map(rhidOf);
 			for (const device of devices) {
@@ -194,6 +211,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				if (isListed) {
 					const { body } = await router.ask({ auth_get: 'list', payload: base64('none') });
 					expect(decodeURIComponent(body)).toContain(rhidOf(device));
+					expect(await reportOf(rhidOf(device))).toBe(204);
 				} else {
 					expect((await router.poll()).items).not.toBe('*');
 				}
@@ -204,14 +222,44 @@ describe.each(DATABASES)('on %s', (kind) => {
 			}
 		});
 
-		it('gets a device again that comes back to the portal after a forged acknowledgement', async () => {
+		it('starts no time, and hides no device, by an acknowledgement of a customer', async () => {
+			const device = newDevice();
+			known = [rhidOf(device)];
+			const path = await buy(gateway, device);
+			await inState('activating');
+			// A customer knows the address, and the gateway's name; and so what the router is told.
+			const stranger = createAuthmon(
+				...([gateway.portal, version, () => true, () => Promise.resolve()] as const)
+			);
+			await stranger.poll();
+			await router.ask({ auth_get: 'list', payload: base64('none') });
+			expect(stranger.online.has(rhidOf(device))).toBe(true);
+			expect(await inState('activating')).toMatchObject({ starts_at: null });
+			expect((await browse(fixture().server.url).get(path)).text).not.toContain('You are online');
+			const forged = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
+				method: 'POST',
+				headers: { authorization: 'Bearer guessed' },
+				body: new URLSearchParams({
+					method: 'ndsctl_auth',
+					mac: device.mac,
+					token: device.token,
+					custom: 'bmE='
+				})
+			});
+			expect(forged.status).toBe(403);
+			await router.poll();
+			expect(router.online.has(rhidOf(device))).toBe(true);
+			expect(await inState('active')).toMatchObject({ router_id: 3 });
+		});
+
+		it('gets a device again that comes back to the portal although it was reported', async () => {
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
 			await inState('activating');
-			// A customer knows the address, and the gateway's name; and so what the router is told.
-			const stranger = createAuthmon(gateway.portal, version, () => true);
-			await stranger.poll();
+			await router.ask({ auth_get: 'view', payload: base64('none') });
+			await reportOf(rhidOf(device));
+			await inState('active');
 			await router.poll();
 			expect(router.online.has(rhidOf(device))).toBe(false);
 			// It is still without internet there: its router sends it here.
@@ -344,7 +392,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await router.ask({ auth_get: 'view', gatewayhash: 'x' })).status).toBe(400);
 			expect((await router.ask({ auth_get: 'steal' })).status).toBe(400);
 			expect((await router.ask({ auth_get: 'deauthed', payload: base64('log') })).body).toBe('ack');
-			const unknown = createAuthmon(`${url}/splash/${'A'.repeat(24)}`, version, () => true);
+			const unknown = createAuthmon(`${url}/splash/${'A'.repeat(24)}`, version, () => true, reportOf);
 			expect((await unknown.ask({ auth_get: 'view', payload: base64('none') })).status).toBe(404);
 		});
 
@@ -372,6 +420,37 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(router.online.has(rhidOf(device))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
+	});
+
+	it('counts the acknowledgements of a gateway of an earlier version until its script reports', async () => {
+		const { server, sql } = fixture();
+		const gateway = await registerGateway(server, 'opennds', {
+			loginHost: LOGIN_HOST,
+			more: ['--level', '4']
+		});
+		await sql.run(`update gateways set settings = '{"level":4}' where name = ?`, gateway.name);
+		const tested = () =>
+			cli(['gateways', 'test', gateway.name], { env: { ...server.env, ORIGIN: server.url } });
+		expect((await tested()).stdout).toMatch(/^warn confirmations: .* - install the BinAuth script/m);
+		const known = new Set<string>();
+		const rhidOf = (device: Device) => sha256(device.hid + gateway.secret);
+		const router = createAuthmon(
+			...([gateway.portal, '10.3.0', (rhid: string) => known.has(rhid), () => Promise.resolve()] as const)
+		);
+		const [before, after] = [newDevice(), newDevice()];
+		for (const device of [before, after]) known.add(rhidOf(device));
+		await buy(gateway, before);
+		await inState('activating');
+		await router.poll();
+		expect(await inState('active')).toMatchObject({ router_id: 3 });
+		expect(await reportAuth(server.url, gateway, before)).toBe(204);
+		expect((await tested()).stdout).not.toContain('confirmations');
+		await buy(gateway, after);
+		await inState('activating');
+		await router.poll();
+		expect(await newest()).toMatchObject({ status: 'activating' });
+		await reportAuth(server.url, gateway, after);
+		expect(await newest()).toMatchObject({ status: 'active' });
 	});
 
 	describe('BinAuth', () => {

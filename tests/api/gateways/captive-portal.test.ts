@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
+import { reportAuth } from '../../support/gateways/opennds.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -20,14 +21,18 @@ describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let gateway: Registered;
 	let router: Authmon;
-	const hid = sha256('a stay');
+	const device = { mac: '02:00:00:00:09:01', token: '0a57a4' };
+	const hid = sha256(device.token);
 
 	beforeAll(async () => {
 		gateway = await registerGateway(fixture().server, 'opennds', {
 			loginHost: LOGIN_HOST,
 			more: ['--level', '4']
 		});
-		router = createAuthmon(gateway.portal, '10.3.0', (rhid) => rhid === sha256(hid + gateway.secret));
+		const knows = (rhid: string) => rhid === sha256(hid + gateway.secret);
+		router = createAuthmon(gateway.portal, '10.3.0', knows, () =>
+			reportAuth(fixture().server.url, gateway, device)
+		);
 	});
 
 	async function told(): Promise<unknown> {
@@ -45,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const items = [
 			`hid=${hid}`,
 			`clientip=${ADDRESS}`,
-			'clientmac=02:00:00:00:09:01',
+			`clientmac=${device.mac}`,
 			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
 			`gatewayaddress=${LOGIN_HOST}:2050`
 		];

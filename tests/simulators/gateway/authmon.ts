@@ -24,7 +24,9 @@ export function createAuthmon(
 	portal: string,
 	version: '9.10.0' | '10.3.0',
 	/** Whether the router knows a client of that rhid. */
-	knows: (rhid: string) => boolean
+	knows: (rhid: string) => boolean,
+	/** The BinAuth script, which openNDS runs for each client that it lets in. */
+	binauth: (rhid: string) => Promise<unknown>
 ): Authmon {
 	const gatewayhash = createHash('sha256').update('Stand-in%20Node%3a02aabbccddee').digest('hex');
 	const online = new Map<string, number>();
@@ -64,6 +66,7 @@ export function createAuthmon(
 				.filter((item) => item !== '')
 				.slice(0, MAX_ITEMS)
 				.flatMap((item) => auth(item) ?? []);
+			for (const rhid of done) await binauth(rhid);
 			return { items, ack: await asked('view', ['*', ...done].join(' ')) };
 		}
 	};

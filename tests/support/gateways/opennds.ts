@@ -1,5 +1,6 @@
 /** Devices behind an openNDS, as it hands them over. */
 import { createHash } from 'node:crypto';
+import type { Registered } from './gateways.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -18,6 +19,21 @@ export function newDevice(): NdsDevice {
 	count += 1;
 	const token = count.toString(16).padStart(8, '0');
 	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+}
+
+/** What the BinAuth script of a router sends after `ndsctl auth` of a device. @returns the status */
+export async function reportAuth(
+	url: string,
+	gateway: Pick<Registered, 'key' | 'text'>,
+	device: Pick<NdsDevice, 'mac' | 'token'>
+): Promise<number> {
+	const token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
+	const { status } = await fetch(`${url}/opennds/${gateway.key}/binauth`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${token}` },
+		body: new URLSearchParams({ method: 'ndsctl_auth', mac: device.mac, token: device.token, custom: 'bmE=' })
+	});
+	return status;
 }
 
 /** Path of the page that a device is sent to. */

@@ -7,6 +7,7 @@ import { releaseSlot, slotOf } from './device-slots/store.ts';
 import { passState } from './passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { devicesOf } from './provisioning/devices.ts';
+import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { controlModeOf } from './provisioning/targets.ts';
 
 /** One stay of a device at openNDS, as its BinAuth script reports it. */
@@ -41,6 +42,20 @@ export async function admitStay(
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
 		return Math.max(1, Math.ceil((state.untilMs - now) / 1000));
 	});
+}
+
+const MAX_UNCONFIRMED = 200;
+
+/** Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). */
+export async function confirmStay(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	{ token }: Pick<Stay, 'token'>
+): Promise<void> {
+	const hid = sha256(token);
+	for (const { grantId, login } of await unconfirmedGrants(context, gateway, MAX_UNCONFIRMED)) {
+		if (login['hid'] === hid) await confirmFetched(context, gateway, grantId);
+	}
 }
 
 /** Frees the slot of a device that openNDS disconnected, unless it has signed in again since. */

@@ -58,8 +58,11 @@ export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): v
 			lines.push('', `Developer area, with keys and test payments: ${address}/developer`);
 			for (const { email, password } of signIns) lines.push(`  ${email.padEnd(22)} password ${password}`);
 		}
-		lines.push('', 'Test numbers: any valid mobile number; its last three digits decide.');
-		for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);
+		// They have no effect at a real operator.
+		if (config.operators.length === 0) {
+			lines.push('', 'Test numbers: any valid mobile number; its last three digits decide.');
+			for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);
+		}
 	}
 	process.stdout.write(`${lines.join('\n')}\n`);
 }

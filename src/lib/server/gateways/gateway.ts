@@ -19,6 +19,11 @@ export type GatewayKind = (typeof GATEWAY_KINDS)[number];
 export const settingsShape = z.object({
 	/** openNDS: `fas_secure_enabled`. */
 	level: z.union([z.literal(1), z.literal(4)]).optional(),
+	/**
+	 * openNDS at level 4: only its BinAuth script confirms devices. Gateways that were registered without the
+	 * script get this with its first report.
+	 */
+	binauthConfirms: z.literal(true).optional(),
 	/** UniFi: the site's name in the redirect. */
 	site: z.string().optional(),
 	/** UniFi: MAC addresses of the access points, if several gateways share a site name. */
@@ -198,7 +203,6 @@ export interface ConfigPart {
 }
 
 export interface Gateway {
-	kind: GatewayKind;
 	title: string;
 	/** The vendor's name for `secret`; null if there is none. */
 	secretName: string | null;

@@ -33,7 +33,7 @@ export async function receiveCallback(
 }
 
 /** Returns 'unknown' if the request bypassed the ADDRESS_HEADER proxy. */
-function addressOf(event: RequestEvent): string {
+export function addressOf(event: RequestEvent): string {
 	try {
 		return event.getClientAddress();
 	} catch {

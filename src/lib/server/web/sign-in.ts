@@ -1,5 +1,6 @@
 import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
+import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../developer/accounts/accounts.ts';
 import { sha256 } from '../platform/secrets.ts';
 import type { Auth } from '../developer/sign-in/sign-in.ts';
@@ -17,6 +18,10 @@ export interface Visitor {
 
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
+const AREAS = {
+	developer: { first: FIRST_PATH, pages: /^\/developer(\/[\w-]+)+(\?[\w=&-]*)?$/ },
+	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ }
+};
 
 /** Per minute, by IP address (IPv6: /64) and by e-mail address. */
 const LIMITS = {
@@ -57,15 +62,19 @@ export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: 
 });
 
 /** The sign-in page leads back here. */
-export async function requireVisitor(event: RequestEvent): Promise<Visitor> {
+export async function requireVisitor(event: RequestEvent, signInPath = SIGN_IN_PATH): Promise<Visitor> {
 	const found = await visitor(event);
 	if (found) return found;
-	const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(event.url.pathname)}` : '';
-	redirect(303, `${SIGN_IN_PATH}${back}`);
+	const { path } = splitLanguage(event.url.pathname);
+	const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(path + event.url.search)}` : '';
+	redirect(303, signInPath + back);
 }
 
-export const nextPath = (wanted: string | null): string =>
-	wanted !== null && /^\/developer(\/[\w-]+)+$/.test(wanted) ? wanted : FIRST_PATH;
+/** Returns the page of the area that was asked for, or its first one. */
+export function nextPath(area: keyof typeof AREAS, wanted: string | null): string {
+	const { first, pages } = AREAS[area];
+	return wanted !== null && pages.test(wanted) ? wanted : first;
+}
 
 export async function answerSignIn(event: RequestEvent, pageOf: (next: string) => string) {
 	const { field } = await readFields(event.request);

@@ -3,9 +3,11 @@ import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {
-	const next = nextPath(event.url.searchParams.get('next'));
+	const next = nextPath('developer', event.url.searchParams.get('next'));
 	if (await visitor(event)) redirect(303, next);
 	return { next };
 };
 
-export const actions: Actions = { default: (event) => answerSignIn(event, nextPath) };
+export const actions: Actions = {
+	default: (event) => answerSignIn(event, (next) => nextPath('developer', next))
+};

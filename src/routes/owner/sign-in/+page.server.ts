@@ -1,15 +1,14 @@
 import { redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
-import { nextOwnerPath } from '#lib/server/web/owner/owner.ts';
-import { answerSignIn, visitor } from '#lib/server/web/sign-in.ts';
+import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {
-	const next = nextOwnerPath(event.url.searchParams.get('next'));
+	const next = nextPath('owner', event.url.searchParams.get('next'));
 	if (await visitor(event)) redirect(303, link(next));
 	return { next };
 };
 
 export const actions: Actions = {
-	default: (event) => answerSignIn(event, (next) => link(nextOwnerPath(next)))
+	default: (event) => answerSignIn(event, (next) => link(nextPath('owner', next)))
 };

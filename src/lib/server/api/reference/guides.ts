@@ -66,9 +66,10 @@ const withServedLinks = (text: string) =>
 		TOPICS.includes(name) ? `](/docs/${name}${anchor})` : `](/docs/guides/${name}${anchor})`
 	);
 
-/** Returns the guide with the values of this installation. @param path "operators" or "api/webhooks" */
+/** Returns the guide with the values of this installation. @param path "guides/operators" or "webhooks" */
 export function readGuide(path: string, origin: string, config: Config): Guide | null {
-	const guide = read(path);
+	const [, name] = /^guides\/([\w-]+)$/.exec(path) ?? [];
+	const guide = read(name ?? `api/${path}`);
 	if (!guide) return null;
 	const document = documentFor(origin);
 	const text = withServedLinks(guide.text)

@@ -90,7 +90,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 			await setSubmit(context, refund, { submit_state: 'uncertain' });
 			return later(context, subject);
 		}
-		await finish(context, subject, 'failed', 'refund_refused');
+		await finish(context, subject, 'failed', 'refund_refused', outcome.message);
 		return null;
 	}
 	await setSubmit(context, refund, {
@@ -188,7 +188,8 @@ async function finish(
 	context: PaymentsContext,
 	{ refund }: Subject,
 	status: 'succeeded' | 'failed',
-	review: ReviewReason | null
+	review: ReviewReason | null,
+	detail?: string
 ): Promise<void> {
 	const { database, clock, changes, audit, reviews } = context;
 	await database.transact(async (trx) => {
@@ -203,7 +204,8 @@ async function finish(
 				: { status: 'refund_failed', updated_at: now }
 		);
 		if (payment && status === 'succeeded') await note(context, trx, 'payment.refunded', payment);
-		if (review !== null) await reviews.open(trx, { paymentId: refund.payment_id, reason: review });
+		if (review !== null)
+			await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
 		await audit.record(trx, {
 			actor: 'refunds',
 			action: `refund.${status}`,

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { RequestLogTable } from '#lib/server/db/schema.ts';
 
-export type LogRow = Selectable<RequestLogTable>;
+type LogRow = Selectable<RequestLogTable>;
 export type NewLogRow = Omit<LogRow, 'id'>;
 
 /** `minute`: minutes since the epoch. */
@@ -12,30 +12,36 @@ export interface MinuteCalls {
 	calls: number;
 }
 
-/** Inserts rows in order. One JSON parameter carries them, so that one prepared statement fits any number. */
+/** Selects rows, in order, from one JSON parameter, so that one prepared statement fits any number. */
+function selectRows(
+	kind: Database['kind'],
+	rows: readonly unknown[][],
+	types: readonly ('bigint' | 'text')[]
+) {
+	const data = JSON.stringify(rows);
+	const cells = types.map((type, index) =>
+		kind === 'sqlite'
+			? sql`value ->> ${sql.lit(index)}`
+			: sql`(value ->> ${sql.lit(index)})::${sql.raw(type)}`
+	);
+	return kind === 'sqlite'
+		? sql`select ${sql.join(cells)} from json_each(${data}) where true order by key`
+		: sql`select ${sql.join(cells)} from json_array_elements(${data}::json)
+				with ordinality as given (value, position) order by position`;
+}
+
 export async function insert(
 	queries: Queries,
 	kind: Database['kind'],
 	rows: readonly NewLogRow[]
 ): Promise<void> {
-	const data = JSON.stringify(
-		rows.map((row) => [
-			...[row.account_id, row.key_id, row.at, row.method],
-			...[row.path, row.status, row.duration_ms, row.request_id]
-		])
-	);
-	await (
-		kind === 'sqlite'
-			? sql`insert into request_log
-				(account_id, key_id, at, method, path, status, duration_ms, request_id)
-				select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
-				from json_each(${data}) order by key`
-			: sql`insert into request_log
-				(account_id, key_id, at, method, path, status, duration_ms, request_id)
-				select (value ->> 0)::bigint, (value ->> 1)::bigint, (value ->> 2)::bigint, value ->> 3, value ->> 4,
-					(value ->> 5)::bigint, (value ->> 6)::bigint, value ->> 7
-				from json_array_elements(${data}::json) with ordinality as given (value, position) order by position`
-	).execute(queries);
+	const cells = rows.map((row) => [
+		...[row.account_id, row.key_id, row.at, row.method],
+		...[row.path, row.status, row.duration_ms, row.request_id]
+	]);
+	const types = ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint', 'text'] as const;
+	await sql`insert into request_log (account_id, key_id, at, method, path, status, duration_ms, request_id)
+		${selectRows(kind, cells, types)}`.execute(queries);
 }
 
 /** Adds in the order of the key ids, so that two processes cannot deadlock. */
@@ -44,21 +50,12 @@ export async function addUsage(
 	kind: Database['kind'],
 	counts: readonly MinuteCalls[]
 ): Promise<void> {
-	const data = JSON.stringify(
-		counts
-			.toSorted((a, b) => a.keyId - b.keyId || a.minute - b.minute)
-			.map(({ keyId, minute, calls }) => [keyId, minute, calls])
-	);
-	await (
-		kind === 'sqlite'
-			? sql`insert into key_usage (key_id, minute, calls)
-				select value ->> 0, value ->> 1, value ->> 2 from json_each(${data}) where true
-				on conflict (key_id, minute) do update set calls = calls + excluded.calls`
-			: sql`insert into key_usage (key_id, minute, calls)
-				select (value ->> 0)::bigint, (value ->> 1)::bigint, (value ->> 2)::bigint
-				from json_array_elements(${data}::json) with ordinality as given (value, position) order by position
-				on conflict (key_id, minute) do update set calls = key_usage.calls + excluded.calls`
-	).execute(queries);
+	const rows = counts
+		.toSorted((a, b) => a.keyId - b.keyId || a.minute - b.minute)
+		.map(({ keyId, minute, calls }) => [keyId, minute, calls]);
+	await sql`insert into key_usage (key_id, minute, calls)
+		${selectRows(kind, rows, ['bigint', 'bigint', 'bigint'])}
+		on conflict (key_id, minute) do update set calls = key_usage.calls + excluded.calls`.execute(queries);
 }
 
 export async function trim(queries: Queries, accountId: number, keep: number): Promise<void> {

@@ -1,14 +1,9 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type {
-	WebhookAttemptsTable,
-	WebhookDeliveriesTable,
-	WebhookEndpointsTable
-} from '#lib/server/db/schema.ts';
+import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
-export type AttemptRow = Selectable<WebhookAttemptsTable>;
 export type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
 
 /** The job's subject is the delivery, its group the endpoint. */
@@ -169,10 +164,12 @@ export async function failingEndpoints(queries: Queries, now: number): Promise<R
 	return new Set(rows.map(({ id }) => id));
 }
 
+/** `response`: the first kilobyte, redacted; null without a response. */
 export const attempts = (queries: Queries, deliveryId: number) =>
 	queries
 		.selectFrom('webhook_attempts')
-		.selectAll()
+		.select(['started_at as startedAt', 'duration_ms as durationMs', 'status_code as statusCode'])
+		.select(['failure', 'response'])
 		.where('delivery_id', '=', deliveryId)
 		.orderBy('started_at')
 		.orderBy('id')

@@ -42,12 +42,3 @@ export const deliveryView = (row: store.DeliveryRow) => ({
 	/** See Failure in transport.ts, or `endpoint_disabled`; null after a response. */
 	lastFailure: row.last_failure
 });
-
-export const attemptView = (row: store.AttemptRow) => ({
-	startedAt: row.started_at,
-	durationMs: row.duration_ms,
-	statusCode: row.status_code,
-	failure: row.failure,
-	/** The first kilobyte, redacted; null without a response. */
-	response: row.response
-});

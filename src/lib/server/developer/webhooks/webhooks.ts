@@ -12,7 +12,7 @@ import { register, type RememberRegistration } from './register.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
 import type { UrlRules } from './transport/url-rules.ts';
-import { attemptView, deliveryView, endpointView } from './views.ts';
+import { deliveryView, endpointView } from './views.ts';
 
 export interface WebhooksContext {
 	database: Database;
@@ -125,7 +125,7 @@ async function readDelivery({ database: { db }, secrets }: WebhooksContext, acco
 			headers: headersOf(row.event_id, Math.floor(sentAt / 1000)),
 			body: redactBody(body)
 		},
-		log: (await store.attempts(db, id)).map(attemptView)
+		log: await store.attempts(db, id)
 	};
 }
 

@@ -8,10 +8,12 @@ import { decoded } from '../captive-sessions/fields.ts';
  * `payload`. We then delete them, as authmon expects.
  * Trust: requests have no signature and no secret. Every customer sees the portal address and the hash of the
  * gateway's name (`gatewayhash`).
- * - Only a request under the name in the devices' redirects counts as a sign of life and acknowledgement.
+ * - Acknowledgements are ignored: the BinAuth script, which has the gateway's token, reports connected devices.
+ *   They count only for gateways registered before that, until the script reports.
+ * - Only a request under the name in the devices' redirects counts as a sign of life.
  * - Others get the same items unrecorded, because a router may hash its name in an unknown way.
  * - An item is the `rhid` of a paid device and authorizes that device only. Reading it is harmless.
- * - A device with a forged acknowledgement is redirected again, and then listed again.
+ * - Limit: a forged request can count as a sign of life. A buyer of a dead gateway is refunded after ten minutes.
  */
 
 /** authmon processes at most four items of a response. */

@@ -1,7 +1,8 @@
 /**
- * Returns openNDS' BinAuth script (level 1), for a router that Airtill cannot call. openNDS calls it before
- * it connects a device and after a disconnect. The script asks us and prints the seconds.
- * Source: forward_authentication_service/binauth of openNDS 9.
+ * Returns openNDS' BinAuth script, for a router that Airtill cannot call. openNDS calls it before it connects
+ * a device and after a disconnect. At level 1 the script asks us and prints the seconds. At level 4 it
+ * reports the devices that authmon connects (`ndsctl auth`), because authmon's acknowledgements have no secret.
+ * Source: forward_authentication_service/binauth of openNDS 9; src/auth.c (binauth_action) of openNDS 10.
  */
 export const binauthScript = (address: string, token: string): string => `#!/bin/sh
 # Airtill: asks if a device may be online, and for how long. Without an answer the device stays offline.
@@ -24,6 +25,15 @@ auth_client)
 	'' | *[!0-9]*) exit 1 ;;
 	esac
 	echo "$seconds 0 0 0 0"
+	;;
+ndsctl_auth)
+	# $2 MAC address, $7 token, $8 what the sign-in carried. In the background, because openNDS waits for this script.
+	(
+		for pause in 0 2 10 30 60 120; do
+			sleep $pause
+			ask "method=$1&mac=$2&token=$7&custom=$8" && break
+		done
+	) >/dev/null 2>&1 &
 	;;
 *_deauth)
 	# $2 MAC address, $3 bytes to it, $4 bytes from it, $7 token, $8 what the sign-in carried

@@ -17,7 +17,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 	const { settings } = facts;
 	const level = settings.level ?? 1;
 	const portal = portalAddress(site);
-	const asksUs = level === 1 && !settings.ndsctl;
+	const hasScript = !settings.ndsctl;
 	const options: Option[] = [
 		['fas_secure_enabled', String(level)],
 		['faskey', facts.secret ?? ''],
@@ -31,16 +31,16 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 		['allow_preemptive_authentication', '1'],
 		// openNDS would announce an address without https in DHCP option 114.
 		['dhcp_default_url_enable', '0'],
-		...(asksUs ? [['binauth', BINAUTH_FILE] as const] : []),
+		...(hasScript ? [['binauth', BINAUTH_FILE] as const] : []),
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
 	];
-	const name = gatewayName(site);
+	const { name } = site.gateway;
 	return [
 		...(level === 1
 			? [{ title: 'openNDS 9', file: '/etc/opennds/opennds.conf', text: legacy(name, options) }]
 			: []),
 		{ title: 'openNDS 10 and newer', file: '/etc/config/opennds', text: uci(name, options) },
-		...(asksUs
+		...(hasScript
 			? [
 					{
 						title: 'openNDS: BinAuth script (chmod 700, it contains a secret)',
@@ -68,8 +68,6 @@ function fasOf(portal: PortalAddress, facts: GatewayFacts): Option[] {
 
 const isOnRouter = ({ hostname }: PortalAddress, { loginHosts }: GatewayFacts) =>
 	loginHosts.some((host) => host.replace(/:\d+$/, '') === hostname);
-
-const gatewayName = ({ gateway }: ConfigSite) => gateway.name;
 
 const legacy = (name: string, options: readonly Option[]) =>
 	[
@@ -147,6 +145,8 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 	}
 	if (level === 4) {
 		lines.push(
+			'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
+			'  after ten minutes.',
 			'- Level 4 needs openNDS 10 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
 			'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
 		);

@@ -80,6 +80,9 @@ async function answerBatch(
 	};
 }
 
+/** Anybody can send an acknowledgement: where the BinAuth script confirms devices, it has no effect. */
+const trustsRequests = ({ settings }: RegisteredGateway) => !settings.binauthConfirms;
+
 /** Returns false if the requests acknowledge no grant. */
 async function confirmAcknowledged(
 	app: App,
@@ -93,7 +96,7 @@ async function confirmAcknowledged(
 			namesByRhid.set(rhid, (namesByRhid.get(rhid) ?? new Set()).add(hash));
 		}
 	}
-	if (namesByRhid.size === 0) return false;
+	if (namesByRhid.size === 0 || !trustsRequests(gateway)) return false;
 	let hasConfirmed = false;
 	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway, MAX_UNCONFIRMED)) {
 		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
@@ -123,7 +126,7 @@ async function itemsFor(
 	// authmon does not acknowledge a `list`.
 	const listers = namesOf('list');
 	for (const { grantId, login } of grants) {
-		if (matchesName(login, listers)) await access.confirm(gateway, grantId);
+		if (trustsRequests(gateway) && matchesName(login, listers)) await access.confirm(gateway, grantId);
 	}
 	const items = grants.flatMap(({ login, user, untilMs }) => {
 		const rhid = rhidOf(login, faskey);

@@ -10,7 +10,7 @@ const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
 
 /**
  * Answers POST /opennds/{key}/binauth, called by the script of `gateways config`.
- * `auth_client`: 200 with the seconds that the device may be online, or 403. `*_deauth`: 204.
+ * `auth_client`: 200 with the seconds that the device may be online, or 403. `ndsctl_auth`, `*_deauth`: 204.
  */
 export async function answerBinauth(event: RequestEvent<{ gateway: string }>): Promise<Response> {
 	try {
@@ -37,6 +37,12 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
 		await access.endStay(gateway, device);
+		return new Response(null, { status: 204 });
+	}
+	if (method === 'ndsctl_auth') {
+		if (gateway.settings.level !== 4) return text('', 400);
+		if (!gateway.settings.binauthConfirms) await gateways.confirmByBinauth(gateway);
+		await access.confirmStay(gateway, device);
 		return new Response(null, { status: 204 });
 	}
 	if (method !== 'auth_client') return text('', 400);

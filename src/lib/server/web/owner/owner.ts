@@ -1,27 +1,20 @@
-import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { error, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { splitLanguage } from '#lib/i18n/path.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
-import { visitor, type Visitor } from '../sign-in.ts';
+import { requireVisitor, type Visitor } from '../sign-in.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
-export const OWNER_FIRST_PATH = '/owner';
 
-export interface OwnerVisitor extends Visitor {
+interface OwnerVisitor extends Visitor {
 	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null };
 }
 
 /** Redirects to the sign-in page, or throws 403 for an app account. Every load and action must call it. */
 export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
-	const found = await visitor(event);
-	if (!found) {
-		const { path } = splitLanguage(event.url.pathname);
-		const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(path + event.url.search)}` : '';
-		redirect(303, link(OWNER_SIGN_IN_PATH) + back);
-	}
+	const found = await requireVisitor(event, link(OWNER_SIGN_IN_PATH));
 	const { role, id } = found.account;
 	if (role === 'app') error(403, m.owner_not_owner());
 	return { ...found, actor: { accountId: id, role, keyId: null } };
@@ -46,6 +39,3 @@ export async function ownRouter(
 	}
 	error(404, m.owner_no_such_router());
 }
-
-export const nextOwnerPath = (wanted: string | null): string =>
-	wanted !== null && /^\/owner((\/[\w-]+)*)(\?[\w=&-]*)?$/.test(wanted) ? wanted : OWNER_FIRST_PATH;

@@ -2,7 +2,7 @@ import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
-/** Ended keys are listed so that people see why a key is refused. */
+/** Keys that do not work are listed so that people see why a key is refused. */
 const MAX_ENDED = 20;
 
 export const load: PageServerLoad = async (event) => {
@@ -18,8 +18,7 @@ export const load: PageServerLoad = async (event) => {
 		live: keys
 			.filter(({ state }) => state === 'live')
 			.map((key) => ({ ...key, usage: usage.get(key.id) ?? { minute: 0, day: 0 } })),
-		otherMode: keys.filter(({ state }) => state === 'other-mode'),
-		ended: keys.filter(({ state }) => state === 'expired' || state === 'revoked').slice(0, MAX_ENDED),
+		ended: keys.filter(({ state }) => state !== 'live').slice(0, MAX_ENDED),
 		revoked: keys.find(({ id, state }) => id === revoked && state === 'revoked')?.name ?? null
 	};
 };

@@ -129,6 +129,7 @@ function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
 	switch (textMember(body, 'status')?.toUpperCase()) {
 		case 'SUCCESSFUL':
 			return 'succeeded';
+		case 'CREATED':
 		case 'PENDING':
 			return 'pending';
 		case 'FAILED':

@@ -2,10 +2,10 @@ import { error, redirect } from '@sveltejs/kit';
 import { readGuide } from '#lib/server/api/reference/guides.ts';
 import type { PageServerLoad } from './$types';
 
-export const load: PageServerLoad = ({ params, locals }) => {
+export const load: PageServerLoad = ({ params: { path }, locals }) => {
 	// Target of the `Link` header of deprecated endpoints.
-	if (params.name === 'deprecations') redirect(308, '/docs/versioning#deprecations');
-	const guide = readGuide(`api/${params.name}`, locals.origin, locals.app.config);
+	if (path === 'deprecations') redirect(308, '/docs/versioning#deprecations');
+	const guide = readGuide(path, locals.origin, locals.app.config);
 	if (!guide) error(404, 'Not found');
 	return { guide };
 };
