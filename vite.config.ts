@@ -55,6 +55,7 @@ export default defineConfig(({ command }) => ({
 	test: {
 		// Tests wait for timers of the server most of the time: four workers keep two cores busy.
 		maxWorkers: 4,
+		expect: { poll: { timeout: 15_000 } },
 		projects: [
 			{
 				extends: true,

@@ -12,6 +12,7 @@ import {
 	isApiPath,
 	isForeignForm,
 	isGatewayEntry,
+	limitForm,
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
@@ -69,6 +70,11 @@ export const handle: Handle = async ({ event, resolve }) => {
 		);
 	} else if (isApiPath(event.url.pathname)) {
 		return api.fetch(event.request, { clientAddress: () => event.getClientAddress() });
+	} else if (!(await limitForm(event))) {
+		response = await paraglideMiddleware(
+			event.request,
+			() => new Response(`${m.common_form_too_large()}\n`, { status: 413 })
+		);
 	} else {
 		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}

@@ -2,7 +2,7 @@ import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
 import { UsageError, defineCommand, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readSecret } from '../support/files.ts';
-import { gatewayAddresses, publicAddress, secretLines } from '../support/gateway-text.ts';
+import { gatewayAddresses, secretLines } from '../support/gateway-text.ts';
 import { print } from '../support/output.ts';
 import { findRouter, knownGateway } from '../support/services.ts';
 
@@ -106,7 +106,7 @@ export const addGateway = defineCommand({
 		const gateway = await app.gateways.add(input, app.access.gatewayAdded);
 		const elsewhere = gateway.settings.external === true;
 		const changed = await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
-		const lines = gatewayAddresses(gateway, publicAddress(app.config));
+		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
 		if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
 			console.error(
@@ -167,7 +167,7 @@ export const rotateGateway = defineCommand({
 		const app = await open();
 		const gateway = await app.gateways.rotate(await knownGateway(app, argument), rotation);
 		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
-		const lines = gatewayAddresses(gateway, publicAddress(app.config));
+		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, shown)].join('\n'));
 	}
 });

@@ -8,7 +8,7 @@ import { checkGatewayHere } from '../checks/gateway.ts';
 import { report, REPORT_HELP } from '../checks/finding.ts';
 import { defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
-import { gatewayAddresses, publicAddress } from '../support/gateway-text.ts';
+import { gatewayAddresses } from '../support/gateway-text.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 import { findRouter, knownGateway } from '../support/services.ts';
 
@@ -41,7 +41,7 @@ export const showGateway = defineCommand({
 	async run({ argument, open }) {
 		const app = await open();
 		const gateway = await knownGateway(app, argument);
-		await print(gatewayAddresses(gateway, publicAddress(app.config)).join('\n'));
+		await print(gatewayAddresses(gateway, app.config).join('\n'));
 	}
 });
 

@@ -1,20 +1,18 @@
-import { AccessInputError } from '#lib/server/access/access.ts';
 import { DecisionRefused } from '#lib/server/billing/reviews/decisions.ts';
 import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
-import { GatewayInputError } from '#lib/server/gateways/settings/gateway-input.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
+import { InputError } from '#lib/server/platform/input-error.ts';
 
 export class CommandError extends Error {}
 
 const EXPECTED = [
-	AccessInputError,
 	CommandError,
 	ConfigError,
 	CsvFileError,
 	DecisionRefused,
-	GatewayInputError,
+	InputError,
 	NewerDatabaseError,
 	StatementError
 ];

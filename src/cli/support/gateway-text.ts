@@ -1,18 +1,11 @@
 import type { Config } from '#lib/server/config/config.ts';
+import { portalAddress } from '#lib/server/gateways/captive-sessions/portal-address.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
-/** `known` is false if the address is a placeholder. */
-export const publicAddress = ({ origin, port }: Config): { origin: string; known: boolean } =>
-	origin === null
-		? { origin: `http://THIS-MACHINE${port === 80 ? '' : `:${port}`}`, known: false }
-		: { origin, known: true };
-
-export function gatewayAddresses(
-	gateway: RegisteredGateway,
-	{ origin, known }: { origin: string; known: boolean }
-): string[] {
+export function gatewayAddresses(gateway: RegisteredGateway, config: Config): string[] {
+	const { origin } = portalAddress(config);
 	const { name, kind, title, routerId, key, loginHosts, settings } = gateway;
 	const portal = kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`;
 	const api = `${origin}/captive-portal/${key}`;
@@ -26,7 +19,7 @@ export function gatewayAddresses(
 		...(settings.accessPoints ? [`Access points   ${settings.accessPoints.join(', ')}`] : []),
 		`Portal address  ${portal}`,
 		`RFC 8908 API    ${api}`,
-		...(known ? [] : ['                Set ORIGIN to the address of this machine.']),
+		...(config.origin !== null ? [] : ['                Set ORIGIN to the address of this machine.']),
 		'',
 		...dhcpLines(api, kind)
 	];

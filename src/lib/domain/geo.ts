@@ -33,27 +33,16 @@ export function distanceMetres(a: Position, b: Position): number {
 export function boxesAround({ lat, lon }: Position, radiusMetres: number): Box[] {
 	// Slightly wider than the circle, so that rounding drops no point on its edge.
 	const angle = (radiusMetres / EARTH_RADIUS_METRES) * (1 + 1e-9) + 1e-9;
-	const minLat = lat - (angle * 180) / Math.PI;
-	const maxLat = lat + (angle * 180) / Math.PI;
-	if (minLat <= -90 || maxLat >= 90) {
-		return [{ minLat: Math.max(-90, minLat), maxLat: Math.min(90, maxLat), minLon: -180, maxLon: 180 }];
-	}
+	const minLat = Math.max(-90, lat - (angle * 180) / Math.PI);
+	const maxLat = Math.min(90, lat + (angle * 180) / Math.PI);
+	const box = (minLon: number, maxLon: number): Box => ({ minLat, maxLat, minLon, maxLon });
+	if (minLat === -90 || maxLat === 90) return [box(-180, 180)];
 	const spread = (Math.asin(Math.min(1, Math.sin(angle) / Math.cos(radians(lat)))) * 180) / Math.PI;
 	const minLon = lon - spread;
 	const maxLon = lon + spread;
-	if (minLon < -180) {
-		return [
-			{ minLat, maxLat, minLon: -180, maxLon },
-			{ minLat, maxLat, minLon: minLon + 360, maxLon: 180 }
-		];
-	}
-	if (maxLon > 180) {
-		return [
-			{ minLat, maxLat, minLon, maxLon: 180 },
-			{ minLat, maxLat, minLon: -180, maxLon: maxLon - 360 }
-		];
-	}
-	return [{ minLat, maxLat, minLon, maxLon }];
+	if (minLon < -180) return [box(-180, maxLon), box(minLon + 360, 180)];
+	if (maxLon > 180) return [box(minLon, 180), box(-180, maxLon - 360)];
+	return [box(minLon, maxLon)];
 }
 
 /** Formats a distance: "180 m", "1.4 km", "27 km". */

@@ -6,38 +6,19 @@ import type { Locale } from '../i18n/locales.ts';
  * Decimals by ISO 4217; Intl (CLDR) has fewer for some of these currencies. Money is an integer count of
  * minor units; floats exist only on the wire.
  */
-const EXPONENTS: ReadonlyMap<string, number> = new Map(
-	Object.entries({
-		BIF: 0,
-		CDF: 2,
-		EUR: 2,
-		GBP: 2,
-		GHS: 2,
-		GNF: 0,
-		KES: 2,
-		MWK: 2,
-		NGN: 2,
-		RWF: 0,
-		TZS: 2,
-		UGX: 0,
-		USD: 2,
-		XAF: 0,
-		XOF: 0,
-		ZAR: 2,
-		ZMW: 2
-	})
-);
+const WITHOUT_DECIMALS = ['BIF', 'GNF', 'RWF', 'UGX', 'XAF', 'XOF'];
+const TWO_DECIMALS = ['CDF', 'EUR', 'GBP', 'GHS', 'KES', 'MWK', 'NGN', 'TZS', 'USD', 'ZAR', 'ZMW'];
+
+export const CURRENCIES: readonly string[] = [...WITHOUT_DECIMALS, ...TWO_DECIMALS].sort();
 
 /** The API's limit. */
 export const MAX_AMOUNT_MINOR = 10 ** 12;
 
-export const CURRENCIES: readonly string[] = [...EXPONENTS.keys()];
-
 /** Returns the number of decimals of a currency. @throws Error for an unknown currency */
 export function currencyExponent(currency: string): number {
-	const exponent = EXPONENTS.get(currency);
-	if (exponent === undefined) throw new Error(`Unknown currency ${currency}`);
-	return exponent;
+	if (WITHOUT_DECIMALS.includes(currency)) return 0;
+	if (TWO_DECIMALS.includes(currency)) return 2;
+	throw new Error(`Unknown currency ${currency}`);
 }
 
 /** Converts major to minor units. Returns null if not positive, too precise or above MAX_AMOUNT_MINOR. */

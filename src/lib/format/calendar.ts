@@ -36,34 +36,16 @@ const clocks = new Map<string, Intl.DateTimeFormat>();
 function clockOf(timeZone: string): Intl.DateTimeFormat {
 	let clock = clocks.get(timeZone);
 	if (!clock) {
-		clock = new Intl.DateTimeFormat('en-US', {
-			timeZone,
-			hourCycle: 'h23',
-			year: 'numeric',
-			month: 'numeric',
-			day: 'numeric',
-			hour: 'numeric',
-			minute: 'numeric',
-			second: 'numeric'
-		});
+		// Sweden writes "2026-11-21 16:40:05".
+		clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
 		clocks.set(timeZone, clock);
 	}
 	return clock;
 }
 
 /** Returns the zone's local time at an instant as if it were UTC, in whole seconds. */
-function localAt(instant: number, timeZone: string): number {
-	const parts = clockOf(timeZone).formatToParts(instant);
-	const value = (type: string) => Number(parts.find((part) => part.type === type)?.value);
-	return Date.UTC(
-		value('year'),
-		value('month') - 1,
-		value('day'),
-		value('hour'),
-		value('minute'),
-		value('second')
-	);
-}
+const localAt = (instant: number, timeZone: string): number =>
+	Date.parse(`${clockOf(timeZone).format(instant).replace(' ', 'T')}Z`);
 
 export const dateAt = (instant: number, timeZone: string): string =>
 	dateOf(Math.floor(localAt(instant, timeZone) / DAY_MS));

@@ -57,7 +57,7 @@ export type KioskClient = ReturnType<typeof createKioskClient>;
 const ORDER_LIMIT_MS = 45_000;
 const READ_LIMIT_MS = 12_000;
 /** Statuses of our own server; others come from a proxy. */
-const REFUSALS: readonly number[] = [400, 404, 409, 503];
+const REFUSALS: readonly number[] = [400, 404, 409, 429, 503];
 
 export const asForm = (fields: Record<string, string>): FormData => {
 	const form = new FormData();

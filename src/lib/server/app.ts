@@ -63,7 +63,7 @@ interface Options {
 
 type Base = Awaited<ReturnType<typeof openBase>>;
 
-/** Share of the portal's limit for lists and the map. */
+/** Share of the limit of a remote API for lists and the map. */
 const PART_FOR_LOOKING = 1 / 2;
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;

@@ -1,6 +1,7 @@
-import { error } from '@sveltejs/kit';
+import { error, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /**
  * Waits for the service. If it is unavailable, the buyer gets an error page that retries.
@@ -36,4 +37,10 @@ export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 		if (problem instanceof ApiProblem && problem.status === 404) return null;
 		throw problem;
 	}
+}
+
+/** Reads the router of the address. Returns null if it does not exist. */
+export async function routerOf(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
+	const { router: id } = event.params;
+	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
 }

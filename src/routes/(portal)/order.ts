@@ -1,45 +1,40 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { endsByItself } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
-import { offerOf, type TimeChoice } from '#lib/checkout/quote.ts';
+import type { TimeChoice } from '#lib/checkout/quote.ts';
+import { takeVisitOrder } from '#lib/server/api/http/limits.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
-import { NEW_ORDER, orderRefusal, unsent } from './refusal.ts';
-
-export const payFormRouter = (router: RouterBody) => ({
-	...offerOf(router),
-	id: router.id,
-	name: router.name,
-	address: router.address,
-	ssid: router.ssid,
-	lat: router.lat,
-	lon: router.lon,
-	/** A warning before the payment. */
-	note: endsByItself(router.access_kind) ? null : m.router_shared()
-});
+import { NEW_ORDER, orderRefusal, TooManyUnpaid, unsent } from './refusal.ts';
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen
  * price.
  * @param findRouter the router that sells
- * @param bought called with the purchase's token before the redirect
+ * @param captiveSession its device is limited, and the purchase is bound to it
  */
 export const placeOrder = (
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	bought: (token: string) => Promise<unknown> = () => Promise.resolve()
+	captiveSession: { id: string } | null = null
 ) =>
 	takeOrder(event, findRouter, async (formToken, form, { status }) => {
-		const [api, { purchases }] = [apiClient(event), event.locals.app];
+		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
 		// A repeated form leads to its purchase.
 		if (status !== 'online' && !(await purchases.find(api, formToken))) throw new NotSold();
+		const wait = captiveSession && (await takeVisitOrder(event, captiveSession.id));
+		if (wait !== null) throw new TooManyUnpaid(wait);
 		const token = await purchases.buy(api, formToken, form);
-		await bought(token);
+		if (captiveSession) {
+			// The purchase exists, so its page is shown even if this fails.
+			await captiveSessions
+				.bind(captiveSession.id, token)
+				.catch((problem: unknown) => log.error({ err: problem }, 'a captive session could not be noted'));
+		}
 		return token;
 	});
 
@@ -84,7 +79,8 @@ export async function takeOrder(
 	} catch (problem) {
 		if (problem instanceof NotSold) return fail(409, { entry, errors: { form: m.router_gone_offline() } });
 		const region = event.locals.app.config.defaultRegion;
-		const { status, errors } = orderRefusal(problem, NEW_ORDER, { router, region });
+		const { status, errors, headers = {} } = orderRefusal(problem, NEW_ORDER, { router, region });
+		event.setHeaders(headers);
 		return fail(status, { entry, errors });
 	}
 	redirect(303, link(`/s/${token}`));

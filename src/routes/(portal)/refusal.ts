@@ -7,13 +7,7 @@ import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-c
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { PriceChanged } from '#lib/server/portal/purchases/purchases.ts';
 
-const FIELD_OF_POINTER: Readonly<Record<string, keyof FormErrors>> = {
-	'/phone': 'phone',
-	'/duration': 'time',
-	'/payment_method': 'paymentMethod'
-};
-
-export interface OrderWords {
+interface OrderWords {
 	priceChanged: () => string;
 	/** The service refuses requests for this many seconds. */
 	busy: (inputs: { seconds: number }) => string;
@@ -32,6 +26,21 @@ export const PAID_AGAIN: OrderWords = {
 	away: m.purchase_till_away_again
 };
 
+/** A device started too many payments. */
+export class TooManyUnpaid extends Error {
+	readonly retryAfterSeconds: number;
+
+	constructor(retryAfterSeconds: number) {
+		super('Too many unpaid payments');
+		this.retryAfterSeconds = retryAfterSeconds;
+	}
+}
+
+function later(seconds: number) {
+	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	return { status: 429 as const, errors: { form }, headers: { 'retry-after': String(seconds) } };
+}
+
 /**
  * Explains a refused order by field. The buyer was not charged and may retry. @throws errors that are not
  * refusals
@@ -40,10 +49,12 @@ export function orderRefusal(
 	problem: unknown,
 	words: OrderWords,
 	{ router, region }: { router: RouterBody; region: string }
-): { status: 400 | 503; errors: FormErrors } {
+): { status: 400 | 429 | 503; errors: FormErrors; headers?: Record<string, string> } {
 	if (problem instanceof ApiUnavailable) return unsent(problem, words);
 	if (problem instanceof PriceChanged) return { status: 400, errors: { form: words.priceChanged() } };
+	if (problem instanceof TooManyUnpaid) return later(problem.retryAfterSeconds);
 	if (!(problem instanceof ApiProblem)) throw problem;
+	if (problem.code === 'unpaid_prompt_limit') return later(Number(problem.extensions.retry_after));
 	const errors = paymentRefusal(problem, { region: phoneHint(region), bounds: boundsText(router) });
 	return { status: 400, errors };
 }
@@ -54,30 +65,20 @@ export function unsent(problem: ApiUnavailable, words: OrderWords): { status: 50
 	return { status: 503, errors: { form } };
 }
 
-function paymentRefusal(problem: ApiProblem, words: { region: PhoneHint; bounds: string }): FormErrors {
+function paymentRefusal({ code }: ApiProblem, words: { region: PhoneHint; bounds: string }): FormErrors {
 	const { country, example } = words.region;
-	const phone = m.router_number_wrong({ country, example: apart(example) });
-	const time = m.router_choose_from({ bounds: words.bounds });
-	const paymentMethod = m.router_network_refused();
-	switch (problem.code) {
+	switch (code) {
 		case 'invalid_phone':
-			return { phone };
+			return { phone: m.router_number_wrong({ country, example: apart(example) }) };
 		case 'duration_not_allowed':
-			return { time };
+			return { time: m.router_choose_from({ bounds: words.bounds }) };
 		case 'payment_method_not_supported':
-			return { paymentMethod };
+			return { paymentMethod: m.router_network_refused() };
 		case 'payer_prompt_limit':
 			return { phone: m.router_number_tired() };
 		case 'router_unavailable':
 			return { form: m.router_gone_offline() };
-		case 'validation_failed': {
-			const texts = { phone, time, paymentMethod };
-			const fields = problem.errors.map(({ pointer }) => FIELD_OF_POINTER[pointer]);
-			const known = fields.filter((field) => field !== undefined && field !== 'form');
-			if (known.length > 0) return Object.fromEntries(known.map((field) => [field, texts[field]]));
-			break;
-		}
 		default:
+			return { form: m.router_not_started() };
 	}
-	return { form: m.router_not_started() };
 }

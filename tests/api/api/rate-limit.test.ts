@@ -10,7 +10,8 @@ const minute = 60_000;
 const DEFAULTS = {
 	RATE_LIMIT_DEFAULT: '',
 	RATE_LIMIT_ENTERPRISE: '',
-	RATE_LIMIT_PORTAL: '',
+	RATE_LIMIT_LISTS: '',
+	RATE_LIMIT_ORDERS: '',
 	RATE_LIMIT_FAILED_KEYS: ''
 };
 
@@ -179,6 +180,20 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			expect(remaining(await second.api.send('GET', '/v1/routers/1'))).toBe(99);
 			await exhaust(second.api, 99);
+		});
+
+		it('shares a limit of five keys with the other keys of its account', async () => {
+			const more = await Promise.all(
+				Array.from({ length: 5 }, () => fixture().newKey({ accountId: caller.accountId }))
+			);
+			for (const { api } of more) await exhaust(api);
+			const problem = await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			expect(problem['violated-policies']).toEqual(['account']);
+			expect(problem.detail).toMatch(/^500 requests per minute are allowed for all API keys of this account/);
+			const other = await fixture().newKey({ plan: 'default' });
+			expect(remaining(await other.api.send('GET', '/v1/routers/1'))).toBe(99);
+			await pass(minute);
+			expect(remaining(await caller.api.send('GET', '/v1/routers/1'))).toBe(99);
 		});
 
 		it('beyond its limit is refused before any other check, and nothing is done', async () => {
@@ -365,8 +380,8 @@ describe('two processes on one PostgreSQL', () => {
 		await server.advance(10 * minute);
 		const { api } = await newKey();
 		await api.getRouter(1);
-		expect(await sql.all('select count(*) as hits from rate_hits')).toEqual([{ hits: 1 }]);
-		expect(await sql.all('select count(*) as heads from rate_heads')).toEqual([{ heads: 1 }]);
+		expect(await sql.all('select count(*) as hits from rate_hits')).toEqual([{ hits: 2 }]);
+		expect(await sql.all('select count(*) as heads from rate_heads')).toEqual([{ heads: 2 }]);
 		expect(remaining(await idle.api.send('GET', '/v1/routers/1'))).toBe(999);
 	});
 

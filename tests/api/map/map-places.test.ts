@@ -1,4 +1,4 @@
-/** What the map asks for its places: a page of the portal that reads the public API, within a share of its limit. */
+/** What the map asks for its places: a page of the portal that reads the public API, within a limit per visitor. */
 import { describe, expect, it } from 'vitest';
 import { areaOf } from '../../../src/lib/map/area.ts';
 import { useFixture } from '../../support/server/fixture.ts';
@@ -16,7 +16,9 @@ interface Page {
 }
 
 describe('places for the map', () => {
-	const fixture = useFixture({ env: { RATE_LIMIT_PORTAL: '12' } });
+	const fixture = useFixture({
+		env: { RATE_LIMIT_LISTS: '12', ADDRESS_HEADER: 'x-client-address' }
+	});
 	const ask = (search: string, headers: Record<string, string> = {}) =>
 		fetch(`${fixture().server.url}/map-routers?${search}`, { headers });
 
@@ -50,23 +52,24 @@ describe('places for the map', () => {
 		expect((await ask(search)).status).toBe(400);
 	});
 
-	it('stop at their share of the limit, and buyers go on', async () => {
-		// A quarter of twelve a minute, of which the tests above have used some.
-		const answers: Response[] = [];
-		for (let at = 0; at < 4; at += 1)
-			answers.push(await ask(query({ ...areaOf({ lat: 10 + at, lon: 20 }, { lat: 10.01 + at, lon: 20 }) })));
-		const last = answers.at(-1);
-		expect(last?.status).toBe(503);
-		expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
-		expect((await fetch(`${fixture().server.url}/r/3`)).status).toBe(200);
-	});
-
-	it('and those of the list leave half of the limit to buyers, however much is searched', async () => {
+	it('and lists stop for an address that searches too much; other addresses and purchases go on', async () => {
 		const { url } = fixture().server;
-		const calm: Response[] = [];
-		// A name that nothing has costs several calls each time.
-		for (let at = 0; at < 8; at += 1) calm.push(await fetch(`${url}/?place=nowhere${at}`));
-		expect(calm.at(-1)?.status).toBe(503);
-		for (let at = 0; at < 4; at += 1) expect((await fetch(`${url}/r/3`)).status).toBe(200);
+		const from = (address: string) => ({ headers: { 'x-client-address': address } });
+		const answers: Response[] = [];
+		for (let at = 0; at < 13; at += 1) {
+			const area = areaOf({ lat: 10 + at, lon: 20 }, { lat: 10.01 + at, lon: 20 });
+			answers.push(await ask(query({ ...area }), from('192.0.2.1').headers));
+		}
+		expect(answers.map(({ status }) => status)).toEqual([...Array<number>(12).fill(200), 503]);
+		expect(Number(answers.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(0);
+		expect((await fetch(`${url}/?place=nowhere`, from('192.0.2.1'))).status).toBe(503);
+		for (const path of ['/', '/?place=nowhere']) {
+			expect((await fetch(url + path, from('192.0.2.2'))).status).toBe(200);
+		}
+		for (let at = 0; at < 20; at += 1) {
+			for (const path of ['/r/3', '/kiosk/3/availability']) {
+				expect((await fetch(url + path, from('192.0.2.1'))).status).toBe(200);
+			}
+		}
 	});
 });

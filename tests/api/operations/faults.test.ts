@@ -43,7 +43,7 @@ async function startSetup(options: { database: string; dataDir?: string }): Prom
 	const simulator = await startSimulator(operator.protocol());
 	const fixture = await startFixture({
 		...options,
-		env: { ...simulator.environment, AIRTILL_LOG_LEVEL: 'silent', OPERATOR_TIMEOUT_SECONDS: '1' }
+		env: { ...simulator.environment, AIRTILL_LOG_LEVEL: 'silent' }
 	});
 	const { api, server, sql } = fixture;
 	const clocks = { server, simulator };

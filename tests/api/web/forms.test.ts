@@ -17,6 +17,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		return response.status;
 	}
 
+	it('a page takes a form of 16 KiB and refuses a larger one, with or without a length', async () => {
+		const { url } = fixture().server;
+		const form = (bytes: number) => `phone=${'1'.repeat(bytes - 6)}`;
+		const streamed = (text: string) => ({
+			method: 'POST',
+			headers: { origin: url, accept: 'text/html', 'content-type': urlEncoded },
+			body: new Blob([text]).stream(),
+			duplex: 'half'
+		});
+		for (const path of ['/r/3', '/resume', '/owner/sign-in', '/developer/sign-in', '/kiosk/3/buy']) {
+			const send = (bytes: number) => fetch(url + path, { ...streamed(form(bytes)), redirect: 'manual' });
+			expect((await send(16 * 1024)).status, path).not.toBe(413);
+			expect((await send(16 * 1024 + 1)).status, path).toBe(413);
+		}
+		expect(await post({ origin: url, 'content-type': urlEncoded }, form(500_000))).toBe(413);
+	});
+
 	it.each([
 		['a foreign Origin', { origin: evil }],
 		['no Origin and a foreign Referer', { referer: `${evil}/page` }],

@@ -85,7 +85,7 @@ function assertLimits({ status, headers, body }: ReceivedResponse, what: string)
 	if (isAnonymous) {
 		for (const name of LIMIT_HEADERS) expect(headers.has(name), `${name} of ${what}`).toBe(false);
 	} else {
-		const [, plan, q] = /^"(default|enterprise|portal)";q=(\d+);w=60$/.exec(policy ?? '') ?? [];
+		const [, plan, q] = /^"(default|enterprise|account)";q=(\d+);w=60$/.exec(policy ?? '') ?? [];
 		const [, same, r, t] = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(state ?? '') ?? [];
 		expect([plan, q, r], `${policy} ${state} of ${what}`).toEqual([same, limit, remaining]);
 		expect(reset, what).toMatch(/^\d{10}$/);

@@ -34,7 +34,7 @@ export function useMpesa(): void {
 	beforeAll(async () => {
 		receiver = await startReceiver();
 		// Long enough for every answer that comes, short enough to wait for one that does not.
-		http = createOperatorHttp({ timeoutMs: 1_500 });
+		http = createOperatorHttp({ timeoutMs: 3_000 });
 	});
 	afterAll(async () => {
 		await http.stop();
@@ -114,7 +114,7 @@ export const callbackOf = (url: string, body: string): RawCallback => ({
 /** What the receiver got at an address, as the core turns it into a claim. */
 export async function claimAt(url: string): Promise<CallbackClaim> {
 	const at = new URL(url).pathname + new URL(url).search;
-	await expect.poll(() => receiver.at(at).length, { timeout: 3_000 }).toBeGreaterThan(0);
+	await expect.poll(() => receiver.at(at).length, { timeout: 15_000 }).toBeGreaterThan(0);
 	const { claimed, ...hint } = await adapter.parseCallback(
 		callbackOf(url, receiver.at(at).at(-1)?.raw ?? '')
 	);

@@ -33,7 +33,6 @@ export async function startOperated(
 		env: {
 			...simulator.environment,
 			PAYMENT_METHODS: facts.method,
-			OPERATOR_TIMEOUT_SECONDS: '1',
 			AIRTILL_DEMO: 'on',
 			...settings
 		}

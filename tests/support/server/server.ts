@@ -76,10 +76,13 @@ export interface CliResult {
 
 /** No test but those of the limits themselves is limited. */
 const NO_LIMITS = Object.fromEntries(
-	['DEFAULT', 'ENTERPRISE', 'PORTAL', 'FAILED_KEYS', 'CODES', 'CODES_TOTAL'].map((plan) => [
-		`RATE_LIMIT_${plan}`,
-		'100000'
-	])
+	[
+		...['DEFAULT', 'ENTERPRISE', 'LISTS', 'ORDERS', 'FAILED_KEYS', 'CODES', 'CODES_TOTAL'].map(
+			(policy) => `RATE_LIMIT_${policy}`
+		),
+		'UNPAID_PROMPTS',
+		'UNPAID_PROMPTS_TOTAL'
+	].map((name) => [name, '100000'])
 );
 
 /** Starts the built server and answers when it is ready to serve. */

@@ -12,7 +12,7 @@ import type { CallbackScript, Script } from '../../simulators/script.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 const PHONE = '+256700000001';
-const http = createOperatorHttp({ timeoutMs: 300 });
+const http = createOperatorHttp({ timeoutMs: 3_000 });
 afterAll(() => http.stop());
 
 let simulator: Simulator;
@@ -223,7 +223,7 @@ describe('an answer to a payment', () => {
 	const rows: [string, Partial<Script>, object, StatusOutcome['kind']][] = [
 		['lost after queueing', { submit: 'drop_after' }, { ...lost, cause: 'network' }, 'succeeded'],
 		['lost before queueing', { submit: 'drop_before' }, { ...lost, cause: 'network' }, 'not_found'],
-		['too late', { submit: 'slow', slowMs: 1_000 }, { ...lost, cause: 'timeout' }, 'succeeded'],
+		['too late', { submit: 'slow' }, { ...lost, cause: 'timeout' }, 'succeeded'],
 		['HTTP 500 after queueing', { submit: 'error_after' }, { ...lost, cause: '5xx' }, 'succeeded'],
 		['HTTP 500 before queueing', { submit: 'error_before' }, { ...lost, cause: '5xx' }, 'not_found'],
 		['no JSON', { submit: 'not_json' }, { ...lost, cause: 'unparsable' }, 'succeeded'],
@@ -581,7 +581,7 @@ describe('a refund', () => {
 	it('with a lost answer needs a person: its result cannot be read', async () => {
 		const adapter = adapterWith();
 		for (const submit of ['drop_after', 'drop_before', 'error_after', 'slow', 'not_json'] as const) {
-			const { request, status } = await pay(adapter, { refund: { submit, slowMs: 1_000 } });
+			const { request, status } = await pay(adapter, { refund: { submit } });
 			const refund = refundOf(request.reference, status);
 			expect((await adapter.refund?.(refund))?.kind, submit).toBe('uncertain');
 			const read = await adapter.readRefund?.(referenceTo(refund, null));

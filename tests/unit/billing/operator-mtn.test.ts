@@ -11,7 +11,7 @@ import type { Script } from '../../simulators/script.ts';
 
 /** The adapter of MTN MoMo against the simulated operator: what is sent, and what each answer becomes. */
 const SANDBOX: Installation = { mode: 'sandbox', currency: 'UGX', callbackUrl: 'http://127.0.0.1:9' };
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 3_000;
 
 let simulator: Simulator;
 let http: OperatorHttp;
@@ -488,7 +488,7 @@ describe('refunds', () => {
 
 	it.each([
 		[{ submit: 'drop_after' }, 'uncertain'],
-		[{ submit: 'slow' }, 'uncertain'],
+		[{ submit: 'slow', afterMs: 60_000 }, 'uncertain'],
 		[{ submit: 'error_before' }, 'uncertain'],
 		[{ submit: 'refuse', submitCode: 'FORBIDDEN_IP' }, 'refused'],
 		[{ submit: 'rate_limited' }, 'refused']

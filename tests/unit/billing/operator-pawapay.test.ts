@@ -1,6 +1,6 @@
 /** The pawaPay adapter against the simulated operator, and what of its settings is refused. */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
 import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
 import { createOperatorHttp, type OperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
@@ -31,7 +31,7 @@ let http: OperatorHttp;
 beforeEach(async () => {
 	simulator = await startSimulator(pawapay());
 	receiver = await startReceiver();
-	http = createOperatorHttp({ timeoutMs: 400 });
+	http = createOperatorHttp({ timeoutMs: 3_000 });
 	simulator.portal({ callback_url: receiver.url + CALLBACKS });
 });
 afterEach(async () => {
@@ -175,7 +175,7 @@ describe('the outcome of a submit', () => {
 	const faults: [string, Partial<Script>, object, 0 | 1][] = [
 		['lost before it was queued', { submit: 'drop_before' }, { kind: 'uncertain', cause: 'network' }, 0],
 		['lost after it was queued', { submit: 'drop_after' }, { kind: 'uncertain', cause: 'network' }, 1],
-		['late', { submit: 'slow', slowMs: 2_000 }, { kind: 'uncertain', cause: 'timeout' }, 1],
+		['late', { submit: 'slow', afterMs: 60_000 }, { kind: 'uncertain', cause: 'timeout' }, 1],
 		['a 500 before', { submit: 'error_before' }, { kind: 'uncertain', cause: '5xx' }, 0],
 		['a 500 after', { submit: 'error_after' }, { kind: 'uncertain', cause: '5xx' }, 1],
 		['no JSON', { submit: 'not_json' }, { kind: 'uncertain', cause: 'unparsable' }, 1],
@@ -515,7 +515,7 @@ describe('a callback', () => {
 	});
 
 	async function received(count = 1): Promise<RawCallback[]> {
-		await vi.waitFor(() => expect(receiver.at(CALLBACKS)).toHaveLength(count));
+		await expect.poll(() => receiver.at(CALLBACKS)).toHaveLength(count);
 		return receiver.at(CALLBACKS).map(raw);
 	}
 
@@ -666,7 +666,7 @@ describe('a callback', () => {
 		await adapter.submit(request());
 		simulator.advance(2_000);
 		const path = `/airtill${CALLBACKS}`;
-		await vi.waitFor(() => expect(receiver.at(path)).toHaveLength(1));
+		await expect.poll(() => receiver.at(path)).toHaveLength(1);
 		const [came] = receiver.at(path).map(raw);
 		if (!came) throw new Error('no callback');
 		const inside = { ...came, path: CALLBACKS, authority: '10.0.0.5:3000' };

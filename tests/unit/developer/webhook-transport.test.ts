@@ -1,5 +1,5 @@
 /** The way out: what is checked at connect, and how much of a receiver is borne with. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../src/lib/server/platform/public-addresses.ts';
 import type { Address } from '../../../src/lib/server/platform/ssrf-lookup.ts';
 import {
@@ -173,7 +173,7 @@ describe('a receiver', () => {
 		const started = performance.now();
 		const stop = new AbortController();
 		const interrupted = send('/hang', stop.signal);
-		await vi.waitFor(() => expect(receiver.at('/hang')).toHaveLength(1));
+		await expect.poll(() => receiver.at('/hang')).toHaveLength(1);
 		stop.abort();
 		expect(await interrupted).toEqual({ failure: 'interrupted' });
 		expect(performance.now() - started).toBeLessThan(10_000);

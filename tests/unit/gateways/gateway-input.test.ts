@@ -2,12 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { ownPurchase } from '../../../src/routes/(portal)/splash/own-purchase.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
-import {
-	checkGateway,
-	GatewayInputError,
-	type GatewayInput
-} from '../../../src/lib/server/gateways/settings/gateway-input.ts';
+import { checkGateway, type GatewayInput } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
 import { normaliseMac } from '../../../src/lib/domain/mac.ts';
+import { InputError } from '../../../src/lib/server/platform/input-error.ts';
 
 const INPUT: GatewayInput = {
 	name: 'cafe',
@@ -51,7 +48,7 @@ function fields(change: Partial<GatewayInput>): string {
 	try {
 		checkGateway({ ...INPUT, ...change });
 	} catch (error) {
-		if (error instanceof GatewayInputError) return error.problems.map(({ field }) => field).join(' ');
+		if (error instanceof InputError) return error.problems.map(({ field }) => field).join(' ');
 		throw error;
 	}
 	return 'taken';

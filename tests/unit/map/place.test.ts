@@ -11,11 +11,6 @@ test.each([
 	'+0.3476 , +32.5825',
 	'0.3476°, 32.5825°',
 	'0.3476° 32.5825°',
-	'0.3476° N, 32.5825° E',
-	'0.3476N 32.5825E',
-	'N 0.3476 E 32.5825',
-	'n0.3476, e32.5825',
-	'geo:0.3476,32.5825',
 	'0,3476 32,5825',
 	'0,3476; 32,5825',
 	'0,3476, 32,5825'
@@ -23,16 +18,9 @@ test.each([
 	expect(parsePlace(text)).toEqual(KAMPALA);
 });
 
-test('degrees, minutes and seconds are read, with typographic marks, too', () => {
-	expect(parsePlace(`40°44'54.4"N 73°49'05.5"W`)).toEqual({ lat: 40.74844, lon: -73.81819 });
-	expect(parsePlace('40°44′54.4″ N, 73°49′05.5″ W')).toEqual({ lat: 40.74844, lon: -73.81819 });
-	expect(parsePlace("33°52' S 151°12' E")).toEqual({ lat: -33.86667, lon: 151.2 });
-});
-
-test('south and west are below zero, with a minus or a letter', () => {
+test('south and west are below zero', () => {
 	expect(parsePlace('-33.9, -70.5')).toEqual({ lat: -33.9, lon: -70.5 });
 	expect(parsePlace('\u221233.9 \u221270.5')).toEqual({ lat: -33.9, lon: -70.5 });
-	expect(parsePlace('33.9 S 70.5 W')).toEqual({ lat: -33.9, lon: -70.5 });
 });
 
 test('more than a metre of precision is not kept', () => {

@@ -59,13 +59,17 @@ const WRONG: Record<string, string[]> = {
 	RECONCILE_HOURS: ['23', '721'],
 	RATE_LIMIT_DEFAULT: ['0', '1000001', '-1', '100/min'],
 	RATE_LIMIT_ENTERPRISE: ['0', '1e3'],
-	RATE_LIMIT_PORTAL: ['0', 'unlimited'],
+	RATE_LIMIT_ACCOUNT: ['0', '1001'],
+	RATE_LIMIT_LISTS: ['0', 'unlimited'],
+	RATE_LIMIT_ORDERS: ['0', '-1'],
 	RATE_LIMIT_FAILED_KEYS: ['0', '1000001'],
 	RATE_LIMIT_CODES: ['0', '1000001'],
 	RATE_LIMIT_CODES_TOTAL: ['0', 'all'],
 	MAX_PRICE: ['0', '1000000001', '0.5'],
 	PAYMENT_ATTEMPTS: ['0', '101'],
 	PAYER_PROMPTS: ['0', '1001'],
+	UNPAID_PROMPTS: ['9', '-1'],
+	UNPAID_PROMPTS_TOTAL: ['9', 'none'],
 	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
 };
 
@@ -129,7 +133,7 @@ describe('the configuration', () => {
 			callbackUrl: 'http://127.0.0.1:3000',
 			remoteApi: null,
 			demo: true,
-			rateLimits: { default: 100, enterprise: 1000, portal: 6000 },
+			rateLimits: { default: 100, enterprise: 1000, portal: Infinity },
 			maxFailedKeys: 300,
 			maxPrice: 1_000_000,
 			paymentTimeoutMs: 600_000,

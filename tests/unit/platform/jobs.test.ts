@@ -42,7 +42,7 @@ describe('the queue', () => {
 		await jobs.scheduleInGroup(database.db, 'delivery', 1, [1], clock.now());
 		await jobs.schedule(database.db, 'payment', 1, clock.now());
 		jobs.start({ payment: paid }, () => Promise.reject(new Error('the groups cannot be read')));
-		await vi.waitFor(() => expect(paid).toHaveBeenCalledOnce(), 5_000);
+		await vi.waitFor(() => expect(paid).toHaveBeenCalledOnce(), 15_000);
 	});
 
 	it('runs a job again whose release failed, however busy the process stays', async () => {
@@ -58,17 +58,17 @@ describe('the queue', () => {
 		await jobs.schedule(database.db, 'payment', 1, clock.now());
 		await jobs.schedule(database.db, 'hangs', 1, clock.now());
 		jobs.start({ payment: paid, hangs }, noGroups);
-		await vi.waitFor(() => expect(paid).toHaveBeenCalledOnce(), 5_000);
-		await vi.waitFor(async () => expect((await jobIs('hangs'))?.lease_until).toBeTruthy(), 5_000);
+		await vi.waitFor(() => expect(paid).toHaveBeenCalledOnce(), 15_000);
+		await vi.waitFor(async () => expect((await jobIs('hangs'))?.lease_until).toBeTruthy(), 15_000);
 		await sql`drop trigger refuse`.execute(database.db);
 		await sql`drop trigger refuse_too`.execute(database.db);
 
 		const before = (await jobIs('hangs'))?.lease_until ?? 0;
 		offset = LEASE_OVER_MS - HEARTBEAT_MS;
 		vi.advanceTimersByTime(HEARTBEAT_MS);
-		await vi.waitFor(async () => expect((await jobIs('hangs'))?.lease_until).toBeGreaterThan(before), 5_000);
+		await vi.waitFor(async () => expect((await jobIs('hangs'))?.lease_until).toBeGreaterThan(before), 15_000);
 		offset = LEASE_OVER_MS;
-		await vi.waitFor(() => expect(paid).toHaveBeenCalledTimes(2), 5_000);
+		await vi.waitFor(() => expect(paid).toHaveBeenCalledTimes(2), 15_000);
 		finish();
 	});
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { mtn } from '../../simulators/mtn.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
@@ -332,12 +332,10 @@ describe('faults', () => {
 
 describe('a callback', () => {
 	const address = (path: string) => ({ 'X-Callback-Url': `${receiver.url}${path}` });
-	const received = (path: string, count: number) =>
-		vi.waitFor(() => {
-			const all = receiver.at(path);
-			expect(all).toHaveLength(count);
-			return all.map(({ method, headers, raw }) => ({ method, headers, body: JSON.parse(raw) }));
-		});
+	async function received(path: string, count: number) {
+		await expect.poll(() => receiver.at(path)).toHaveLength(count);
+		return receiver.at(path).map(({ method, headers, raw }) => ({ method, headers, body: JSON.parse(raw) }));
+	}
 
 	it('has the body of a status read, without the reference of the request', async () => {
 		const { status, reference } = await pay({}, address('/good'));

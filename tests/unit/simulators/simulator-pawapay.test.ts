@@ -1,6 +1,6 @@
 /** The simulated pawaPay as any client sees it: by plain HTTP. */
 import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { pawapay } from '../../simulators/pawapay.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
@@ -224,7 +224,7 @@ describe('a wrong request', () => {
 		expect(await read(body)).toEqual({ status: 'NOT_FOUND' });
 		expect((await post({ ...body, amount: '100' })).body).toMatchObject({ status: 'ACCEPTED' });
 		simulator.advance(2_000);
-		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(1));
+		await expect.poll(() => at(CALLBACKS)).toHaveLength(1);
 		expect(at(CALLBACKS)).toMatchObject([{ status: 'COMPLETED' }]);
 	});
 
@@ -259,9 +259,9 @@ describe('a callback', () => {
 	it('contains the final state, and is repeated until it is answered with 200', async () => {
 		receiver.reply(CALLBACKS, (_received, index) => ({ status: index === 0 ? 503 : 200 }));
 		const body = await paid({ clientReferenceId: 'INV-1' });
-		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(1));
+		await expect.poll(() => at(CALLBACKS)).toHaveLength(1);
 		simulator.advance(11_000);
-		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(2));
+		await expect.poll(() => at(CALLBACKS)).toHaveLength(2);
 		simulator.advance(15 * 60_000);
 		const [first, second] = at(CALLBACKS);
 		expect(second).toEqual(first);
@@ -283,15 +283,15 @@ describe('a callback', () => {
 		expect(failure(await resend(stuck))).toBe('INVALID_STATE');
 		expect(failure(await resend(deposit()))).toBe('NOT_FOUND');
 		const body = await paid();
-		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(1));
+		await expect.poll(() => at(CALLBACKS)).toHaveLength(1);
 		expect((await resend(body)).body).toEqual({ depositId: body['depositId'], status: 'ACCEPTED' });
-		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(2));
+		await expect.poll(() => at(CALLBACKS)).toHaveLength(2);
 	});
 
 	it('is signed if the account requires it: digest, and a key that is published by its id', async () => {
 		simulator.portal({ signed_callbacks: 'on' });
 		await paid();
-		await vi.waitFor(() => expect(at(CALLBACKS)).toHaveLength(1));
+		await expect.poll(() => at(CALLBACKS)).toHaveLength(1);
 		const [came] = receiver.at(CALLBACKS);
 		if (!came) throw new Error('no callback');
 		const { headers, raw } = came;
@@ -356,7 +356,7 @@ describe('a refund', () => {
 		});
 		await refund(body);
 		expect(simulator.ledger()).toMatchObject({ debited: 100, refunded: 100, refunds: 2 });
-		await vi.waitFor(() => expect(at(CALLBACKS).filter((one) => 'refundId' in one)).toHaveLength(2));
+		await expect.poll(() => at(CALLBACKS).filter((one) => 'refundId' in one)).toHaveLength(2);
 		expect(failure(await refund(body))).toBe('DEPOSIT_ALREADY_REFUNDED');
 	});
 

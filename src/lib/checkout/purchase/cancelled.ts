@@ -1,7 +1,7 @@
 import * as say from '#lib/i18n/messages.js';
 import { refund, refundChanges } from './refund.ts';
 import { isRefused, refusal, refusedKind } from './refusal.ts';
-import { SLOW_SECONDS } from './seconds.ts';
+import { reloads } from './seconds.ts';
 import {
 	gettingReady,
 	type PaymentState,
@@ -23,10 +23,8 @@ export function whileCancelled(
 			kind: payment.status,
 			tone: payment.status === 'refund_failed' ? 'bad' : 'notice',
 			...back,
-			note: null,
 			action: 'buy',
-			polls: refundChanges(payment),
-			refreshSeconds: refundChanges(payment) ? SLOW_SECONDS : null
+			...reloads(refundChanges(payment))
 		};
 	}
 	const open = payment !== null && !isRefused(payment);
@@ -40,10 +38,8 @@ export function whileCancelled(
 				? say.purchase_not_opened_open_text({ money: words.amount, number: words.number })
 				: say.purchase_not_opened_text(),
 			next: say.purchase_not_opened_next(),
-			note: null,
 			action: 'buy',
-			polls: true,
-			refreshSeconds: SLOW_SECONDS
+			...reloads(true)
 		};
 	}
 	if (open) {
@@ -53,10 +49,8 @@ export function whileCancelled(
 			title: say.purchase_unknown_title({ network: words.network }),
 			text: say.purchase_late_text(),
 			next: say.purchase_late_next(),
-			note: null,
 			action: 'buy',
-			polls: true,
-			refreshSeconds: SLOW_SECONDS
+			...reloads(true)
 		};
 	}
 	if (payment) {
@@ -64,10 +58,8 @@ export function whileCancelled(
 			kind: `${refusedKind(payment)}-closed`,
 			tone: 'bad',
 			...refusal(payment.failure_code, words),
-			note: null,
 			action: 'renew',
-			polls: false,
-			refreshSeconds: null
+			...reloads(false)
 		};
 	}
 	const timedOut = session.status_reason === 'payment_timeout';
@@ -77,10 +69,8 @@ export function whileCancelled(
 		title: timedOut ? say.purchase_timed_out_title() : say.purchase_closed_title(),
 		text: timedOut ? say.purchase_timed_out_text() : say.purchase_closed_text(),
 		next: say.purchase_buy_next(),
-		note: null,
 		action: timedOut ? 'renew' : 'buy',
-		polls: false,
-		refreshSeconds: null
+		...reloads(false)
 	};
 }
 
@@ -91,9 +81,7 @@ function cancelledByBuyer(open: boolean): PurchaseState {
 		title: say.purchase_cancelled_title(),
 		text: open ? say.purchase_cancelled_open_text() : say.purchase_cancelled_text(),
 		next: say.purchase_buy_next(),
-		note: null,
 		action: 'buy',
-		polls: open,
-		refreshSeconds: open ? SLOW_SECONDS : null
+		...reloads(open)
 	};
 }

@@ -1,6 +1,6 @@
 import * as say from '#lib/i18n/messages.js';
 import { refund, refundChanges, sentences } from './refund.ts';
-import { SLOW_SECONDS } from './seconds.ts';
+import { reloads } from './seconds.ts';
 import type { PaymentState, PurchaseState, PurchaseWords, SessionState, StatusWords } from './state.ts';
 
 export function whileActive(
@@ -15,10 +15,9 @@ export function whileActive(
 			words.until === null ? say.purchase_ready_title() : say.purchase_active_title({ until: words.until }),
 		text: howTo(session.access?.kind, words.ssid),
 		next: say.purchase_active_next({ code: words.code }),
-		note: refund(payment, words)?.text ?? null,
 		action: 'none',
-		polls: false,
-		refreshSeconds: null
+		...reloads(false),
+		note: refund(payment, words)?.text ?? null
 	};
 }
 
@@ -39,10 +38,9 @@ function afterwards(
 		tone: 'plain',
 		...status,
 		kind: back && payment ? `${status.kind}-${payment.status}` : status.kind,
-		note: back && sentences(back.text, back.next),
 		action: 'buy',
-		polls: changes,
-		refreshSeconds: changes ? SLOW_SECONDS : null
+		...reloads(changes),
+		note: back && sentences(back.text, back.next)
 	};
 }
 
@@ -68,35 +66,15 @@ export const whileEnded = (
 ): PurchaseState => afterwards(whyEnded(session.status_reason, words), payment, words);
 
 function whyEnded(reason: string | null, { ssid }: PurchaseWords): StatusWords & { kind: string } {
-	const next = say.purchase_buy_next();
-	switch (reason) {
-		case 'client_ended':
-			return {
-				kind: 'ended-client',
-				title: say.purchase_ended_client_title(),
-				text: say.purchase_ended_client_text({ ssid }),
-				next
-			};
-		case 'admin_ended':
-			return {
-				kind: 'ended-admin',
-				title: say.purchase_ended_admin_title(),
-				text: say.purchase_ended_admin_text({ ssid }),
-				next
-			};
-		case 'refunded':
-			return {
-				kind: 'ended-refunded',
-				title: say.purchase_ended_refunded_title(),
-				text: say.purchase_ended_refunded_text({ ssid }),
-				next
-			};
-		default:
-			return {
-				kind: 'ended',
-				title: say.purchase_ended_title(),
-				text: say.purchase_ended_text({ ssid }),
-				next
-			};
-	}
+	const [kind, title, text] = WHY_ENDED[reason ?? ''] ?? ENDED;
+	return { kind, title: title(), text: text({ ssid }), next: say.purchase_buy_next() };
 }
+
+type WhyEnded = readonly [kind: string, title: () => string, text: (words: { ssid: string }) => string];
+
+const ENDED: WhyEnded = ['ended', say.purchase_ended_title, say.purchase_ended_text];
+const WHY_ENDED: Readonly<Record<string, WhyEnded>> = {
+	client_ended: ['ended-client', say.purchase_ended_client_title, say.purchase_ended_client_text],
+	admin_ended: ['ended-admin', say.purchase_ended_admin_title, say.purchase_ended_admin_text],
+	refunded: ['ended-refunded', say.purchase_ended_refunded_title, say.purchase_ended_refunded_text]
+};

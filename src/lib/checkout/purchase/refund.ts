@@ -23,41 +23,31 @@ export function refund(
 	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)();
 	// After a wrong amount the refund differs from the price.
 	const isSum = payment.refund_reason !== 'amount_mismatch';
+	const where = (sum: typeof say.purchase_refunded_sum, all: typeof say.purchase_refunded_all) =>
+		sentences(why, isSum ? sum({ money, number }) : all({ number }));
 	switch (payment.status) {
 		case 'success':
-		case 'refund_pending': {
-			const where = isSum
-				? say.purchase_refund_pending_sum({ money, number })
-				: say.purchase_refund_pending_all({ number });
+		case 'refund_pending':
 			return {
 				title: say.purchase_refund_pending_title(),
-				text: sentences(why, where),
+				text: where(say.purchase_refund_pending_sum, say.purchase_refund_pending_all),
 				next:
 					payment.status === 'success'
 						? say.purchase_refund_begins_next()
 						: say.purchase_refund_pending_next()
 			};
-		}
-		case 'refunded': {
-			const where = isSum
-				? say.purchase_refunded_sum({ money, number })
-				: say.purchase_refunded_all({ number });
+		case 'refunded':
 			return {
 				title: say.purchase_refunded_title(),
-				text: sentences(why, where),
+				text: where(say.purchase_refunded_sum, say.purchase_refunded_all),
 				next: say.purchase_refunded_next()
 			};
-		}
-		case 'refund_failed': {
-			const where = isSum
-				? say.purchase_refund_failed_sum({ money, number })
-				: say.purchase_refund_failed_all({ number });
+		case 'refund_failed':
 			return {
 				title: say.purchase_refund_failed_title(),
-				text: sentences(why, where),
+				text: where(say.purchase_refund_failed_sum, say.purchase_refund_failed_all),
 				next: say.purchase_refund_failed_next()
 			};
-		}
 		default:
 			return null;
 	}

@@ -2,11 +2,8 @@ import * as say from '#lib/i18n/messages.js';
 import { whileActive, whileEnded, whileExpired } from './over.ts';
 import { refund, refundChanges } from './refund.ts';
 import { refusal, isRefused, refusedKind } from './refusal.ts';
-import { HINT_AFTER_SECONDS, SLOW_SECONDS, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
+import { reloads, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
 import { whileCancelled } from './cancelled.ts';
-
-export { HINT_AFTER_SECONDS };
-export { refundNote } from './refund.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).
@@ -72,8 +69,6 @@ export interface PurchaseState extends StatusWords {
 	refreshSeconds: number | null;
 }
 
-export const waitingHint = (): string => say.purchase_waiting_hint();
-
 const secondsSince = (moment: string, now: Date) =>
 	Math.max(0, (now.getTime() - new Date(moment).getTime()) / 1000);
 
@@ -111,10 +106,8 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 			kind: `${payment.status}-payable`,
 			tone: payment.status === 'refund_failed' ? 'bad' : 'notice',
 			...back,
-			note: null,
 			action: 'wait-or-retry',
-			polls: refundChanges(payment),
-			refreshSeconds: refundChanges(payment) ? SLOW_SECONDS : null
+			...reloads(refundChanges(payment))
 		};
 	}
 	if (isRefused(payment)) {
@@ -135,10 +128,8 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 		title: say.purchase_unknown_title({ network: words.network }),
 		text: say.purchase_unknown_text(),
 		next: say.purchase_unknown_next(),
-		note: null,
 		action: 'wait-or-retry',
-		polls: true,
-		refreshSeconds: SLOW_SECONDS
+		...reloads(true)
 	};
 }
 
@@ -183,10 +174,8 @@ export function purchaseState(
 				title: say.purchase_other_title(),
 				text: say.purchase_other_text({ money: words.amount }),
 				next: say.purchase_other_next(),
-				note: null,
 				action: 'none',
-				polls: true,
-				refreshSeconds: SLOW_SECONDS
+				...reloads(true)
 			};
 	}
 }

@@ -19,6 +19,7 @@ import {
 import { activationTimeout } from './provisioning/activation-timeout.ts';
 import { awaitRouter } from './provisioning/await-router.ts';
 import { checkAddedTime } from './provisioning/check-added-time.ts';
+import type { PassRow } from './passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { deviceCame } from './provisioning/device-came.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
@@ -30,10 +31,11 @@ import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { movePass } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
-export { AccessInputError, createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
+export { InputError } from '../platform/input-error.ts';
+export { createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
 export { createPasses, type Passes } from './passes/passes.ts';
-export { createProvisioning } from './provisioning/session-provisioning.ts';
+export { createProvisioning } from './provisioning/begin-pass.ts';
 export type { AccountingReport } from '../radius/accounting.ts';
 export type { Login, LoginAnswer } from '../radius/authorize.ts';
 export type { Life } from '../radius/probe.ts';
@@ -79,26 +81,25 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 }
 
 async function purchaseCame(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
-	const { database, clock, jobs } = context;
-	await database.transact(async (trx) => {
-		for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) {
-			await deviceCame(context, trx, pass, isOnline);
-		}
-	});
-	jobs.nudge();
+	await eachPass(context, tokenHash, (trx, pass) => deviceCame(context, trx, pass, isOnline));
 }
 
 async function movePurchase(context: AccessContext, tokenHash: string): Promise<boolean> {
-	const { database, clock, jobs } = context;
-	const moved = await database.transact(async (trx) => {
-		let any = false;
-		for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) {
-			any = (await movePass(context, trx, pass)) || any;
-		}
-		return any;
+	return (await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);
+}
+
+async function eachPass<T>(
+	{ database, clock, jobs }: AccessContext,
+	tokenHash: string,
+	work: (trx: Tx, pass: PassRow) => Promise<T>
+): Promise<T[]> {
+	const results = await database.transact(async (trx) => {
+		const done: T[] = [];
+		for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) done.push(await work(trx, pass));
+		return done;
 	});
 	jobs.nudge();
-	return moved;
+	return results;
 }
 
 /** Runs in the transaction that creates the gateway. */

@@ -121,8 +121,13 @@ const serverConfig = (settings: Settings) => ({
 	rateLimits: {
 		default: settings.RATE_LIMIT_DEFAULT,
 		enterprise: settings.RATE_LIMIT_ENTERPRISE,
-		portal: settings.RATE_LIMIT_PORTAL
+		/** The visitors of the pages are limited instead. */
+		portal: Infinity
 	},
+	/** Limit of an account, as a multiple of the limit of one key. */
+	rateLimitOfAccount: settings.RATE_LIMIT_ACCOUNT,
+	/** Calls of the pages per minute and network. */
+	pageLimits: { lists: settings.RATE_LIMIT_LISTS, orders: settings.RATE_LIMIT_ORDERS },
 	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
 	/** Attempts per minute to open a purchase by its code. */
 	maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
@@ -144,6 +149,8 @@ const salesConfig = (settings: Settings) => ({
 	reconcileMs: settings.RECONCILE_HOURS * 60 * 60 * 1000,
 	maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
 	maxPayerPrompts: settings.PAYER_PROMPTS,
+	/** In 15 minutes, per network and in total. */
+	maxUnpaidPrompts: { network: settings.UNPAID_PROMPTS, total: settings.UNPAID_PROMPTS_TOTAL },
 	/** In major units. */
 	maxPrice: settings.MAX_PRICE,
 	commissionBasisPoints: settings.COMMISSION_BASIS_POINTS

@@ -208,7 +208,19 @@ export const SETTINGS = {
 	),
 	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
 	RATE_LIMIT_ENTERPRISE: rate(1000, 'The same on the enterprise rate plan.'),
-	RATE_LIMIT_PORTAL: rate(6000, "The same for this installation's own portal."),
+	RATE_LIMIT_ACCOUNT: integer(
+		[1, 1000],
+		5,
+		'Limit of all keys of an account together, as a multiple of the limit of one key.'
+	),
+	RATE_LIMIT_LISTS: rate(
+		1200,
+		'Searches for routers by the pages per address (IPv6: /64) in 60 seconds. A page of the list or map makes one to six.'
+	),
+	RATE_LIMIT_ORDERS: rate(
+		600,
+		'Orders, payments and cancellations by the pages per address (IPv6: /64) in 60 seconds. Other page views have no limit.'
+	),
 	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
 	RATE_LIMIT_CODES: rate(
 		10,
@@ -242,7 +254,17 @@ export const SETTINGS = {
 	PAYER_PROMPTS: integer(
 		[1, 1000],
 		5,
-		'Payment prompts per phone number in 15 minutes, for all accounts together.'
+		'Payment prompts per phone number and source in 15 minutes. All API accounts together are one source; each address (IPv6: /64) that uses the pages is another. All sources together may send four times as many.'
+	),
+	UNPAID_PROMPTS: integer(
+		[10, 1_000_000],
+		100,
+		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours.'
+	),
+	UNPAID_PROMPTS_TOTAL: integer(
+		[10, 1_000_000],
+		1000,
+		'The same for all addresses together. Above it only addresses that paid in the last 24 hours can start payments.'
 	),
 	MAX_PRICE: integer(
 		[1, 1_000_000_000],

@@ -1,8 +1,8 @@
 interface Query<T> {
-	executeTakeFirst(): Promise<T | undefined>;
+	limit(rows: number): { executeTakeFirst(): Promise<T | undefined> };
 }
 
 export const first = async <T>(query: Query<T>): Promise<T | null> =>
-	(await query.executeTakeFirst()) ?? null;
+	(await query.limit(1).executeTakeFirst()) ?? null;
 
 export const exists = async (query: Query<unknown>): Promise<boolean> => (await first(query)) !== null;

@@ -22,10 +22,13 @@ export async function inspectDatabase(database: Database, now: () => number): Pr
 		version: number;
 	}>`select max(version) as version from schema_migrations`.execute(database.db);
 	await tryWrite(database);
+	const version = sqlite ? process.versions.sqlite : await postgresVersion(database);
+	const isOld = !sqlite && Number.parseInt(version ?? '', 10) < OLDEST_POSTGRES_MAJOR;
+	const old = isOld ? [`PostgreSQL ${version} is older than ${OLDEST_POSTGRES_MAJOR}`] : [];
 	return {
-		server: sqlite ? `SQLite ${process.versions.sqlite}` : `PostgreSQL ${await postgresVersion(database)}`,
+		server: `${sqlite ? 'SQLite' : 'PostgreSQL'} ${version}`,
 		schemaVersion: applied.rows[0]?.version ?? 0,
-		problems: sqlite ? await sqliteProblems(database) : await postgresProblems(database),
+		problems: sqlite ? await sqliteProblems(database) : old,
 		clockAheadMs: sqlite ? null : await clockAhead(database, now),
 		newestRecordAt: await newestRecordAt(database)
 	};
@@ -52,13 +55,6 @@ async function postgresVersion(database: Database): Promise<string> {
 	const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database.db);
 	// Debian adds its package version in brackets.
 	return rows[0]?.server_version.split(' ')[0] ?? '';
-}
-
-async function postgresProblems(database: Database): Promise<string[]> {
-	const version = await postgresVersion(database);
-	return Number.parseInt(version, 10) < OLDEST_POSTGRES_MAJOR
-		? [`PostgreSQL ${version} is older than ${OLDEST_POSTGRES_MAJOR}`]
-		: [];
 }
 
 async function clockAhead(database: Database, now: () => number): Promise<number> {

@@ -23,6 +23,7 @@ import { accessNames } from './migrations/0020-access-names.ts';
 import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 import { verifiedAccess } from './migrations/0026-verified-access.ts';
+import { promptNetworks } from './migrations/0027-prompt-networks.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -72,7 +73,8 @@ const MIGRATIONS: readonly Migration[] = [
 	accessNames,
 	oneQueue,
 	gatewayHealth,
-	verifiedAccess
+	verifiedAccess,
+	promptNetworks
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

@@ -128,14 +128,14 @@ function createTurns(): () => Promise<() => void> {
 	};
 }
 
-/** Result code SQLITE_BUSY, the low byte of all its kinds, https://sqlite.org/rescode.html */
+/** Returns SQLite's result code, https://sqlite.org/rescode.html. Its low byte is the kind of the error. */
+export const resultCode = (error: unknown): number =>
+	error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+
+/** SQLITE_BUSY */
 const BUSY = 5;
 
-const isBusy = (error: unknown): boolean =>
-	error instanceof Error &&
-	'errcode' in error &&
-	typeof error.errcode === 'number' &&
-	(error.errcode & 0xff) === BUSY;
+const isBusy = (error: unknown): boolean => (resultCode(error) & 0xff) === BUSY;
 
 const MAX_STATEMENTS = 500;
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
-import { NodeSqliteDialect } from './sqlite-driver.ts';
+import { NodeSqliteDialect, resultCode } from './sqlite-driver.ts';
 import { nearestRouters } from './sqlite-nearest.ts';
 import { createWriteHealth } from './write-health.ts';
 
@@ -17,17 +17,13 @@ const WRITE_WAIT_MS = 10_000;
 /** Short, but longer than most transactions of this process, which also hold the lock. */
 const WRITE_BEHIND_WAIT_MS = 100;
 
-/** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, https://sqlite.org/rescode.html */
-const NOT_UNIQUE: readonly unknown[] = [2067, 1555];
+/** Result codes SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
+const NOT_UNIQUE: readonly number[] = [2067, 1555];
 
 /** SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN: low bytes of their kinds. */
 const NOT_STORED: readonly number[] = [13, 10, 8, 14];
 
-const isStorageFailure = (error: unknown): boolean =>
-	error instanceof Error &&
-	'errcode' in error &&
-	typeof error.errcode === 'number' &&
-	NOT_STORED.includes(error.errcode & 0xff);
+const isStorageFailure = (error: unknown): boolean => NOT_STORED.includes(resultCode(error) & 0xff);
 
 /**
  * Opens the embedded database with foreign keys and a write-ahead log. A reported commit is on the disk
@@ -55,8 +51,7 @@ export function openSqlite(path: string): Database {
 		writeBehind: (work) => behind.transaction().execute(work),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
-		isUniqueViolation: (error) =>
-			error instanceof Error && 'errcode' in error && NOT_UNIQUE.includes(error.errcode),
+		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		shared: false,
 		async ping() {
 			await sql`select 1`.execute(db);

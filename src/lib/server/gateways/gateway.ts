@@ -203,7 +203,6 @@ export interface ConfigPart {
 }
 
 export interface Gateway {
-	kind: GatewayKind;
 	title: string;
 	/** The vendor's name for `secret`; null if there is none. */
 	secretName: string | null;

@@ -3,14 +3,16 @@ import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import { signInMethodOf } from './captive-sessions/sign-in-method.ts';
 import { settingsShape } from './gateway.ts';
 import { openGateway, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, MAX_LISTED, rotateGateway, type GatewaysContext } from './register.ts';
+import { adapterOf } from './registry.ts';
 import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
+
+const MAX_OF_ROUTER = 20;
 
 export type Gateways = ReturnType<typeof createGateways>;
 
@@ -28,12 +30,12 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			GATEWAY_KEY_PATTERN.test(key) ? openOne(await store.findGateway(db, 'key_hash', sha256(key))) : null,
 		bySite: bind(gatewayBySite),
 		ofRouter: async (queries: Queries, routerId: number) =>
-			openAll(await store.gatewaysOfRouter(queries, routerId)),
+			openAll(await store.gatewaysOfRouters(queries, [routerId], MAX_OF_ROUTER)),
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)),
 		sharingConsole,
 		signInMethodAt: async (routerId: number) =>
-			signInMethodOf(openAll(await store.gatewaysOfRouter(db, routerId))),
+			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
 		recordStatus: bind(recordStatus),
 		rotate: bind(rotateGateway),
 		/** From now on only the BinAuth script of this openNDS confirms devices. */
@@ -42,6 +44,19 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		},
 		remove: store.removeGateway
 	};
+}
+
+/**
+ * Returns how a returning buyer, or another device, signs in at a router.
+ * - `typed`: the buyer types username and password on the hotspot's own page.
+ * - `code`: our page opens, and the resume code finds the purchase. Username and password work as well.
+ * - `device`: our page opens. The gateway admits devices by address, without username and password.
+ */
+function signInMethodOf(gateways: readonly RegisteredGateway[]): 'typed' | 'code' | 'device' {
+	// hostapd has no page: devices ask for the Wi-Fi password.
+	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
+	if (portals.length === 0) return 'typed';
+	return portals.some((gateway) => adapterOf(gateway.kind).takesPassword(gateway)) ? 'code' : 'device';
 }
 
 /**
@@ -54,7 +69,7 @@ async function sharingConsole(
 	{ id, kind, settings: { api, site } }: RegisteredGateway
 ): Promise<number[]> {
 	if (api === undefined) return [id];
-	const others = await store.settingsOfKind(queries, kind, MAX_LISTED);
+	const others = await store.gatewaysOfKind(queries, kind, MAX_LISTED);
 	const same = others.filter((other) => {
 		const settings = settingsShape.parse(JSON.parse(other.settings));
 		return other.id !== id && settings.api === api && settings.site === site;

@@ -1,6 +1,7 @@
 import type { Database, Tx } from '../db/database.ts';
 import type { Clock } from '../platform/clock.ts';
 import { gatewaySecret } from '../platform/ids.ts';
+import { InputError } from '../platform/input-error.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import {
 	newKey,
@@ -12,7 +13,6 @@ import {
 import { checkRotation, type Rotation } from './settings/rotation.ts';
 import {
 	checkGateway,
-	GatewayInputError,
 	generatedCredentials,
 	hasSharedSecret,
 	type CheckedGateway,
@@ -30,7 +30,7 @@ export interface GatewaysContext {
 /** Bounds the gateways that lists and checks read. */
 export const MAX_LISTED = 1_000;
 
-/** `audit` writes rows in the same transaction. @throws GatewayInputError with every wrong field */
+/** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
 export async function addGateway(
 	context: GatewaysContext,
 	input: GatewayInput,
@@ -48,7 +48,7 @@ export async function addGateway(
 		});
 	} catch (error) {
 		if (!database.isUniqueViolation(error)) throw error;
-		throw new GatewayInputError([
+		throw new InputError([
 			{ field: 'name', reason: `"${checked.name}" is already in use; choose another name` }
 		]);
 	}
@@ -77,37 +77,26 @@ function rowValues({ clock, secrets }: GatewaysContext, checked: CheckedGateway)
 	};
 }
 
-/** @throws GatewayInputError if a redirect or a RADIUS request would match several gateways */
+/** @throws InputError if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(context: GatewaysContext, { settings }: CheckedGateway): Promise<void> {
+	const { database, secrets } = context;
 	const { site, accessPoints = [], nas } = settings;
-	if (site !== undefined) await checkSite(context, site, accessPoints);
-	if (nas !== undefined) await checkNas(context, nas);
-}
-
-/** Access points distinguish the gateways of one UniFi site. */
-async function checkSite(
-	context: GatewaysContext,
-	site: string,
-	accessPoints: readonly string[]
-): Promise<void> {
-	const other = (await gatewaysOfSite(context, site)).find(({ settings }) => {
-		const own = settings.accessPoints ?? [];
+	const atSite = site === undefined ? [] : await gatewaysOfSite(context, site);
+	// Access points distinguish the gateways of one UniFi site.
+	const sharesSite = atSite.find(({ settings: { accessPoints: own = [] } }) => {
 		return own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point));
 	});
-	if (!other) return;
-	const reason = `"${other.name}" has the same site; give each gateway the MAC addresses of its own access points`;
-	throw new GatewayInputError([{ field: 'access-point', reason }]);
-}
-
-/** FreeRADIUS identifies clients by address, and does not start if two have the same. */
-async function checkNas({ database, secrets }: GatewaysContext, nas: string): Promise<void> {
-	const registered = (await store.listGateways(database.db, MAX_LISTED)).map((row) =>
-		openGateway(row, secrets)
-	);
-	const other = registered.find(({ settings }) => settings.nas && isSameAddress(settings.nas, nas));
-	if (!other) return;
-	const reason = `"${other.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
-	throw new GatewayInputError([{ field: 'nas', reason }]);
+	if (sharesSite) {
+		const reason = `"${sharesSite.name}" has the same site; give each gateway the MAC addresses of its own access points`;
+		throw new InputError([{ field: 'access-point', reason }]);
+	}
+	if (nas === undefined) return;
+	const all = (await store.listGateways(database.db, MAX_LISTED)).map((row) => openGateway(row, secrets));
+	// FreeRADIUS identifies clients by address, and does not start if two have the same.
+	const sharesNas = all.find((other) => other.settings.nas && isSameAddress(other.settings.nas, nas));
+	if (!sharesNas) return;
+	const reason = `"${sharesNas.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
+	throw new InputError([{ field: 'nas', reason }]);
 }
 
 export const gatewaysOfSite = async (
@@ -118,7 +107,7 @@ export const gatewaysOfSite = async (
 		.map((row) => openGateway(row, secrets))
 		.filter(({ settings }) => settings.site === site);
 
-/** Replaces the key or secrets. The old ones stop working at once. @throws GatewayInputError */
+/** Replaces the key or secrets. The old ones stop working at once. @throws InputError */
 export async function rotateGateway(
 	{ database, clock, secrets }: GatewaysContext,
 	gateway: RegisteredGateway,

@@ -24,30 +24,6 @@ export const gatewaysOfKind = (
 ): Promise<GatewayRow[]> =>
 	queries.selectFrom('gateways').selectAll().where('kind', '=', kind).orderBy('id').limit(limit).execute();
 
-export const settingsOfKind = (
-	queries: Queries,
-	kind: GatewayRow['kind'],
-	limit: number
-): Promise<Pick<GatewayRow, 'id' | 'settings'>[]> =>
-	queries
-		.selectFrom('gateways')
-		.select(['id', 'settings'])
-		.where('kind', '=', kind)
-		.orderBy('id')
-		.limit(limit)
-		.execute();
-
-const MAX_OF_ROUTER = 20;
-
-export const gatewaysOfRouter = (queries: Queries, routerId: number): Promise<GatewayRow[]> =>
-	queries
-		.selectFrom('gateways')
-		.selectAll()
-		.where('router_id', '=', routerId)
-		.orderBy('id')
-		.limit(MAX_OF_ROUTER)
-		.execute();
-
 export const gatewaysOfRouters = (
 	queries: Queries,
 	routerIds: readonly number[],

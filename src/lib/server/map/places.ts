@@ -16,12 +16,12 @@ const PAGE_SIZE = 100;
 const KEPT_MS = 60 * 1000;
 /** Pages of at most 100 routers: a few megabytes. */
 const MAX_KEPT = 300;
-/** The map's share of the portal's rate limit. */
+/** The map's share of the rate limit of a remote API. */
 const PART = 1 / 4;
 
 /**
  * Reads routers for the map through the public API and caches pages for all visitors.
- * The map may use only a share of the portal's rate limit, so that purchases always get through.
+ * The map may use only a share of the rate limit of a remote API, so that purchases always get through.
  */
 export type Places = ReturnType<typeof createPlaces>;
 

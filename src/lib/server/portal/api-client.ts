@@ -42,7 +42,7 @@ export interface ApiClient {
 	getPayment(id: number, waitSeconds?: number): Promise<PaymentBody>;
 }
 
-/** The API understood the request and refused it (400 or 404). */
+/** The API understood the request and refused it: 400, 404, or 429 because payments stay unpaid. */
 export class ApiProblem extends Error {
 	readonly status: number;
 	readonly code: string;
@@ -85,7 +85,7 @@ export interface ApiAccess {
 	url: string | null;
 	key: string;
 	memory?: ApiMemory;
-	/** Limits lists and the map, which cost buyers nothing: one search makes many calls. */
+	/** Limits lists and the map at a remote API, which cost buyers nothing: one search makes many calls. */
 	looking?: Quota;
 }
 
@@ -140,12 +140,15 @@ export function apiClient(event: Carrier): ApiClient {
 			throw new ApiUnavailable('no answer', error);
 		}
 		if (response.ok) return body as Body;
-		if (REFUSALS.includes(response.status) && typeof body === 'object' && body !== null && 'code' in body) {
-			throw new ApiProblem({ ...body }, response.status);
+		if (typeof body === 'object' && body !== null && 'code' in body) {
+			if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit')
+				throw new ApiProblem({ ...body }, response.status);
 		}
 		if (response.status === 429) {
 			const limited = new ApiLimited(secondsToWait(response.headers.get('retry-after')));
-			log.warn({ method, path, seconds: limited.retryAfterSeconds }, 'the API limits the portal');
+			// In this process the visitor is limited, who could fill the log.
+			if (url !== null)
+				log.warn({ method, path, seconds: limited.retryAfterSeconds }, 'the API limits the portal');
 			throw limited;
 		}
 		log.error({ method, path, status: response.status }, 'the API refused the portal');

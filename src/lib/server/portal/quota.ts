@@ -4,7 +4,10 @@ import type { Config } from '../config/config.ts';
 import { WINDOW_MS } from '../api/rate-limits/rate-limits.ts';
 import { SlidingWindow } from '../api/rate-limits/window.ts';
 
-/** A part of the portal's API rate limit. Calls within it leave the rest to purchases. */
+/**
+ * A part of the rate limit of a remote API. Calls within it leave the rest to purchases. The API of this process limits
+ * each visitor instead (`limitVisitor`).
+ */
 export interface Quota {
 	/** @throws ApiLimited when the part is used up */
 	take(): void;
@@ -14,9 +17,9 @@ export interface Quota {
 const REMOTE_LIMIT = 100;
 
 /** @param part of the limit, from 0 to 1 */
-export function createQuota(part: number, { rateLimits, remoteApi }: Config, clock: Clock): Quota {
-	const limit = remoteApi ? REMOTE_LIMIT : rateLimits.portal;
-	const window = new SlidingWindow(Math.max(1, Math.floor(limit * part)), WINDOW_MS);
+export function createQuota(part: number, { remoteApi }: Config, clock: Clock): Quota {
+	if (!remoteApi) return { take() {} };
+	const window = new SlidingWindow(Math.floor(REMOTE_LIMIT * part), WINDOW_MS);
 	return {
 		take() {
 			const { admitted, resetMs } = window.take(clock.now());

@@ -219,7 +219,7 @@ async function keepSlot(
 	if (pass.kind === 'runs' && mac !== null) {
 		const slot = { passId, gatewayId, mac, maxDevices: pass.pass.max_devices };
 		// A connection whose disconnect failed takes no slot: the device must sign in again.
-		const mayTake = disconnect === 'none' || (await holdsSlot(trx, slot));
+		const mayTake = disconnect === 'none' || (await holdsSlot(trx, passId, mac));
 		isIn = mayTake && (await takeSlot(trx, jobs, slot, now));
 	}
 	if (pass.kind !== 'runs' || !isIn) {

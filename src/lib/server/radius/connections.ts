@@ -2,7 +2,7 @@ import { loginUser } from '#lib/domain/pass-username.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { ask, DYNAMIC_AUTHORISATION_PORT, type AccessServer, type Asked } from './coa.ts';
 import * as store from '../access/device-slots/connection-store.ts';
-import { slotsOf } from '../access/device-slots/store.ts';
+import { holdsSlot } from '../access/device-slots/device-slots.ts';
 import { passState } from '../access/passes/pass-state.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { exponentialMs } from '../access/provisioning/grants/call-gateway.ts';
@@ -45,8 +45,7 @@ async function desiredEnd(
 	if (passId === null) return null;
 	const pass = await passState(db, { passId, routerId: null }, clock.now());
 	if (pass.kind !== 'runs') return null;
-	const hasSlot = mac === null || (await slotsOf(db, passId)).some((slot) => slot.mac === mac);
-	return hasSlot ? pass.untilMs : null;
+	return mac === null || (await holdsSlot(db, passId, mac)) ? pass.untilMs : null;
 }
 
 async function prolong(
@@ -63,7 +62,8 @@ async function prolong(
 		if (attempts > 0) await change({ disconnect_attempts: 0 });
 		return untilMs;
 	}
-	if (!server || !takesCoA(gateway) || attempts >= MAX_PROLONG_ATTEMPTS) return untilMs;
+	// hostapd takes no CoA-Request.
+	if (!server || gateway.kind === 'hostapd' || attempts >= MAX_PROLONG_ATTEMPTS) return untilMs;
 	const asked = await send(context, 'coa', row, gateway, server, untilMs);
 	if (asked.kind === 'done') {
 		await change({ told_until: untilMs, disconnect_attempts: 0, last_error: null });
@@ -128,8 +128,6 @@ async function send(
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
 	return ask(server, kind, { ...attributes, sessionTimeout });
 }
-
-const takesCoA = ({ kind }: RegisteredGateway) => kind !== 'hostapd';
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */
 export function serverOf({ settings, credentials }: RegisteredGateway): AccessServer | null {

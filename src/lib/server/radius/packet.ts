@@ -11,19 +11,6 @@ export const CODES = {
 } as const;
 export type RequestKind = keyof typeof CODES;
 
-/** RFC 2865, 2866, 2869 and 5176. */
-const ATTRIBUTES = {
-	userName: 1,
-	framedIp: 8,
-	sessionTimeout: 27,
-	callingStationId: 31,
-	nasIdentifier: 32,
-	acctSessionId: 44,
-	eventTimestamp: 55,
-	messageAuthenticator: 80,
-	errorCause: 101
-} as const;
-
 export interface RequestAttributes {
 	userName?: string | undefined;
 	/** Dotted IPv4 address. */
@@ -42,31 +29,28 @@ const DIGEST_BYTES = 16;
 const MAX_VALUE_BYTES = 253;
 const MAX_PACKET_BYTES = 4096;
 
-const uint32 = (value: number) => {
+type Encode = (value: string | number) => Buffer;
+
+const text: Encode = (value) => Buffer.from(String(value));
+const ipv4: Encode = (value) => Buffer.from(String(value).split('.').map(Number));
+const uint32: Encode = (value) => {
 	const bytes = Buffer.alloc(4);
-	bytes.writeUInt32BE(value >>> 0);
+	bytes.writeUInt32BE(Number(value) >>> 0);
 	return bytes;
 };
 
-const VALUES: Record<keyof RequestAttributes, (value: string | number) => Buffer> = {
-	userName: (value) => Buffer.from(String(value)),
-	framedIp: (value) => Buffer.from(String(value).split('.').map(Number)),
-	sessionTimeout: (value) => uint32(Number(value)),
-	callingStationId: (value) => Buffer.from(String(value)),
-	nasIdentifier: (value) => Buffer.from(String(value)),
-	acctSessionId: (value) => Buffer.from(String(value)),
-	eventTimestamp: (value) => uint32(Number(value))
+/** Types and encodings of the attributes that we send, in order (RFC 2865, 2866 and 2869). */
+const SENT: Record<keyof RequestAttributes, readonly [type: number, encode: Encode]> = {
+	userName: [1, text],
+	framedIp: [8, ipv4],
+	sessionTimeout: [27, uint32],
+	callingStationId: [31, text],
+	nasIdentifier: [32, text],
+	acctSessionId: [44, text],
+	eventTimestamp: [55, uint32]
 };
-
-const ORDER = [
-	'userName',
-	'framedIp',
-	'sessionTimeout',
-	'callingStationId',
-	'nasIdentifier',
-	'acctSessionId',
-	'eventTimestamp'
-] as const satisfies readonly (keyof RequestAttributes)[];
+const MESSAGE_AUTHENTICATOR = 80;
+const ERROR_CAUSE = 101;
 
 /** @param id 0 to 255 */
 export function requestPacket(
@@ -75,12 +59,12 @@ export function requestPacket(
 	attributes: RequestAttributes,
 	secret: string
 ): Buffer {
-	const parts: Buffer[] = [attribute(ATTRIBUTES.messageAuthenticator, Buffer.alloc(DIGEST_BYTES))];
-	for (const name of ORDER) {
-		const value = attributes[name];
+	const parts: Buffer[] = [attribute(MESSAGE_AUTHENTICATOR, Buffer.alloc(DIGEST_BYTES))];
+	for (const [name, [type, encode]] of Object.entries(SENT)) {
+		const value = attributes[name as keyof RequestAttributes];
 		if (value === undefined) continue;
-		const bytes = VALUES[name](value);
-		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(ATTRIBUTES[name], bytes));
+		const bytes = encode(value);
+		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(type, bytes));
 	}
 	const packet = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...parts]);
 	packet.writeUInt8(CODES[kind].request, 0);
@@ -120,13 +104,13 @@ export function readResponse(
 	const found = attributesOf(packet);
 	if (found === null || !isSigned(packet, found, secret)) return null;
 	if (packet[0] === ack) return { kind: 'ack' };
-	const cause = found.find(({ type }) => type === ATTRIBUTES.errorCause)?.value;
+	const cause = found.find(({ type }) => type === ERROR_CAUSE)?.value;
 	return { kind: 'nak', errorCause: cause?.length === 4 ? cause.readUInt32BE(0) : null };
 }
 
 /** Message-Authenticator is optional in responses, but must be valid if present. */
 function isSigned(packet: Buffer, attributes: readonly Attribute[], secret: string): boolean {
-	const own = attributes.find(({ type }) => type === ATTRIBUTES.messageAuthenticator);
+	const own = attributes.find(({ type }) => type === MESSAGE_AUTHENTICATOR);
 	if (!own) return true;
 	if (own.value.length !== DIGEST_BYTES) return false;
 	const blank = Buffer.from(packet);

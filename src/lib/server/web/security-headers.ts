@@ -1,7 +1,10 @@
 import type { RequestEvent } from '@sveltejs/kit';
+import { MAX_BODY_BYTES, readBody } from '../api/http/read-body.ts';
 import type { Config } from '../config/config.ts';
+import { AppError } from '../platform/errors.ts';
 
 const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
+const isLogoForm = (path: string) => /^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path);
 const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Programs call these paths. They authenticate themselves and send no Origin. */
@@ -49,6 +52,24 @@ export function isForeignForm(event: RequestEvent): boolean {
 	if (origin === null) return true;
 	// Behind a TLS proxy without ORIGIN the scheme is unknown.
 	return !URL.canParse(origin) || new URL(origin).host !== url.host;
+}
+
+/**
+ * Reads a posted form of at most 16 KiB, because parsing a large one stalls the process. The form with the owner's logo
+ * may be larger. Returns false if the form is too large.
+ */
+export async function limitForm(event: RequestEvent): Promise<boolean> {
+	const { request, url } = event;
+	if (request.method !== 'POST' || isLogoForm(url.pathname)) return true;
+	if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return true;
+	try {
+		event.request = new Request(request, { body: Buffer.from(await readBody(request, MAX_BODY_BYTES)) });
+		return true;
+	} catch (error) {
+		if (error instanceof AppError && error.code === 'body_too_large') return false;
+		// The page reports an incomplete form.
+		return true;
+	}
 }
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {

@@ -1,14 +1,11 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { formatMoney } from '#lib/domain/money.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
 import { takeVisit } from '#lib/server/api/http/limits.ts';
-import { orUnavailable, orNull } from '../api-errors.ts';
-import { payFormRouter } from '../order.ts';
+import { orNull } from '../api-errors.ts';
+import { payPage } from '../pay-page.ts';
 import { ownPurchase } from './own-purchase.ts';
 
 /**
@@ -76,18 +73,6 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	redirect(303, link(own.path) + (captiveSession.entry.state === 'online' ? '?online' : ''));
 }
 
-/** Returns null if the service is unavailable and a form was posted, so that the page shows that form. */
-async function routerToShow(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody | null> {
-	const find = () => findRouter(event, gateway);
-	if (event.request.method !== 'POST') return orUnavailable(find(), m.common_prices_unreachable());
-	try {
-		return await find();
-	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return null;
-		throw problem;
-	}
-}
-
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
@@ -101,15 +86,9 @@ export async function splashPage(
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession | null
 ) {
-	const { config, purchases, captiveSessions } = event.locals.app;
-	const router = await routerToShow(event, gateway);
+	const { captiveSessions } = event.locals.app;
 	return {
-		router: router && payFormRouter(router),
-		brand: showBrand(event, router),
-		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
-		online: router?.status === 'online',
-		hint: phoneHint(config.defaultRegion),
-		purchase: purchases.newToken(),
+		...(await payPage(event, () => findRouter(event, gateway))),
 		ownPath: captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`),
 		captiveSession: captiveSession && {
 			state: captiveSession.entry.state,

@@ -34,21 +34,19 @@ const json = (body: object, status = 200, type = 'application/captive+json') =>
 		headers: { 'content-type': type, 'cache-control': 'private, no-store' }
 	});
 
-/** Returns the ends of a purchase's sessions or an API buyer's pass, in ms; empty if unknown. */
+/** Returns the ends of an API buyer's pass or a purchase's active sessions, in ms; empty if unknown. */
 async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
 	const { apiBuyers, purchases } = event.locals.app;
 	const apiBuyerEnd = await apiBuyers.endOf(tokenHash);
-	return apiBuyerEnd === null ? activeUntil(event, await purchases.sessionsOf(tokenHash)) : [apiBuyerEnd];
-}
-
-/** Returns the ends of active sessions; none if the API is unavailable, so that the device asks again. */
-async function activeUntil(event: Parameters<RequestHandler>[0], ids: readonly number[]): Promise<number[]> {
+	if (apiBuyerEnd !== null) return [apiBuyerEnd];
+	const ids = await purchases.sessionsOf(tokenHash);
 	try {
 		const { recent } = apiClient(event);
 		const sessions = await Promise.all(ids.map((id) => recent.getSession(id)));
 		const active = sessions.filter(({ status }) => status === 'active');
 		return active.map(({ expires_at }) => Date.parse(expires_at ?? '')).filter(Number.isFinite);
 	} catch (problem) {
+		// The device asks again.
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return [];
 		throw problem;
 	}

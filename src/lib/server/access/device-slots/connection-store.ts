@@ -81,7 +81,6 @@ export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> 
 			.select('id')
 			.where('gateway_id', '=', gatewayId)
 			.where('disconnect_state', '=', 'done')
-			.limit(1)
 	);
 
 export const openAt = (
@@ -107,7 +106,6 @@ export const isConnected = (
 			.where('gateway_id', '=', device.gatewayId)
 			.where('mac', '=', device.mac)
 			.where('seen_at', '>', device.since)
-			.limit(1)
 	);
 
 /** Whether a device that lost its slot is still online, according to its gateway. */

@@ -51,13 +51,13 @@ export async function othersWithSlot(
 	return slots.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
 }
 
-export async function holdsSlot(queries: Queries, { passId, mac }: SlotOrder): Promise<boolean> {
-	return (await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
-}
-
 export async function isFresh(queries: Queries, { passId, mac }: SlotOrder, now: number): Promise<boolean> {
 	const slots = await store.slotsOf(queries, passId);
 	return slots.some((own) => own.mac === mac && own.reported_at > now - FRESH_MS && own.reported_at <= now);
+}
+
+export async function holdsSlot(queries: Queries, passId: number, mac: string): Promise<boolean> {
+	return (await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
 }
 
 /** For a device that its gateway does not name. Counts unnamed connections, so it needs their reports. */

@@ -24,7 +24,6 @@ export const slotOf = (queries: Queries, passId: number, mac: string): Promise<S
 			.where('pass_id', '=', passId)
 			.where('mac', '=', mac)
 			.orderBy('id', 'desc')
-			.limit(1)
 	);
 
 export async function insertSlot(queries: Queries, slot: Insertable<DeviceSlotsTable>): Promise<void> {
@@ -77,7 +76,6 @@ export const wasMovedSince = (queries: Queries, passId: number, since: number): 
 			.where('pass_id', '=', passId)
 			.where('released_at', '>', since)
 			.whereRef('expected_until', '>', 'released_at')
-			.limit(1)
 	);
 
 export async function passesOfDevice(

@@ -4,16 +4,12 @@ import {
 	isWifiPassword,
 	type AccessKind
 } from '#lib/domain/access-kind.ts';
-import {
-	MAX_WIFI_PASSWORD,
-	MIN_WIFI_PASSWORD,
-	wifiPasswordProblem,
-	type WifiPasswordProblem
-} from '#lib/domain/wifi-password.ts';
+import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import { binder } from '#lib/server/platform/bind.ts';
+import { InputError, type FieldProblem } from '#lib/server/platform/input-error.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
@@ -34,32 +30,12 @@ export interface RouterAccess {
 	maxDevices: number;
 }
 
-export interface AccessProblem {
-	field: 'kind' | 'network-password' | 'max-devices' | 'router';
-	reason: string;
-}
-
-export class AccessInputError extends Error {
-	readonly problems: readonly AccessProblem[];
-
-	constructor(problems: readonly AccessProblem[]) {
-		super(problems.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
-		this.name = 'AccessInputError';
-		this.problems = problems;
-	}
-}
-
 /** Enough for a family; more would resell the line. */
 export const MAX_PASS_DEVICES = 10;
 
 export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} ASCII letters, digits and symbols`;
 
-const REASONS: Readonly<Record<WifiPasswordProblem, string>> = {
-	short: PASSWORD_RULE,
-	long: PASSWORD_RULE,
-	characters: PASSWORD_RULE,
-	hex: '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase'
-};
+const KEY_INSTEAD = '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase';
 
 interface AccessKindsContext {
 	database: Database;
@@ -78,7 +54,7 @@ export function createAccessKinds(context: AccessKindsContext) {
 
 /**
  * Existing orders keep their terms. Open passes with the owner's Wi-Fi password get the new one.
- * @throws AccessInputError with every invalid field; then nothing changes
+ * @throws InputError with every invalid field; then nothing changes
  */
 function setAccess(
 	context: AccessKindsContext,
@@ -97,7 +73,7 @@ function setAccess(
 			...(kind === undefined ? [] : passwordProblems(row, kind, change.networkPassword, wanted)),
 			...deviceProblems(change.maxDevices)
 		];
-		if (kind === undefined || problems.length > 0) throw new AccessInputError(problems);
+		if (kind === undefined || problems.length > 0) throw new InputError(problems);
 		const shown = hasNetworkPassword(kind, row.security);
 		const networkPassword = shown ? wanted : null;
 		const maxDevices = change.maxDevices ?? row.max_devices;
@@ -116,7 +92,7 @@ function setAccess(
 	});
 }
 
-/** @throws AccessInputError with field `router` when the router cannot have this kind of gateway */
+/** @throws InputError with field `router` when the router cannot have this kind of gateway */
 async function checkGateway(
 	{ database, routers }: AccessKindsContext,
 	routerId: number,
@@ -127,7 +103,7 @@ async function checkGateway(
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
 		`"routers access ${routerId} --kind wpa_personal_per_client" (or wpa_enterprise)`;
-	throw new AccessInputError([{ field: 'router', reason }]);
+	throw new InputError([{ field: 'router', reason }]);
 }
 
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
@@ -157,8 +133,8 @@ function kindProblems(
 	row: RouterRow,
 	kind: AccessKind | undefined,
 	wifiGateway: string | null
-): AccessProblem[] {
-	const wrong = (reason: string): AccessProblem[] => [{ field: 'kind', reason }];
+): FieldProblem[] {
+	const wrong = (reason: string): FieldProblem[] => [{ field: 'kind', reason }];
 	if (kind === undefined) return wrong(`use one of ${ACCESS_KINDS.join(', ')}`);
 	if (row.security === 'nopass' && kind !== 'portal_login') {
 		return wrong(`the network of router ${row.id} is open (security nopass): only portal_login works there`);
@@ -176,8 +152,8 @@ function passwordProblems(
 	kind: AccessKind,
 	given: string | null | undefined,
 	wanted: string | null
-): AccessProblem[] {
-	const wrong = (reason: string): AccessProblem[] => [{ field: 'network-password', reason }];
+): FieldProblem[] {
+	const wrong = (reason: string): FieldProblem[] => [{ field: 'network-password', reason }];
 	if (typeof given === 'string' && row.security === 'nopass') {
 		return wrong('the network is open and has no password');
 	}
@@ -188,10 +164,10 @@ function passwordProblems(
 		return wrong('buyers are shown this password: give it with --network-password-file');
 	}
 	const problem = typeof given === 'string' ? wifiPasswordProblem(given) : null;
-	return problem === null ? [] : wrong(REASONS[problem]);
+	return problem === null ? [] : wrong(problem === 'hex' ? KEY_INSTEAD : PASSWORD_RULE);
 }
 
-function deviceProblems(wanted: number | undefined): AccessProblem[] {
+function deviceProblems(wanted: number | undefined): FieldProblem[] {
 	if (wanted === undefined || (Number.isSafeInteger(wanted) && wanted >= 1 && wanted <= MAX_PASS_DEVICES)) {
 		return [];
 	}

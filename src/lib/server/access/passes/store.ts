@@ -35,12 +35,7 @@ export const sharingPassword = (queries: Queries, routerId: number, now: number)
 
 export const newestWithPassword = (queries: Queries) =>
 	first(
-		queries
-			.selectFrom('passes')
-			.selectAll()
-			.where('password_sealed', 'is not', null)
-			.orderBy('id', 'desc')
-			.limit(1)
+		queries.selectFrom('passes').selectAll().where('password_sealed', 'is not', null).orderBy('id', 'desc')
 	);
 
 export async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
@@ -66,21 +61,14 @@ export async function lastActiveEnd(queries: Queries, passId: number): Promise<n
 
 export const wasEnded = (queries: Queries, passId: number): Promise<boolean> =>
 	exists(
-		queries
-			.selectFrom('sessions')
-			.select('id')
-			.where('pass_id', '=', passId)
-			.where('status', '=', 'ended')
-			.limit(1)
+		queries.selectFrom('sessions').select('id').where('pass_id', '=', passId).where('status', '=', 'ended')
 	);
 
 export const newestSessionOf = (
 	queries: Queries,
 	passId: number
 ): Promise<Selectable<SessionsTable> | null> =>
-	first(
-		queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc').limit(1)
-	);
+	first(queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc'));
 
 /** Creates the purchase that binds captive sessions to an API buyer's pass, unless it exists. */
 export async function addPurchase(

@@ -1,18 +1,28 @@
+import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { isUnresponsive } from '#lib/server/routers/routers.ts';
-import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, ROUTER_JOB } from '../job-kinds.ts';
+import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, ADDED_JOB, ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { AWAIT_ROUTER_MS } from './await-router.ts';
 import type { PlanContext } from './context.ts';
 import { devicesOf } from './devices.ts';
-import { requestGrant, type GrantSubject } from './request-grant.ts';
+import { passChanged, requestGrant, type GrantSubject } from './request-grant.ts';
 import { grantsDevices, signsInItself, targetsAt } from './targets.ts';
+
+/** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
+export const createProvisioning = (context: PlanContext): SessionProvisioning => ({
+	begin: (trx, pass) => beginPass(context, trx, pass),
+	changed: (trx, passId) => passChanged(context, trx, passId),
+	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
+	added: (trx, { id }, startsAt) =>
+		context.jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
+});
 
 /**
  * Requests the grants of a paid pass.
  * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
  */
-export async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<number | null> {
+async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<number | null> {
 	const { clock, jobs, routers } = context;
 	const now = clock.now();
 	const targets = await targetsAt(context, trx, pass.router_id);

@@ -1,5 +1,5 @@
 import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
-import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { slotsOf, type SlotRow } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
@@ -66,7 +66,8 @@ async function isKnown(context: AccessContext, trx: Tx, added: AddedTime): Promi
 	if (own && !needsGrants(own)) return true;
 	const grants = await store.grantsOf(trx, passId);
 	if (grants.length === 0) return true;
-	const atOwn = own ? await grantsAt(context, trx, grants, own) : [];
+	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
+	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
 	const relevant = atOwn.length > 0 ? atOwn : grants;
 	if (relevant.some((grant) => hasLearnt(grant, gateways, added))) return true;
 	// A device may be online at a gateway without grants. If that sends no reports, the sign-in counts.
@@ -85,14 +86,4 @@ function hasLearnt(
 	const gateway = gateways.find(({ id }) => id === grant.gateway_id);
 	const isFetched = gateway !== undefined && controlModeOf(gateway) === 'poll' && requestedAt > startsAt;
 	return isFetched && (requested ?? 0) >= expiresAt - SAME_END_MS;
-}
-
-async function grantsAt(
-	{ gateways }: AccessContext,
-	queries: Queries,
-	grants: readonly store.GrantRow[],
-	gateway: RegisteredGateway
-): Promise<store.GrantRow[]> {
-	const same = await gateways.sharingConsole(queries, gateway);
-	return grants.filter(({ gateway_id: id }) => same.includes(id));
 }

@@ -1,10 +1,10 @@
 import type { Tx } from '#lib/server/db/database.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
 import { releaseOtherSlots, wasMovedSince } from '../device-slots/store.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
-import type { BroughtDevice } from './devices.ts';
 import * as store from './grants/store.ts';
 import { passChanged, requestGrant } from './request-grant.ts';
 import { controlModeOf, grantsDevices, newestDevice, targetsAt } from './targets.ts';
@@ -17,21 +17,28 @@ const MOVE_AGAIN_MS = 60 * 60 * 1000;
 
 /** Gives the slots of a pass to its newest device. Returns false without one, or if it moved too recently. */
 export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Promise<boolean> {
-	const { clock } = context;
+	const { clock, gateways, jobs } = context;
 	const newest = await newestDevice(context, trx, pass);
-	if (!newest || (await isTooSoon(context, trx, pass, newest))) return false;
+	if (!newest) return false;
 	const now = clock.now();
+	const all = await gateways.ofRouter(trx, pass.router_id);
+	const gateway = all.find(({ id }) => id === newest.gateway_id);
+	const others = { passId: pass.id, exceptMac: newest.mac };
+	if (await isTooSoon(trx, others, all, gateway, now)) return false;
 	for (const { id, mac, gateway_id: gatewayId } of await store.openGrantsOf(trx, pass.id)) {
 		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
-		const from = { id, state: ['granting', 'granted'], wanted: true } as const;
-		const released = await store.changeGrant(trx, from, { released_at: now, updated_at: now });
+		const released = await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
 		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
 		if (released && mac === null) {
 			await requestGrant(context, trx, pass.id, { gatewayId, mac: null, captiveSessionId: null });
 		}
 	}
-	await releaseOtherSlots(trx, { passId: pass.id, exceptMac: newest.mac }, now);
-	await reserveSlot(context, trx, pass, newest);
+	await releaseOtherSlots(trx, others, now);
+	// The disconnected old device would sign in by RADIUS faster.
+	if (gateway && controlModeOf(gateway) === 'radius') {
+		const order = { passId: pass.id, gatewayId: gateway.id, mac: newest.mac, maxDevices: pass.max_devices };
+		await takeSlot(trx, jobs, order, now);
+	}
 	const targets = await targetsAt(context, trx, pass.router_id);
 	if (grantsDevices(targets, newest.gateway_id)) {
 		const { id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
@@ -41,34 +48,17 @@ export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Pr
 	return true;
 }
 
-/** Reserves a slot before the device signs in by RADIUS. The disconnected old device would sign in faster. */
-async function reserveSlot(
-	context: PlanContext,
-	trx: Tx,
-	pass: PassRow,
-	newest: BroughtDevice
-): Promise<void> {
-	const { clock, jobs, gateways } = context;
-	const all = await gateways.ofRouter(trx, pass.router_id);
-	const { mac, gateway_id: gatewayId } = newest;
-	if (!all.some((one) => one.id === gatewayId && controlModeOf(one) === 'radius')) return;
-	const order = { passId: pass.id, gatewayId, mac, maxDevices: pass.max_devices };
-	await takeSlot(trx, jobs, order, clock.now());
-}
-
 async function isTooSoon(
-	{ clock, gateways }: PlanContext,
 	trx: Tx,
-	{ id: passId, router_id: routerId }: PassRow,
-	newest: BroughtDevice
+	{ passId, exceptMac }: { passId: number; exceptMac: string },
+	all: readonly RegisteredGateway[],
+	own: RegisteredGateway | undefined,
+	now: number
 ): Promise<boolean> {
-	const now = clock.now();
 	const since = now - MOVE_AGAIN_MS;
-	const all = await gateways.ofRouter(trx, routerId);
-	const own = all.find(({ id }) => id === newest.gateway_id);
 	if (own && controlModeOf(own) === 'browser' && (await wasMovedSince(trx, passId, since))) return true;
 	// Gateways that poll never disconnect a device.
 	const polling = all.filter((one) => controlModeOf(one) === 'poll').map(({ id }) => id);
 	if (await store.hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
-	return hasMovedOnline(trx, { passId, exceptMac: newest.mac }, currentReports(now));
+	return hasMovedOnline(trx, { passId, exceptMac }, currentReports(now));
 }

@@ -13,43 +13,32 @@ export interface GrantSubject {
 	captiveSessionId: number | null;
 }
 
-/** Requests a new grant, or the existing one again: a returning device has lost its login at the gateway. */
+/**
+ * Requests a new grant, or the existing one again: a returning device has lost its login at the gateway.
+ * @param before members of the grant that a new one replaces
+ */
 export async function requestGrant(
 	{ clock, jobs }: PlanContext,
 	trx: Tx,
 	passId: number,
-	{ gatewayId, mac, captiveSessionId }: GrantSubject
+	{ gatewayId, mac, captiveSessionId }: GrantSubject,
+	before: Partial<Pick<store.GrantRow, 'unanswered_at' | 'is_marked'>> = {}
 ): Promise<void> {
 	const now = clock.now();
 	const same = (await store.openGrantsOf(trx, passId)).find(
 		(one) => one.gateway_id === gatewayId && one.mac === mac && store.isWanted(one)
 	);
-	const to = {
-		state: 'granting',
-		captive_session_id: captiveSessionId,
-		requested_end_at: null,
-		granted_at: null,
-		updated_at: now
-	} as const;
-	const row = same
-		? await store.changeGrant(
-				trx,
-				{ id: same.id, state: ['granting', 'granted'], wanted: true },
-				{ ...to, revision: same.revision + 1 }
-			)
-		: await store.insertGrant(trx, {
-				...to,
-				pass_id: passId,
-				gateway_id: gatewayId,
-				mac,
-				released_at: null,
-				revoked_at: null,
-				unanswered_at: null,
-				is_marked: 1,
-				last_error: null,
-				created_at: now
-			});
-	if (row) await jobs.schedule(trx, GRANT_JOB, row.id, now);
+	const to = { captive_session_id: captiveSessionId, updated_at: now };
+	if (same) {
+		if (await store.requestAgain(trx, same.id, to)) await jobs.schedule(trx, GRANT_JOB, same.id, now);
+		return;
+	}
+	const { id } = await store.insertGrant(trx, {
+		...{ ...to, pass_id: passId, gateway_id: gatewayId, mac, created_at: now },
+		...{ state: 'granting', requested_end_at: null, granted_at: null, released_at: null, revoked_at: null },
+		...{ unanswered_at: null, is_marked: 1, last_error: null, ...before }
+	});
+	await jobs.schedule(trx, GRANT_JOB, id, now);
 }
 
 /** Buyers can reload a purchase page at will, so its user is requested again only this often. */
@@ -75,7 +64,7 @@ export async function requestUsers(
 			await requestGrant(context, trx, pass.id, { gatewayId: gateway.id, mac: null, captiveSessionId: null });
 		} else if (gateway.id === againAt && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
 			// A request in progress still counts once confirmed; only its job runs sooner.
-			if (own.state === 'granted') await store.requestAgain(trx, own.id, now);
+			if (own.state === 'granted') await store.requestAgain(trx, own.id, { updated_at: now });
 			await jobs.schedule(trx, GRANT_JOB, own.id, now);
 		}
 	}
@@ -96,8 +85,7 @@ export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId:
 export async function releaseGrants({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
 	const now = clock.now();
 	for (const { id } of await store.openGrantsOf(trx, passId)) {
-		const from = { id, state: ['granting', 'granted'] } as const;
-		await store.changeGrant(trx, from, { released_at: now, updated_at: now });
+		await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
 		await jobs.schedule(trx, GRANT_JOB, id, now);
 	}
 }

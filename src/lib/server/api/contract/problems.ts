@@ -125,9 +125,9 @@ export const PROBLEMS = {
 		},
 		payer_prompt_limit: {
 			title: 'Too many payment prompts to the number',
-			meaning: 'This number got too many payment prompts in the last 15 minutes, from any client.',
-			advice: 'Wait 15 minutes, or pay from another number.',
-			detail: 'This number got 5 payment requests in the last 15 minutes. Try again later.'
+			meaning: 'This number got too many payment prompts in the last 15 minutes, from all API clients.',
+			advice: 'Wait as long as `detail` says, or pay from another number.',
+			detail: 'This number got 5 payment requests in the last 15 minutes. Try again in 7 min.'
 		},
 		webhook_url_not_allowed: {
 			title: 'Webhook URL is not allowed',
@@ -238,6 +238,15 @@ export const PROBLEMS = {
 			advice:
 				'Wait `Retry-After` seconds. While a payment is pending, use `wait` or a webhook instead of frequent polling.',
 			detail: '100 requests per minute are allowed for this API key. Retry in 23 s.'
+		}
+	}),
+	...withStatus(429, {
+		unpaid_prompt_limit: {
+			title: 'Too many payment prompts are unpaid',
+			meaning:
+				'Buyers of the pages left too many payment prompts unpaid, from their network or in total. The session stays open. API keys of accounts are not limited this way.',
+			advice: 'Wait `Retry-After` seconds.',
+			detail: 'Too many payment requests from this network are unpaid. Try again in 7 min.'
 		}
 	}),
 	...withStatus(500, {

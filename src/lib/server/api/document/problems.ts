@@ -55,6 +55,13 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 		],
 		currency: text('ISO 4217 code.', 'UGX', '^[A-Z]{3}$')
 	},
+	unpaid_prompt_limit: {
+		retry_after: [
+			{ type: 'integer', minimum: 1, maximum: 900, description: 'Seconds until the next try.' },
+			420
+		],
+		'violated-policies': list('The exceeded limit: `network` or `total`.', ['network'], { minItems: 1 })
+	},
 	payment_in_progress: { payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001] },
 	rate_limit_exceeded: {
 		retry_after: [
@@ -169,7 +176,8 @@ const SHARED: Readonly<Record<number, keyof typeof sharedResponses>> = {
 export const problemResponses = (codes: readonly ProblemCode[], route: RouteExample) =>
 	Object.fromEntries(
 		byStatus(codes).map(([status, those]) => {
-			const shared = route.deprecation ? undefined : SHARED[status];
+			const isOwn = route.deprecation || those.includes('unpaid_prompt_limit');
+			const shared = isOwn ? undefined : SHARED[status];
 			return [
 				status,
 				shared ? { $ref: `#/components/responses/${shared}` } : problemResponse(status, those, route)

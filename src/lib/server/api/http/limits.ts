@@ -3,24 +3,53 @@ import ipaddr from 'ipaddr.js';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
+import { LONGEST_WINDOW_MS, WINDOW_MS } from '../rate-limits/rate-limits.ts';
 import type { Decision } from '../rate-limits/window.ts';
 
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 
 const WINDOW_SECONDS = WINDOW_MS / 1000;
 
-/** Returns headers for the response, whatever its status. @throws RateLimited */
-export async function limitCaller(app: App, caller: Caller): Promise<Record<string, string>> {
-	const { config, rateLimits, clock } = app;
-	const limit = config.rateLimits[caller.plan];
-	const decision = await rateLimits.take(`key:${caller.keyId}`, limit);
-	const headers = limitHeaders(caller.plan, limit, decision, clock.now());
+/** Limits a key, then its account. Returns headers for the response, whatever its status. @throws RateLimited */
+export async function limitCaller(
+	{ config, rateLimits, clock }: App,
+	{ plan, keyId, accountId }: Caller
+): Promise<Record<string, string>> {
+	const limit = config.rateLimits[plan];
+	const decision = await rateLimits.take(`key:${keyId}`, limit);
+	const headers = limitHeaders(plan, limit, decision, clock.now());
 	if (!decision.admitted) {
-		const what = `${limit} requests per minute are allowed for this API key.`;
-		throw new RateLimited(what, caller.plan, decision, headers);
+		throw new RateLimited(
+			`${limit} requests per minute are allowed for this API key.`,
+			plan,
+			decision,
+			headers
+		);
+	}
+	const accountLimit = limit * config.rateLimitOfAccount;
+	const ofAccount = await rateLimits.take(`account:${accountId}`, accountLimit);
+	if (!ofAccount.admitted) {
+		const what = `${accountLimit} requests per minute are allowed for all API keys of this account.`;
+		const ofBoth = limitHeaders('account', accountLimit, ofAccount, clock.now());
+		throw new RateLimited(what, 'account', ofAccount, ofBoth);
 	}
 	return headers;
+}
+
+/**
+ * Limits what the pages of this process ask for a visitor. All visitors share the portal's key, so none may use it up
+ * for the others. Reading a router or a purchase has no limit. @throws RateLimited
+ */
+export async function limitVisitor(
+	{ config, rateLimits }: App,
+	request: { method: string; path: string; getClientAddress(): string }
+): Promise<void> {
+	const isRead = request.method === 'GET';
+	if (isRead && request.path !== '/routers') return;
+	const policy = isRead ? 'lists' : 'orders';
+	const decision = await rateLimits.take(`${policy}:${networkOf(request)}`, config.pageLimits[policy]);
+	if (!decision.admitted)
+		throw new RateLimited(`Too many ${policy} from this address.`, policy, decision, {});
 }
 
 /** Counts a request without a valid key against its address, to stop key guessing. @throws RateLimited */
@@ -101,4 +130,14 @@ export async function takeSignIn(event: RequestEvent, visitId: string): Promise<
 	if (!own.admitted) return waitSeconds(own);
 	const all = await rateLimits.take(`sign-ins:${networkOf(event)}`, VISITS_PER_MINUTE);
 	return all.admitted ? null : waitSeconds(all);
+}
+
+/** Orders of one captive session, which is one device, in LONGEST_WINDOW_MS. */
+const ORDERS_PER_VISIT = 10;
+
+/** @returns null if it is admitted, otherwise the seconds to wait */
+export async function takeVisitOrder({ locals }: RequestEvent, visitId: string): Promise<number | null> {
+	const { rateLimits } = locals.app;
+	const decision = await rateLimits.take(`order:${visitId}`, ORDERS_PER_VISIT, LONGEST_WINDOW_MS);
+	return decision.admitted ? null : waitSeconds(decision);
 }

@@ -6,7 +6,7 @@ import { requestId } from '#lib/server/platform/ids.ts';
 import { SECURITY_HEADERS } from '#lib/server/web/security-headers.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
-import { limitAddress, limitCaller } from '../http/limits.ts';
+import { limitAddress, limitCaller, limitVisitor } from '../http/limits.ts';
 import type { RouteDefinition } from '../route.ts';
 
 /**
@@ -56,7 +56,13 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 });
 
 export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
-	Object.assign(c.var.headers, await limitCaller(c.var.app, c.var.caller));
+	const { app, caller, headers } = c.var;
+	if (caller.plan === 'portal') {
+		const { method, path } = c.req;
+		await limitVisitor(app, { method, path, getClientAddress: () => clientAddressOf(c) });
+	} else {
+		Object.assign(headers, await limitCaller(app, caller));
+	}
 	await next();
 });
 

@@ -4,13 +4,17 @@ import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 import { SlidingWindow, type Decision } from './window.ts';
 
-/** Admits at most `limit` requests per subject in any trailing minute. */
+/** Admits at most `limit` requests per subject in any trailing window. */
 export interface RateLimits {
-	/** Counts the request only if it is admitted. */
-	take(subject: string, limit: number): Promise<Decision>;
+	/**
+	 * Counts the request only if it is admitted.
+	 * @param windowMs a minute by default, at most LONGEST_WINDOW_MS
+	 */
+	take(subject: string, limit: number, windowMs?: number): Promise<Decision>;
 }
 
 export const WINDOW_MS = 60_000;
+export const LONGEST_WINDOW_MS = 15 * 60_000;
 
 const FORGET_EVERY_MS = 10 * 60_000;
 
@@ -34,16 +38,18 @@ function local(clock: Clock): RateLimits {
 		for (const [name, window] of windows) if (window.isIdle(now)) windows.delete(name);
 	}
 
-	function windowOf(subject: string, limit: number): SlidingWindow {
+	function windowOf(subject: string, limit: number, windowMs: number): SlidingWindow {
 		const known = windows.get(subject);
 		if (known?.limit === limit) return known;
 		sweep();
-		const window = new SlidingWindow(limit, WINDOW_MS);
+		const window = new SlidingWindow(limit, windowMs);
 		windows.set(subject, window);
 		return window;
 	}
 
-	return { take: async (subject, limit) => windowOf(subject, limit).take(clock.now()) };
+	return {
+		take: async (subject, limit, windowMs = WINDOW_MS) => windowOf(subject, limit, windowMs).take(clock.now())
+	};
 }
 
 /** Counts in the database. If it fails, requests pass, because a limit must not stop a purchase. */
@@ -53,14 +59,14 @@ function shared(database: Database, clock: Clock, log: Log): RateLimits {
 	async function forgetIdle(): Promise<void> {
 		if (clock.now() - forgotAt < FORGET_EVERY_MS) return;
 		forgotAt = clock.now();
-		await store.forgetIdle(database, 2 * WINDOW_MS);
+		await store.forgetIdle(database, 2 * LONGEST_WINDOW_MS);
 	}
 
 	return {
-		async take(subject, limit) {
+		async take(subject, limit, windowMs = WINDOW_MS) {
 			try {
 				await forgetIdle();
-				return await store.takeShared(database, subject, limit, WINDOW_MS);
+				return await store.takeShared(database, subject, limit, windowMs);
 			} catch (error) {
 				log.warn({ err: error }, 'rate limit not counted');
 				return { admitted: true, remaining: limit, resetMs: 0 };

@@ -49,6 +49,10 @@ function limitsTable(config: Config): string {
 		[
 			['Requests per key in 60 seconds, default rate plan', count(config.rateLimits.default)],
 			['Requests per key in 60 seconds, enterprise rate plan', count(config.rateLimits.enterprise)],
+			[
+				'Requests of all keys of an account in 60 seconds',
+				`${config.rateLimitOfAccount} times the limit of a key`
+			],
 			['Requests without a valid key per address in 60 seconds', count(config.maxFailedKeys)],
 			['Time to pay a session', minutes(config.sessionPaymentMs)],
 			['Time until an unanswered payment shows as `expired`', minutes(config.paymentTimeoutMs)],

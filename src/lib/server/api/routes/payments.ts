@@ -2,6 +2,8 @@ import * as example from '../contract/examples.ts';
 import { idParams } from '../contract/schemas/fields.ts';
 import { payment, paymentStart, paymentStatusQuery } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { clientAddressOf } from '../env.ts';
+import { networkOf } from '../http/limits.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
 export const startPayment = defineRoute({
@@ -23,7 +25,8 @@ export const startPayment = defineRoute({
 		'router_unavailable',
 		'invalid_phone',
 		'payment_attempts_exceeded',
-		'payer_prompt_limit'
+		'payer_prompt_limit',
+		'unpaid_prompt_limit'
 	],
 	idempotent: true,
 	location: '/v1/payments/{id}/status',
@@ -63,9 +66,11 @@ export const getPaymentStatus = defineRoute({
 });
 
 export const payments = [
-	endpoint(startPayment, async ({ app, caller, body, remember }) => ({
-		body: await app.payments.start(caller, body, remember)
-	})),
+	endpoint(startPayment, async ({ app, caller, body, remember, context }) => {
+		const visitor = { getClientAddress: () => clientAddressOf(context) };
+		const network = caller.plan === 'portal' ? networkOf(visitor) : null;
+		return { body: await app.payments.start(caller, body, network, remember) };
+	}),
 	endpoint(getPaymentStatus, async ({ app, caller, params, query, context }) => {
 		const wait = query.wait > 0 ? { seconds: query.wait, signal: context.req.raw.signal } : undefined;
 		return { body: await app.payments.read(caller, params.id, wait) };

@@ -6,25 +6,10 @@ import type { Config } from '#lib/server/config/config.ts';
 import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
-import { buckets, dateAt, MAX_BUCKETS, type Bucket, type Period } from '#lib/format/calendar.ts';
+import { buckets, dateAt, MAX_BUCKETS, type Period } from '#lib/format/calendar.ts';
 import * as store from './store.ts';
 
 export type LinePlace = store.LinePlace;
-
-/** A payment that bought time, or its refund. Amounts are in major units; refunds are negative. */
-export interface EarningsLine {
-	kind: 'payment' | 'refund';
-	/** In ms since the epoch. */
-	at: number;
-	paymentId: number;
-	sessionId: number;
-	routerName: string;
-	phoneMasked: string;
-	duration: string;
-	amount: number;
-	fee: number;
-	net: number;
-}
 
 /** Earnings of owners, summed in minor units and returned in major units. */
 export type Earnings = ReturnType<typeof createEarnings>;
@@ -33,9 +18,10 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 	const { currency, reportTimezone: timezone } = config;
 	const today = () => dateAt(clock.now(), timezone);
 
-	function spanOf(period: Period, from: string | null, to: string | null): [Bucket, ...Bucket[]] {
-		const [first, ...more] = buckets(period, { from, to }, today(), timezone) ?? [];
-		if (first) return [first, ...more];
+	function spanOf(period: Period, from: string | null, to: string | null) {
+		const span = buckets(period, { from, to }, today(), timezone);
+		const [first, last] = [span?.[0], span?.at(-1)];
+		if (span && first && last) return { span, first, last };
 		const detail = `Use a day that is not after "to", at most ${MAX_BUCKETS} periods before it.`;
 		throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
 	}
@@ -52,7 +38,7 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 			of: { period: Period; day: string },
 			{ after, limit }: { after: LinePlace | null; limit: number }
 		) {
-			const [{ start, end, from, until }] = spanOf(of.period, of.day, of.day);
+			const { start, end, from, until } = spanOf(of.period, of.day, of.day).first;
 			const owner = { accountId, currency };
 			const found = await store.lines(database.db, owner, { from, until }, { after, limit: limit + 1 });
 			const page = found.slice(0, limit);
@@ -67,9 +53,7 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 			query: { period: Period; from?: string | undefined; to?: string | undefined }
 		): Promise<EarningsBody> {
 			const { period, from = null, to = null } = query;
-			const span = spanOf(period, from, to);
-			const [first] = span;
-			const last = span.at(-1) ?? first;
+			const { span, first, last } = spanOf(period, from, to);
 			const owner = { accountId, currency };
 			const bounds = { from: first.from, until: last.until };
 			const quarters = await store.sumsByQuarterHour(database.db, owner, bounds);
@@ -93,8 +77,6 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 	};
 }
 
-export type LinePage = Awaited<ReturnType<Earnings['lines']>>;
-
 function figures(quarters: readonly store.Sums[], currency: string) {
 	const sum = (name: keyof store.Sums) => quarters.reduce((total, one) => total + one[name], 0);
 	const [gross, refunds, fees] = [sum('gross'), sum('refunds'), sum('fees')];
@@ -107,10 +89,11 @@ function figures(quarters: readonly store.Sums[], currency: string) {
 	};
 }
 
-function lineOf(line: store.Booked, currency: string): EarningsLine {
+/** A payment that bought time, or its refund. Amounts are in major units; refunds are negative. */
+function lineOf(line: store.Booked, currency: string) {
 	const amount = line.gross - line.refunds;
 	return {
-		kind: line.sessions > 0 ? 'payment' : 'refund',
+		kind: line.sessions > 0 ? ('payment' as const) : ('refund' as const),
 		at: line.at,
 		paymentId: line.payment_id,
 		sessionId: line.session_id,

@@ -1,3 +1,4 @@
+import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
@@ -56,4 +57,4 @@ export const baseUrl = z
 
 export const credential = z.string().regex(/^\S(.*\S)?$/, 'Remove the spaces around it.');
 
-export const countryCode = z.string().regex(/^[A-Z]{2}$/, 'Use an ISO 3166 code such as "UG".');
+export const countryCode = z.string().refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".');

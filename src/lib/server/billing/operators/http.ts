@@ -18,23 +18,16 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Per operator. */
 const MAX_CONNECTIONS = 32;
 
-export interface OperatorHttpOptions {
-	/** For the request and its response together. */
-	timeoutMs: number;
-	/**
-	 * PEM. Accepts only a server with this certificate, whatever its name, or one that this authority signed
-	 * for its name. Without it, any public authority is accepted.
-	 */
-	certificate?: string;
-}
+export type OperatorHttp = ReturnType<typeof createOperatorHttp>;
 
 /**
  * HTTP client for operators: one request, no redirects, no retries. Failures are outcomes, never exceptions;
  * `sent` decides between `refused` and `uncertain`.
+ * @param options.timeoutMs for the request and its response together
+ * @param options.certificate PEM. Accepts only a server with this certificate, whatever its name, or one that this
+ * authority signed for its name. Without it, any public authority is accepted.
  */
-export type OperatorHttp = ReturnType<typeof createOperatorHttp>;
-
-export function createOperatorHttp({ timeoutMs, certificate }: OperatorHttpOptions) {
+export function createOperatorHttp({ timeoutMs, certificate }: { timeoutMs: number; certificate?: string }) {
 	let opened: ReturnType<typeof load> | null = null;
 
 	async function load() {

@@ -1,4 +1,3 @@
-import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
@@ -6,7 +5,6 @@ import { receiveCallback, type Callback } from '../callbacks/callbacks.ts';
 import { refundPayment } from '../refunds/refunds.ts';
 import { decide, evidenceOf, type DecisionOrder } from '../reviews/decisions.ts';
 import type { Review } from '../reviews/reviews.ts';
-import type { RememberBody } from '../sessions/sessions.ts';
 import { checkStatement, type StatementFile } from '../statements/statement.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
 import { newestPayments, readPayment } from './read-payment.ts';
@@ -24,8 +22,7 @@ export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(context: PaymentsContext) {
 	return {
-		start: (caller: Caller, order: PaymentStartBody, remember?: RememberBody<PaymentBody>) =>
-			startPayment(context, caller, order, remember),
+		start: startPayment.bind(null, { ...context, turns: new Map() }),
 		read: (caller: Caller, id: number, wait?: { seconds: number; signal: AbortSignal }) =>
 			readPayment(context, caller, id, wait),
 		newest: (accountId: number, limit: number) => newestPayments(context, accountId, limit),

@@ -199,12 +199,11 @@ export async function settleFailure(
 }
 
 /** Expires a payment without an answer in time. Reads continue. */
-export async function settleExpired(context: PaymentsContext, id: number): Promise<boolean> {
-	return settleUnpaid(context, id, 'expired', 'payer_timeout', {
+export const settleExpired = (context: PaymentsContext, id: number): Promise<boolean> =>
+	settleUnpaid(context, id, 'expired', 'payer_timeout', {
 		actor: 'reconciler',
 		reason: 'no final answer in time'
 	});
-}
 
 async function settleUnpaid(
 	context: PaymentsContext,

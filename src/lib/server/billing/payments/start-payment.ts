@@ -9,27 +9,43 @@ import { carrierOf } from '../operators/carriage.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
+import { checkPrompts, inTurn, promptSource, type PromptSource, type Turns } from './prompt-limits.ts';
 import * as store from './store.ts';
 
 const MAX_START_ATTEMPTS = 5;
-const PROMPT_WINDOW_MS = 15 * 60 * 1000;
 
-/** Starts a payment for the caller's own session. @throws AppError with a code of the API's reference */
+/**
+ * Starts a payment for the caller's own session.
+ * @param address network of a buyer of the pages; null for the API
+ * @throws AppError with a code of the API's reference
+ */
 export async function startPayment(
-	context: PaymentsContext,
+	context: PaymentsContext & { turns: Turns },
 	caller: Caller,
 	order: PaymentStartBody,
+	address: string | null,
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
-	const { config, database, jobs } = context;
+	const { config, turns } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const detail = `Use a positive amount of ${config.currency} without superfluous decimals.`;
 		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'invalid_format', detail }]);
 	}
+	const source = await promptSource(context, address);
+	return inTurn(turns, source.network, () => commit(context, caller, { order, source }, remember));
+}
+
+async function commit(
+	context: PaymentsContext,
+	caller: Caller,
+	{ order, source }: { order: PaymentStartBody; source: PromptSource },
+	remember?: RememberBody<PaymentBody>
+): Promise<PaymentBody> {
+	const { database, jobs } = context;
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			const answer = await database.transact(async (trx) => {
-				const body = paymentBody(await insert(context, trx, caller, order));
+				const body = paymentBody(await insert(context, trx, caller, order, source));
 				await remember?.(trx, body);
 				return body;
 			});
@@ -42,7 +58,13 @@ export async function startPayment(
 	}
 }
 
-async function insert(context: PaymentsContext, trx: Tx, caller: Caller, order: PaymentStartBody) {
+async function insert(
+	context: PaymentsContext,
+	trx: Tx,
+	caller: Caller,
+	order: PaymentStartBody,
+	source: PromptSource
+) {
 	const { clock, config, jobs, operators, sessions } = context;
 	const session = await sessions.ownCurrent(trx, caller, order.session_id);
 	if (!session) throw sessionNotFound();
@@ -51,7 +73,7 @@ async function insert(context: PaymentsContext, trx: Tx, caller: Caller, order: 
 	await checkOnline(context, trx, session);
 	const phone = mobileNumber(order.phone, config.defaultRegion);
 	const now = clock.now();
-	await checkPrompts(context, trx, phone, now);
+	await checkPrompts(context, trx, phone, source);
 	const operator = carrierOf(operators, { method, phone, amountMinor, currency });
 	const payment = await store.insert(trx, {
 		session_id: session.id,
@@ -62,6 +84,7 @@ async function insert(context: PaymentsContext, trx: Tx, caller: Caller, order: 
 		amount_minor: amountMinor,
 		currency,
 		phone,
+		network: source.network,
 		status: 'pending',
 		submit_state: 'created',
 		commission_basis_points: config.commissionBasisPoints,
@@ -120,14 +143,5 @@ async function checkOnline(
 	throw new AppError(
 		'router_unavailable',
 		'The router is offline. The order stays open: pay when the router is online again.'
-	);
-}
-
-async function checkPrompts({ config }: PaymentsContext, trx: Tx, phone: string, now: number): Promise<void> {
-	const prompts = await store.countPromptsSince(trx, phone, now - PROMPT_WINDOW_MS);
-	if (prompts < config.maxPayerPrompts) return;
-	throw new AppError(
-		'payer_prompt_limit',
-		`This number got ${prompts} payment requests in the last 15 minutes. Try again later.`
 	);
 }

@@ -44,12 +44,79 @@ export const newestOfAccount = (
 		.limit(search.limit)
 		.execute();
 
-export async function countPromptsSince(queries: Queries, phone: string, since: number): Promise<number> {
-	const { count } = await queries
+/** Oldest first. */
+export const promptsTo = (queries: Queries, phone: string, since: number) =>
+	queries
 		.selectFrom('payments')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
+		.select(['network', 'created_at'])
 		.where('phone', '=', phone)
 		.where('created_at', '>', since)
+		.orderBy('created_at')
+		.execute();
+
+export async function hasPaidFrom(
+	queries: Queries,
+	{ phone, network }: { phone: string; network: string | null },
+	since: number
+): Promise<boolean> {
+	const found = await queries
+		.selectFrom('payments')
+		.select('id')
+		.where('phone', '=', phone)
+		.where('network', 'is not distinct from', network)
+		.where('created_at', '>', since)
+		.where('paid_at', 'is not', null)
+		.limit(1)
+		.executeTakeFirst();
+	return found !== undefined;
+}
+
+/** Prompts of a network: paid since `day`, unpaid since `window`, unpaid from `day` to `answered`. */
+export const promptsFrom = (
+	queries: Queries,
+	network: string,
+	{ day, window, answered }: { day: number; window: number; answered: number }
+) =>
+	queries
+		.selectFrom('payments')
+		.select(({ fn }) => [
+			fn.countAll<number>().filterWhere('paid_at', 'is not', null).as('paid'),
+			fn
+				.countAll<number>()
+				.filterWhere('paid_at', 'is', null)
+				.filterWhere('created_at', '>', window)
+				.as('unpaid'),
+			fn
+				.countAll<number>()
+				.filterWhere('paid_at', 'is', null)
+				.filterWhere('created_at', '<=', answered)
+				.as('unanswered')
+		])
+		.where('network', '=', network)
+		.where('created_at', '>', day)
+		.executeTakeFirstOrThrow();
+
+const unpaidPrompts = (queries: Queries, since: number) =>
+	queries
+		.selectFrom('payments')
+		.select('created_at')
+		.where('network', 'is not', null)
+		.where('paid_at', 'is', null)
+		.where('created_at', '>', since);
+
+export const unpaidPromptFrom = (queries: Queries, network: string, since: number, offset: number) =>
+	unpaidPrompts(queries, since)
+		.where('network', '=', network)
+		.orderBy('created_at')
+		.limit(1)
+		.offset(offset)
+		.executeTakeFirst();
+
+/** Counts up to `most` unpaid prompts of all networks. */
+export async function countUnpaidPrompts(queries: Queries, since: number, most: number): Promise<number> {
+	const { count } = await queries
+		.selectFrom(unpaidPrompts(queries, since).limit(most).as('unpaid'))
+		.select(({ fn }) => fn.countAll<number>().as('count'))
 		.executeTakeFirstOrThrow();
 	return count;
 }

@@ -28,14 +28,9 @@ export interface DecisionOrder {
 	transaction: string | null;
 }
 
-export interface Evidence {
-	payment: store.PaymentRow;
-	refunds: store.RefundRow[];
-	messages: Awaited<ReturnType<typeof store.messagesOf>>;
-	audit: Awaited<ReturnType<PaymentsContext['audit']['ofPayment']>>;
-}
+export type Evidence = NonNullable<Awaited<ReturnType<typeof evidenceOf>>>;
 
-export async function evidenceOf(context: PaymentsContext, paymentId: number): Promise<Evidence | null> {
+export async function evidenceOf(context: PaymentsContext, paymentId: number) {
 	const { db } = context.database;
 	const payment = await store.find(db, paymentId);
 	if (!payment) return null;

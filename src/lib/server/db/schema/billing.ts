@@ -44,6 +44,8 @@ export interface PaymentsTable {
 	amount_minor: number;
 	currency: string;
 	phone: string;
+	/** Keyed hash of the buyer's network, for the limits of prompts; null for the API. */
+	network: Generated<string | null>;
 	status: 'pending' | 'success' | 'failed' | 'expired' | 'refund_pending' | 'refunded' | 'refund_failed';
 	/** State of the request to the operator; decides whether it may be sent again. */
 	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';

@@ -88,7 +88,11 @@ async function start(context: TestPaymentsContext, account: Account): Promise<Pa
 	const phone = waitingNumber(config.defaultRegion as CountryCode);
 	const order = { router_id: router.id, duration: '1h', payment_method: 'mobile_money', phone } as const;
 	const session = await sessions.create(caller, order);
-	const started = await payments.start(caller, { session_id: session.id, amount: session.amount, phone });
+	const started = await payments.start(
+		caller,
+		{ session_id: session.id, amount: session.amount, phone },
+		null
+	);
 	await soon(async () => {
 		const found = await payments.newest(account.id, MAX_PAYMENTS);
 		const reference = found.find(({ payment }) => payment.id === started.id)?.reference;

@@ -50,7 +50,6 @@ export const newestPurchaseOf = (queries: Queries, gatewayId: number, clientMac:
 			.where('purchase_token_hash', 'is not', null)
 			.orderBy('bound_at', 'desc')
 			.orderBy('id', 'desc')
-			.limit(1)
 	);
 
 export const newestFromIp = (queries: Queries, gatewayId: number, clientIp: string, now: number) =>
@@ -59,7 +58,6 @@ export const newestFromIp = (queries: Queries, gatewayId: number, clientIp: stri
 			.where('gateway_id', '=', gatewayId)
 			.where('client_ip', '=', clientIp)
 			.orderBy('id', 'desc')
-			.limit(1)
 	);
 
 export async function update(

@@ -50,7 +50,6 @@ const STATES: Readonly<Record<string, EntryState>> = {
 };
 
 export const coova: Gateway = {
-	kind: 'coova',
 	title: 'CoovaChilli',
 	secretName: 'uamsecret',
 	defaultPort: DEFAULT_PORT,

@@ -162,6 +162,8 @@ function siteText(name: string, { settings, credentials }: GatewayFacts, hasEap:
 	&REST-HTTP-Header := "Authorization: Bearer ${credentials.token ?? ''}"
 }
 ${name}`;
+	const orEap = (withEap: string, without: string) =>
+		indented(hasEap ? unlessEap(withEap, without) : without, 2);
 	const address = settings.nas ?? UNKNOWN.gateway;
 	const client = `client ${name} {
 	${address.includes(':') ? 'ipv6addr' : 'ipaddr'} = ${address}
@@ -176,7 +178,7 @@ ${settings.nas === undefined ? withoutAddress(client) : client}
 
 server ${name} {
 	authorize {
-${indented(hasEap ? unlessEap(`${name}_eap {\n\tok = return\n}`, `${ask}\nchap\nmschap\npap`) : `${ask}\nchap\nmschap\npap`, 2)}
+${orEap(`${name}_eap {\n\tok = return\n}`, `${ask}\nchap\nmschap\npap`)}
 	}
 
 	authenticate {
@@ -203,7 +205,7 @@ ${indented(ask, 2)}
 
 	# The password was right. Airtill can still refuse the device, for example if the pass has no free device slot.
 	post-auth {
-${indented(hasEap ? unlessEap(EAP_REPLY, `${ask}\n${SIGNED}`) : `${ask}\n${SIGNED}`, 2)}
+${orEap(EAP_REPLY, `${ask}\n${SIGNED}`)}
 		Post-Auth-Type REJECT {
 			attr_filter.access_reject${hasEap ? `\n\t\t\t${name}_eap` : ''}
 ${indented(SIGNED, 3)}

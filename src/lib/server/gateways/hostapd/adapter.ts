@@ -6,7 +6,6 @@ import { hostapdConfig } from './config.ts';
  * pass's password is the Wi-Fi password (`wpa_personal_per_client`) or the 802.1X one (`wpa_enterprise`).
  */
 export const hostapd: Gateway = {
-	kind: 'hostapd',
 	title: 'Access point with RADIUS',
 	secretName: null,
 	defaultPort: null,

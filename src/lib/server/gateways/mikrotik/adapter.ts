@@ -75,7 +75,6 @@ function chapOf(request: EntryRequest): Record<string, string> {
 }
 
 export const mikrotik: Gateway = {
-	kind: 'mikrotik',
 	title: 'MikroTik hotspot',
 	secretName: null,
 	defaultPort: DEFAULT_PORT,

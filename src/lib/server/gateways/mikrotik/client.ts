@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import {
 	Unavailable,
-	type CommandResult,
 	type DeviceController,
 	type DeviceLogin,
 	type GatewayFacts,
-	type GatewayStatus,
 	type Reach
 } from '../gateway.ts';
 import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
@@ -99,12 +97,7 @@ async function usersOf(
 const used = (rows: readonly Row[]) =>
 	rows.reduce((sum, { uptime }) => sum + routerSeconds(uptime ?? '0s'), 0);
 
-async function authorize(
-	device: DeviceLogin,
-	untilMs: number,
-	facts: GatewayFacts,
-	reach: Reach
-): Promise<'done'> {
+const authorize: DeviceController['authorize'] = async (device, untilMs, facts, reach) => {
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, device.maxDevices);
 	// Tries twice, because the user may have been added or removed meanwhile.
@@ -133,10 +126,10 @@ async function authorize(
 		if (isChanged) return 'done';
 	}
 	throw new Unavailable('Another program changes the users of this hotspot at the same time.');
-}
+};
 
 /** Removes the user first, or the device would sign in again. */
-async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
+const disconnect: DeviceController['disconnect'] = async (device, facts, reach) => {
 	const rest = createRest(facts, reach);
 	const users = await usersOf(rest, device, facts);
 	// Connections under this name belong to the other user.
@@ -146,9 +139,9 @@ async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach
 		await rest.remove(menu, await rest.find(menu, 'user', device.user));
 	}
 	return 'done';
-}
+};
 
-async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus> {
+const status: DeviceController['status'] = async (facts, reach) => {
 	const rest = createRest(facts, reach);
 	const sentAt = reach.now();
 	const clock = await rest.call('GET', '/system/clock');
@@ -167,7 +160,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 		clockOffsetMs: time === null ? null : time - at,
 		online: active?.length ?? null
 	};
-}
+};
 
 export const mikrotikController: DeviceController = { subject: 'user', authorize, disconnect, status };
 
@@ -194,32 +187,16 @@ function explain(answer: Answer): string {
 	return `RouterOS responded with status ${status}.`;
 }
 
+const UNIT_SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 };
+
 /** Reads a duration such as `1w2d3h4m5s` or `1d01:02:03`. Returns seconds. */
-export function routerSeconds(text: string): number {
-	const [, weeks, days, hours, minutes, seconds] =
-		/^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.replace(/\d+:\d+:\d+$/, '')) ?? [];
-	const [, h, m, s] = /(\d+):(\d+):(\d+)$/.exec(text) ?? [];
-	const number = (part: string | undefined) => Number(part ?? 0);
-	return (
-		((number(weeks) * 7 + number(days)) * 24 + number(hours) + number(h)) * 3600 +
-		(number(minutes) + number(m)) * 60 +
-		number(seconds) +
-		number(s)
-	);
+function routerSeconds(text: string): number {
+	const units = text.replace(/(\d+):(\d+):(\d+)$/, '$1h$2m$3s').matchAll(/(\d+)([wdhms])/g);
+	return [...units].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_SECONDS[unit] ?? 0), 0);
 }
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-
-/** Reads /system/clock: `2026-11-21`, or `nov/21/2026` before 7.10. @returns ms since the epoch, or null */
-export function routerTime(clock: {
-	date: string;
-	time: string;
-	'gmt-offset'?: string | undefined;
-}): number | null {
-	const [, month = '', day, year] = /^([a-z]{3})\/(\d{2})\/(\d{4})$/i.exec(clock.date) ?? [];
-	const number = String(MONTHS.indexOf(month.toLowerCase()) + 1).padStart(2, '0');
-	const date = year === undefined ? clock.date : `${year}-${number}-${day}`;
-	const offset = /^[+-]\d{2}:\d{2}$/.test(clock['gmt-offset'] ?? '') ? clock['gmt-offset'] : '+00:00';
-	const time = Date.parse(`${date}T${clock.time}${offset}`);
-	return Number.isNaN(time) ? null : time;
+/** Reads /system/clock of RouterOS 7.10 and newer. @returns ms since the epoch, or null */
+function routerTime({ date, time, 'gmt-offset': offset = '+00:00' }: z.output<typeof clockShape>) {
+	const at = Date.parse(`${date}T${time}${offset}`);
+	return Number.isNaN(at) ? null : at;
 }

@@ -51,7 +51,6 @@ const controlModeOf = ({ settings }: GatewayFacts): ControlMode =>
 	settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
 
 export const opennds: Gateway = {
-	kind: 'opennds',
 	title: 'openNDS',
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,

@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import {
 	Unavailable,
-	type CommandResult,
 	type DeviceController,
 	type DeviceLogin,
 	type GatewayFacts,
-	type GatewayStatus,
 	type Reach
 } from '../gateway.ts';
 
@@ -77,12 +75,7 @@ function endsAt(client: Client, untilMs: number): boolean {
 	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + SURPLUS_MS;
 }
 
-async function authorize(
-	device: DeviceLogin,
-	untilMs: number,
-	facts: GatewayFacts,
-	reach: Reach
-): Promise<'done'> {
+const authorize: DeviceController['authorize'] = async (device, untilMs, facts, reach) => {
 	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client) {
 		throw new Unavailable('openNDS does not know the device. It will after the device has opened a page.');
@@ -98,17 +91,17 @@ async function authorize(
 	const words = ['auth', client.mac, String(minutes), '0', '0', '0', '0', customOf(device.user)];
 	if (/\bauthenticated\./i.test(await ndsctl(facts, reach, words))) return 'done';
 	throw new Unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
-}
+};
 
-async function disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
+const disconnect: DeviceController['disconnect'] = async (device, facts, reach) => {
 	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client || !isOnline(client) || !isSameDevice(client, device)) return 'done';
 	const output = await ndsctl(facts, reach, ['deauth', client.mac]);
 	if (/deauthenticated|not found/i.test(output)) return 'done';
 	throw new Unavailable('openNDS did not disconnect the device.');
-}
+};
 
-async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus> {
+const status: DeviceController['status'] = async (facts, reach) => {
 	const clients = await clientsOf(facts, reach);
 	const text = await ndsctl(facts, reach, ['status']).catch(() => '');
 	const problems: string[] = [];
@@ -129,6 +122,6 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 		);
 	}
 	return { problems, reachable: true, clockOffsetMs: null, online: clients.filter(isOnline).length };
-}
+};
 
 export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, status };

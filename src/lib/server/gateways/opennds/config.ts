@@ -34,7 +34,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 		...(hasScript ? [['binauth', BINAUTH_FILE] as const] : []),
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
 	];
-	const name = gatewayName(site);
+	const { name } = site.gateway;
 	return [
 		...(level === 1
 			? [{ title: 'openNDS 9', file: '/etc/opennds/opennds.conf', text: legacy(name, options) }]
@@ -68,8 +68,6 @@ function fasOf(portal: PortalAddress, facts: GatewayFacts): Option[] {
 
 const isOnRouter = ({ hostname }: PortalAddress, { loginHosts }: GatewayFacts) =>
 	loginHosts.some((host) => host.replace(/:\d+$/, '') === hostname);
-
-const gatewayName = ({ gateway }: ConfigSite) => gateway.name;
 
 const legacy = (name: string, options: readonly Option[]) =>
 	[

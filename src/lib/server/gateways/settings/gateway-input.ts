@@ -8,9 +8,7 @@ import {
 } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
 import { checkConnection, usesRadius, type Check, type ConnectionInput } from './connection.ts';
-import { GatewayInputError, type FieldProblem, type Report } from './input-error.ts';
-
-export { GatewayInputError } from './input-error.ts';
+import { InputError, type FieldProblem, type Report } from '#lib/server/platform/input-error.ts';
 
 export interface GatewayInput extends ConnectionInput {
 	name: string;
@@ -45,7 +43,7 @@ export const generatedCredentials = (kind: GatewayKind, settings: GatewaySetting
 	token: usesRadius(kind, settings) || kind === 'opennds'
 });
 
-/** Accepts missing credentials (generated later). @throws GatewayInputError with every wrong field */
+/** Accepts missing credentials (generated later). @throws InputError with every wrong field */
 export function checkGateway(input: GatewayInput) {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
@@ -55,7 +53,7 @@ export function checkGateway(input: GatewayInput) {
 	const kind = GATEWAY_KINDS.find((known) => known === input.kind);
 	if (kind === undefined) {
 		report('kind', `use one of ${GATEWAY_KINDS.join(', ')}`);
-		throw new GatewayInputError(problems);
+		throw new InputError(problems);
 	}
 	const settings: GatewaySettings = {};
 	const credentials: GatewayCredentials = {};
@@ -67,7 +65,7 @@ export function checkGateway(input: GatewayInput) {
 	checkConnection(check);
 	checkExternalAccess(check);
 
-	if (problems.length > 0) throw new GatewayInputError(problems);
+	if (problems.length > 0) throw new InputError(problems);
 	const { name, routerId, secret } = input;
 	return { name, routerId, kind, loginHosts, secret, settings, credentials };
 }

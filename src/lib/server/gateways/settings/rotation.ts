@@ -1,6 +1,6 @@
 import { checkApiCredentials, checkRadiusSecret } from './connection.ts';
 import { checkSecret, generatedCredentials, hasSharedSecret, type CheckedGateway } from './gateway-input.ts';
-import { GatewayInputError, type FieldProblem, type Report } from './input-error.ts';
+import { InputError, type FieldProblem, type Report } from '#lib/server/platform/input-error.ts';
 
 /** The secrets to replace: a text to use, `new` to generate one, or null to keep the old one. */
 export interface Rotation {
@@ -15,7 +15,7 @@ export interface Rotation {
 
 type RotatedGateway = Pick<CheckedGateway, 'kind' | 'settings' | 'credentials'>;
 
-/** @throws GatewayInputError with every wrong field */
+/** @throws InputError with every wrong field */
 export function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation: Rotation): void {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
@@ -42,5 +42,5 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 			checkApiCredentials({ input, kind, credentials: {}, report });
 		}
 	}
-	if (problems.length > 0) throw new GatewayInputError(problems);
+	if (problems.length > 0) throw new InputError(problems);
 }

@@ -11,7 +11,6 @@ import { unifiController } from './client.ts';
  * The browser does not sign in: we authorize the client at the console.
  */
 export const unifi: Gateway = {
-	kind: 'unifi',
 	title: 'UniFi',
 	secretName: null,
 	defaultPort: null,

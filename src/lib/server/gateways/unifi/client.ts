@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
-import {
-	Unavailable,
-	type CommandResult,
-	type DeviceController,
-	type DeviceLogin,
-	type GatewayFacts,
-	type GatewayStatus,
-	type Reach
-} from '../gateway.ts';
+import { Unavailable, type DeviceController, type GatewayFacts, type Reach } from '../gateway.ts';
 import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
 
 /**
@@ -75,12 +67,7 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 	return { call, clients, client };
 }
 
-async function authorize(
-	{ mac }: DeviceLogin,
-	untilMs: number,
-	facts: GatewayFacts,
-	reach: Reach
-): Promise<'done'> {
+const authorize: DeviceController['authorize'] = async ({ mac }, untilMs, facts, reach) => {
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, reach);
 	const client = await unifi.client(mac);
@@ -97,10 +84,10 @@ async function authorize(
 			? 'The device is not on a guest network. Turn on the hotspot with an external portal for this Wi-Fi.'
 			: explain(answer)
 	);
-}
+};
 
 /** Returns `impossible` for a device that has left the Wi-Fi. Its authorization expires there. */
-async function disconnect({ mac }: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult> {
+const disconnect: DeviceController['disconnect'] = async ({ mac }, facts, reach) => {
 	if (mac === null) return 'done';
 	const unifi = createConsole(facts, reach);
 	const client = await unifi.client(mac);
@@ -110,9 +97,9 @@ async function disconnect({ mac }: DeviceLogin, facts: GatewayFacts, reach: Reac
 	if (answer.status === 404) return 'impossible';
 	if (isSuccess(answer)) return 'done';
 	throw new Unavailable(explain(answer));
-}
+};
 
-async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus> {
+const status: DeviceController['status'] = async (facts, reach) => {
 	const unifi = createConsole(facts, reach);
 	const sentAt = reach.now();
 	const info = await unifi.call('GET', '/info');
@@ -125,7 +112,7 @@ async function status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>
 		clockOffsetMs: dateOffsetMs(info.headers['date'], (sentAt + reach.now()) / 2),
 		online: guests?.length ?? null
 	};
-}
+};
 
 export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, status };
 

@@ -8,19 +8,12 @@ import * as store from './store.ts';
  * Security: a code is derived from the purchase's token and not stored. Its keyed hash finds the purchase,
  * whose token is sealed. So the database alone opens no purchase. Purchases.resume limits guesses.
  */
-export interface Codes {
-	/** @param attempt number of codes of this token that other purchases have taken */
-	columns(token: string, attempt: number): Pick<store.PurchaseRow, 'code_hash' | 'token_sealed'>;
-	/** Returns the code, e.g. "K7MQ-29XT". Creates it if it is missing or belongs to an earlier secret. */
-	of(token: string, row: store.PurchaseRow): Promise<string>;
-	/** Finds the token for a code from readCode. Returns null if the code is unknown. */
-	open(code: string, since: number): Promise<string | null>;
-}
+export type Codes = ReturnType<typeof createCodes>;
 
 /** Codes to try: two of a million purchases may derive the same one. */
 export const MAX_CODES = 8;
 
-export function createCodes(database: Database, secrets: Secrets): Codes {
+export function createCodes(database: Database, secrets: Secrets) {
 	const codeKey = secrets.derive('purchase code', 32);
 	const hashKey = secrets.derive('purchase code hash', 32);
 
@@ -29,6 +22,7 @@ export function createCodes(database: Database, secrets: Secrets): Codes {
 	const hashOf = (code: string) => hmac(hashKey, code);
 	const sealedFor = (hash: string) => `purchase:${hash}`;
 
+	/** @param attempt number of codes of this token that other purchases have taken */
 	function columns(token: string, attempt: number) {
 		const code_hash = hashOf(derived(token, attempt));
 		return { code_hash, token_sealed: secrets.encrypt(token, sealedFor(code_hash)) };
@@ -45,7 +39,8 @@ export function createCodes(database: Database, secrets: Secrets): Codes {
 
 	return {
 		columns,
-		async of(token, row) {
+		/** Returns the code, e.g. "K7MQ-29XT". Creates it if it is missing or belongs to an earlier secret. */
+		async of(token: string, row: store.PurchaseRow): Promise<string> {
 			for (let attempt = 0; attempt < MAX_CODES; attempt += 1) {
 				const code = derived(token, attempt);
 				if (hashOf(code) === row.code_hash) return codeText(code);
@@ -59,7 +54,8 @@ export function createCodes(database: Database, secrets: Secrets): Codes {
 				}
 			}
 		},
-		async open(code, since) {
+		/** Finds the token for a code from readCode. Returns null if the code is unknown. */
+		async open(code: string, since: number): Promise<string | null> {
 			const code_hash = hashOf(code);
 			const row = await store.findByCode(database.db, code_hash, since);
 			return row?.token_sealed == null ? null : unsealed(row.token_sealed, code_hash);

@@ -1,13 +1,12 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { FormErrors } from '#lib/checkout/pay-form.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../../refusal.ts';
+import { answer } from '../../status.ts';
 
-export const answer = (body: object, status = 200, headers: Record<string, string> = {}) =>
-	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
-
-export const refused = (errors: FormErrors, status = 400) => answer({ errors }, status);
+export const refused = (errors: FormErrors, status = 400, headers: Record<string, string> = {}) =>
+	answer({ errors }, status, headers);
 
 /** Refuses an order while the service is unavailable. @throws other errors */
 export function unsentOrder(problem: unknown): Response {
@@ -24,16 +23,7 @@ export async function answerOrder(
 		return answer({ token: await order });
 	} catch (problem) {
 		const words = { router, region: event.locals.app.config.defaultRegion };
-		const { status, errors } = orderRefusal(problem, PAID_AGAIN, words);
-		return refused(errors, status);
+		const { status, errors, headers } = orderRefusal(problem, PAID_AGAIN, words);
+		return refused(errors, status, headers);
 	}
-}
-
-/** Answers while the service is unavailable; the kiosk retries. @throws other errors */
-export function unanswered(problem: unknown): Response {
-	if (problem instanceof ApiLimited) {
-		return answer({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });
-	}
-	if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return answer({ state: null }, 503);
-	throw problem;
 }

@@ -4,28 +4,22 @@ import * as m from '#lib/i18n/messages.js';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { KioskRouter, Availability } from '#lib/kiosk/client.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { orNull } from '../../api-errors.ts';
-
-/** Reads a router. Returns null if it does not exist. */
-export async function kioskRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
-	const { router: id } = event.params;
-	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
-}
+import { routerOf } from '../../api-errors.ts';
 
 /** Reads the owner's branding. Returns null if the service is unavailable. */
 export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
 	try {
-		return showBrand(event, await kioskRouter(event));
+		return showBrand(event, await routerOf(event));
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable) return null;
 		throw problem;
 	}
 }
 
-export const shownAtKiosk = (router: RouterBody): KioskRouter => ({
+const shownAtKiosk = (router: RouterBody): KioskRouter => ({
 	...router,
 	signsIn: asksUserName(router.access_kind),
 	note: endsByItself(router.access_kind) ? null : m.router_shared()
@@ -33,7 +27,7 @@ export const shownAtKiosk = (router: RouterBody): KioskRouter => ({
 
 export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {
 	try {
-		const router = await kioskRouter(event);
+		const router = await routerOf(event);
 		if (!router) return { state: 'unknown', router: null };
 		return {
 			state: router.status === 'online' ? 'open' : 'offline',

@@ -3,7 +3,7 @@ import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
-import { waitingHint } from '#lib/checkout/purchase/state.ts';
+import * as m from '#lib/i18n/messages.js';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
 import { priceAgain } from '../../s/[token]/retry.ts';
@@ -40,7 +40,7 @@ export async function kioskPurchase(
 		notes: [...(note === null ? [] : [note]), ...notes],
 		money: formatMoney(session.amount, session.currency),
 		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
-		hint: waitingHint(),
+		hint: m.purchase_waiting_hint(),
 		lines: shortLines(purchase),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),

@@ -4,7 +4,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/state.ts';
+import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';

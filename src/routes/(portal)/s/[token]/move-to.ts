@@ -1,27 +1,17 @@
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { QrCode } from '#lib/format/qr.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
 /** Texts about moving and ending a pass; both depend on the kind of access. */
 
-export interface MoveTo {
-	texts: string[];
-	address: string;
-	/** Opens the page on another device; null if only the Wi-Fi's sign-in page helps. */
-	qr: QrCode | null;
-}
-
-interface At {
-	address: string;
-	code: string;
-	signIn: SignIn;
-}
-
-export function moveTo(session: SessionBody, { address, code, signIn }: At): MoveTo {
+/** Its QR code opens the page on another device; null if only the Wi-Fi's sign-in page helps. */
+export function moveTo(
+	session: SessionBody,
+	{ address, code, signIn }: { address: string; code: string; signIn: SignIn }
+) {
 	const { kind, max_devices } = session.access;
 	const ssid = apart(session.ssid);
 	if (takesCode(session, signIn)) {

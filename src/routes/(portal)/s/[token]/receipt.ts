@@ -12,15 +12,6 @@ import type { Purchase } from './view.ts';
 
 export type Line = [label: string, value: string];
 
-export interface Receipt {
-	head: Line[];
-	/** One for each order (first and added) and each additional payment. */
-	parts: Line[][];
-	/** The sum of several payments that were not refunded. */
-	total: Line | null;
-	asOf: string;
-}
-
 export function shortLines({ router, session, payment }: Purchase): Line[] {
 	return [
 		[m.receipt_place(), router.name],
@@ -33,7 +24,7 @@ export function shortLines({ router, session, payment }: Purchase): Line[] {
 }
 
 /** Everything that was bought and paid under one code. */
-export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Receipt {
+export function receiptOf(purchase: Purchase, now: Date, timeZone: string) {
 	const { router, code } = purchase;
 	// An attempt without a charge is not on the receipt.
 	const added = purchase.added.filter(({ payment }) => payment !== null && isMoney(payment));
@@ -47,12 +38,14 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string): Rece
 			[m.receipt_wifi(), apart(purchase.session.ssid)],
 			[m.receipt_access(), accessText(purchase.session.access.kind)],
 			[m.receipt_code(), apart(code)]
-		],
+		] satisfies Line[],
+		/** One for each order (first and added) and each additional payment. */
 		parts: parts.flatMap((part, index) => [
 			partLines(part, index > 0, when),
 			...part.otherPayments.flatMap((payment) => (isMoney(payment) ? [paymentLines(payment, when)] : []))
 		]),
-		total: kept.length > 1 ? [m.receipt_total(), sum(kept)] : null,
+		/** The sum of several payments that were not refunded. */
+		total: kept.length > 1 ? ([m.receipt_total(), sum(kept)] satisfies Line) : null,
 		asOf: m.receipt_made({ moment: when(now.toISOString()) })
 	};
 }
@@ -135,7 +128,7 @@ function sum(payments: readonly PaymentBody[]): string {
 	return formatMoney(toMajor(minor, first.currency), first.currency);
 }
 
-export function receiptText(receipt: Receipt, address: string): string {
+export function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): string {
 	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
 	return [
 		m.receipt_title(),

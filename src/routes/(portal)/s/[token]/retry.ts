@@ -55,10 +55,15 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 			currency: purchase.session.currency
 		});
 	} catch (problem) {
-		const { status, errors } = orderRefusal(problem, PAID_AGAIN, {
+		const {
+			status,
+			errors,
+			headers = {}
+		} = orderRefusal(problem, PAID_AGAIN, {
 			router: purchase.router,
 			region: event.locals.app.config.defaultRegion
 		});
+		event.setHeaders(headers);
 		return fail(status, { retried: entry, errors });
 	}
 	if (token !== event.params.token) await event.locals.app.captiveSessions.carry(event.params.token, token);

@@ -4,14 +4,10 @@ import { methodName } from '#lib/domain/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { addedState } from '#lib/checkout/purchase/added.ts';
+import { refundNote } from '#lib/checkout/purchase/refund.ts';
 import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
-import {
-	purchaseState,
-	refundNote,
-	type PurchaseState,
-	type PurchaseWords
-} from '#lib/checkout/purchase/state.ts';
+import { purchaseState, type PurchaseState, type PurchaseWords } from '#lib/checkout/purchase/state.ts';
 import type { PurchasePart, PurchaseView } from '#lib/server/portal/purchases/purchases.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { momentText } from '#lib/format/when.ts';

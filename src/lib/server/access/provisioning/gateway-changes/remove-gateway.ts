@@ -60,37 +60,35 @@ export async function removeGateway(
 ): Promise<Removal> {
 	const { database, gateways, reach } = context;
 	const { db } = database;
+	const remove = () => database.transact((trx) => gateways.remove(trx, gateway));
 	const none: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
 	if (!controllerOf(gateway)) {
 		const connected = await gatewayStore.countConnectedAt(db, gateway.id);
-		await database.transact((trx) => gateways.remove(trx, gateway));
+		await remove();
 		return { ...none, staying: count + connected };
 	}
 	const status = count === 0 ? null : await gatewayStatus(gateway.kind, gateway, reach);
 	if (status && !status.reachable) {
-		if (options.isForced) await database.transact((trx) => gateways.remove(trx, gateway));
+		if (options.isForced) await remove();
 		const reason = status.problems[0] ?? 'It does not answer.';
 		return { ...none, isRemoved: options.isForced, left: count, reason };
 	}
-	return clearAndRemove({
+	const clearing: Clearing = {
 		...{ context, gateway, options },
 		...{ released: [], outcomes: new Map(), reason: null, afterId: 0 }
-	});
-}
-
-async function clearAndRemove(clearing: Clearing): Promise<Removal> {
-	const { context, gateway, options, released } = clearing;
+	};
 	let isRemoved = false;
 	try {
 		isRemoved = await clear(clearing);
-		const result = { isRemoved, ...(await resultOf(clearing)) };
-		if (isRemoved || !options.isForced || options.signal.aborted) return result;
-		await context.database.transact((trx) => context.gateways.remove(trx, gateway));
-		isRemoved = true;
-		return { ...result, isRemoved };
+		const result = await resultOf(clearing);
+		if (!isRemoved && options.isForced && !options.signal.aborted) {
+			await remove();
+			isRemoved = true;
+		}
+		return { isRemoved, ...result };
 	} finally {
-		if (!isRemoved) await regrantAll(context, released);
+		if (!isRemoved) await regrantAll(context, clearing.released);
 	}
 }
 

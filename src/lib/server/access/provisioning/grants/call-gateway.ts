@@ -1,34 +1,23 @@
-import { Unavailable, type CommandResult, type Reach } from '#lib/server/gateways/gateway.ts';
+import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Calls a gateway; stores its response, clock offset or error. Returns Unavailable if the adapter throws. */
+/** Calls a gateway; stores its response or error. Returns Unavailable if the adapter throws. */
 export async function callGateway(
-	{ gateways, log, reach }: AccessContext,
+	{ gateways, log }: AccessContext,
 	gateway: RegisteredGateway,
-	work: (reach: Reach) => Promise<CommandResult>
+	work: () => Promise<CommandResult>
 ): Promise<CommandResult | Unavailable> {
-	let clockOffsetMs: number | null = null;
-	const send: Reach['send'] = async (outgoing, certificate) => {
-		const sentAt = reach.now();
-		const outcome = await reach.send(outgoing, certificate);
-		if (outcome.kind === 'answer') {
-			clockOffsetMs = dateOffsetMs(outcome.headers['date'], (sentAt + reach.now()) / 2) ?? clockOffsetMs;
-		}
-		return outcome;
-	};
-	const result = await work({ ...reach, send }).catch((error: unknown) => {
+	const result = await work().catch((error: unknown) => {
 		if (error instanceof Unavailable) return error;
 		log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
 		return new Unavailable('An error of ours; see the log.');
 	});
 	await gateways.recordStatus(gateway.id, {
 		...(result === 'done' && { seen: true }),
-		...(clockOffsetMs !== null && { clockOffsetMs }),
 		trouble: result instanceof Unavailable ? result.message : null
 	});
 	return result;
@@ -52,5 +41,5 @@ export async function recordFailure(
 ): Promise<void> {
 	log.warn({ gateway: gateway.name, grant: grant.id, reason }, 'a gateway could not be called');
 	const to = { attempts: grant.attempts + 1, last_error: reason.slice(0, 500), updated_at: clock.now() };
-	await store.changeGrant(database.db, { id: grant.id, state: store.OPEN }, to);
+	await store.changeOpen(database.db, grant.id, to);
 }

@@ -10,23 +10,14 @@ import type { Log } from '#lib/server/platform/log.ts';
  * slots, and buyers at healthy gateways wait.
  * Policy: failing gateways get fewer slots. A freed slot wakes a waiting job, a buyer's job first.
  */
-export interface ConcurrencyLimit {
-	/** Runs the work if a slot is free. @returns when to run again, or null when the job is over */
-	run(call: Call, work: () => Promise<number | null>): Promise<number | null>;
-}
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-export interface Call {
+interface Call {
 	kind: string;
 	id: number;
 	gateway: Pick<RegisteredGateway, 'id' | 'trouble' | 'unresponsiveSince'>;
 	/** A buyer has paid and waits for this call. */
 	isBuyer: boolean;
-}
-
-export interface ConcurrencyLimitParts {
-	clock: Clock;
-	jobs: Jobs;
-	log: Log;
 }
 
 /** Calls to one gateway; the last slots are kept for buyers. */
@@ -42,20 +33,20 @@ const MAX_WAITING = 1_000;
 /** A waiting job runs again after this time at the latest. */
 const AGAIN_MS = { buyer: 1_000, other: 15_000 };
 
-interface RunningCall extends Call {
-	isTroubled: boolean;
-}
+const isTroubled = ({ gateway: { trouble, unresponsiveSince } }: Call) =>
+	trouble !== null || unresponsiveSince !== null;
 
-export function createConcurrencyLimit({ clock, jobs, log }: ConcurrencyLimitParts): ConcurrencyLimit {
-	const running = new Set<RunningCall>();
-	const waiting = new Map<string, RunningCall>();
+export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; jobs: Jobs; log: Log }) {
+	const running = new Set<Call>();
+	const waiting = new Map<string, Call>();
 
-	function hasRoom({ gateway, isBuyer, isTroubled }: RunningCall): boolean {
+	function hasRoom(call: Call): boolean {
+		const { gateway, isBuyer } = call;
 		const all = [...running];
 		const who = isBuyer ? 'buyer' : 'other';
 		const atGateway = all.filter((one) => one.gateway.id === gateway.id).length;
-		if (atGateway >= (isTroubled ? AT_TROUBLED : AT_ONE)[who]) return false;
-		if (isTroubled && all.filter((one) => one.isTroubled).length >= MAX_TROUBLED) return false;
+		if (atGateway >= (isTroubled(call) ? AT_TROUBLED : AT_ONE)[who]) return false;
+		if (isTroubled(call) && all.filter(isTroubled).length >= MAX_TROUBLED) return false;
 		return isBuyer || all.filter((one) => !one.isBuyer).length < MAX_OTHERS;
 	}
 
@@ -70,20 +61,19 @@ export function createConcurrencyLimit({ clock, jobs, log }: ConcurrencyLimitPar
 	}
 
 	return {
-		async run(call, work) {
-			const { kind, id, gateway, isBuyer } = call;
-			const own = { ...call, isTroubled: gateway.trouble !== null || gateway.unresponsiveSince !== null };
-			const key = `${kind} ${id}`;
-			if (!hasRoom(own)) {
-				if (waiting.size < MAX_WAITING) waiting.set(key, own);
-				return clock.now() + AGAIN_MS[isBuyer ? 'buyer' : 'other'];
+		/** Runs the work if a slot is free. @returns when to run again, or null when the job is over */
+		async run(call: Call, work: () => Promise<number | null>): Promise<number | null> {
+			const key = `${call.kind} ${call.id}`;
+			if (!hasRoom(call)) {
+				if (waiting.size < MAX_WAITING) waiting.set(key, call);
+				return clock.now() + AGAIN_MS[call.isBuyer ? 'buyer' : 'other'];
 			}
 			waiting.delete(key);
-			running.add(own);
+			running.add(call);
 			try {
 				return await work();
 			} finally {
-				running.delete(own);
+				running.delete(call);
 				await wakeNext();
 			}
 		}

@@ -31,8 +31,7 @@ export async function confirmGrant(
 			last_error: null,
 			updated_at: now
 		} as const;
-		const from = { id, revision, state: ['granting', 'granted'], wanted: true } as const;
-		if (!(await store.changeGrant(trx, from, to))) {
+		if (!(await store.changeWanted(trx, { id, revision }, to))) {
 			// Meanwhile the grant was requested again, or released and perhaps revoked.
 			await store.revokeAgain(trx, id, now);
 			await jobs.schedule(trx, GRANT_JOB, id, now);

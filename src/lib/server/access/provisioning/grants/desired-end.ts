@@ -41,24 +41,21 @@ export async function desiredEnd(
 	gateway: RegisteredGateway,
 	open: OpenPass
 ): Promise<number> {
+	const own = open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0);
+	return Math.max(own, ...(await endsOfOthers(context, grant, gateway)));
+}
+
+/** Returns the ends of other open passes that want the same device, or user, online at the gateway. */
+export async function endsOfOthers(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway
+): Promise<number[]> {
 	const { database, clock } = context;
-	const ends = [open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0)];
+	const ends: number[] = [];
 	for (const { pass_id: passId } of await othersOf(context, database.db, grant, gateway)) {
 		const other = await openPass(database.db, passId, clock.now());
 		if (other) ends.push(other.untilMs);
 	}
-	return Math.max(...ends);
-}
-
-/** Whether another open pass wants the same device, or user, online at the gateway. */
-export async function isHeldByOther(
-	context: AccessContext,
-	grant: store.GrantRow,
-	gateway: RegisteredGateway
-): Promise<boolean> {
-	const { database, clock } = context;
-	for (const { pass_id: passId } of await othersOf(context, database.db, grant, gateway)) {
-		if (await openPass(database.db, passId, clock.now())) return true;
-	}
-	return false;
+	return ends;
 }

@@ -62,16 +62,16 @@ async function fetchGrant(
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
 	if (!pass) return null;
 	const { mac, user, login } = await loginOf(context, grant, pass);
-	const from = { id: grant.id, state: ['granting'], wanted: true } as const;
+	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
 	const use = useOf(login);
 	if (use === 'useless') {
-		await store.changeGrant(database.db, from, { updated_at });
+		await store.changeWanted(database.db, from, { updated_at });
 		return null;
 	}
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	const isStored = use === 'shown' || (await store.changeGrant(database.db, from, to)) !== null;
+	const isStored = use === 'shown' || (await store.changeWanted(database.db, from, to));
 	return isStored ? { grantId: grant.id, mac, user, login, untilMs } : null;
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { exists } from '#lib/server/db/first.ts';
-import { OPEN, type GrantRow } from './store.ts';
+import { OPEN, WANTED, type GrantRow } from './store.ts';
 
 const openAt = (queries: Queries, gatewayId: number) =>
 	queries.selectFrom('grants').where('gateway_id', '=', gatewayId).where('state', 'in', OPEN);
@@ -50,7 +50,6 @@ export const mayLetIn = (queries: Queries, gatewayId: number, since: number): Pr
 		openAt(queries, gatewayId)
 			.select('id')
 			.where((grant) => grant.or([grant('state', '<>', 'revoking'), grant('unanswered_at', '>', since)]))
-			.limit(1)
 	);
 
 /** Releases the wanted grants of a user, or of a device in all its passes. Returns their ids. */
@@ -63,7 +62,7 @@ export async function releaseDevice(
 		.updateTable('grants')
 		.set({ released_at: now, updated_at: now })
 		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'granted'])
+		.where('state', 'in', WANTED)
 		.where('released_at', 'is', null);
 	const own = mac === null ? wanted.where('id', '=', id) : wanted.where('mac', '=', mac);
 	return (await own.returning('id').execute()).map((row) => row.id);

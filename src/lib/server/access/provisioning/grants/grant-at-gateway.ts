@@ -21,24 +21,18 @@ export async function grantAtGateway(
 	const { database, clock } = context;
 	const isWaiting = pass.kind === 'waits';
 	const endMs = await desiredEnd(context, grant, gateway, pass);
-	const { requested_end_at: sent } = grant;
+	const { id, revision, requested_end_at: sent } = grant;
 	const isSent = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
 	if (isSent && !isWaiting) return pass.untilMs;
 	const controller = controllerOf(gateway);
 	if (!controller) return awaitFetch(context, grant, pass);
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
-	const from = {
-		id: grant.id,
-		revision: grant.revision,
-		state: ['granting', 'granted'],
-		wanted: true
-	} as const;
 	const now = clock.now();
 	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
-	if (!(await store.changeGrant(database.db, from, to))) return now;
+	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now;
 	const login = await loginOf(context, grant, pass);
-	const result = await callGateway(context, gateway, (reach) =>
-		controller.authorize(login, endMs, gateway, reach)
+	const result = await callGateway(context, gateway, () =>
+		controller.authorize(login, endMs, gateway, context.reach)
 	);
 	if (!(result instanceof Unavailable)) {
 		return (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
@@ -51,8 +45,7 @@ export async function grantAtGateway(
 /** Waits until the gateway fetches the grant, also for the new end of an online device. */
 async function awaitFetch({ database, clock }: AccessContext, grant: store.GrantRow, pass: OpenPass) {
 	const { id, revision } = grant;
-	const from = { id, revision, state: ['granted'], wanted: true } as const;
-	await store.changeGrant(database.db, from, { state: 'granting' });
+	await store.changeWanted(database.db, { id, revision, state: 'granted' }, { state: 'granting' });
 	const again = clock.now() + FETCH_WAIT_MS;
 	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
 }

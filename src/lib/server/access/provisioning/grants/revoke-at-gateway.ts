@@ -4,7 +4,7 @@ import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
-import { loginOf, isHeldByOther, othersOf } from './desired-end.ts';
+import { endsOfOthers, loginOf, othersOf } from './desired-end.ts';
 import * as store from './store.ts';
 
 /** Retries continue for this long after the end that the gateway knows. */
@@ -25,10 +25,10 @@ export async function revokeAtGateway(
 	const { database, clock } = context;
 	const now = clock.now();
 	const to = { state: 'revoking', updated_at: now } as const;
-	if (!(await store.changeGrant(database.db, openState(grant), to))) return null;
+	if (!(await store.changeOpen(database.db, grant.id, to))) return null;
 	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
 	const mayStay = grant.mac !== null || grant.revoked_at !== null;
-	const stays = mayStay && (await isHeldByOther(context, grant, gateway));
+	const stays = mayStay && (await endsOfOthers(context, grant, gateway)).length > 0;
 	const result = stays ? 'done' : await callRevoke(context, grant, gateway);
 	// A request with a shorter end does not end what was confirmed before.
 	const endsItselfAt = Math.max(grant.requested_end_at ?? grant.created_at, grant.confirmed_end_at ?? 0);
@@ -47,8 +47,6 @@ export async function revokeAtGateway(
 	return isOver ? null : lateAt;
 }
 
-const openState = ({ id }: store.GrantRow) => ({ id, state: store.OPEN });
-
 async function callRevoke(
 	context: AccessContext,
 	grant: store.GrantRow,
@@ -57,7 +55,7 @@ async function callRevoke(
 	const controller = controllerOf(gateway);
 	if (!controller) return 'impossible';
 	const login = await loginOf(context, grant, null);
-	return callGateway(context, gateway, (reach) => controller.disconnect(login, gateway, reach));
+	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.reach));
 }
 
 async function retryRevoke(
@@ -70,7 +68,7 @@ async function retryRevoke(
 	const overMs = now - endsItselfAt;
 	if (overMs < REVOKE_MS) return now + backoffMs(grant, gateway, false);
 	if (grant.mac === null && overMs < REVOKE_USER_MS) return now + SELDOM_MS;
-	await store.changeGrant(database.db, openState(grant), { state: 'failed', updated_at: now });
+	await store.changeOpen(database.db, grant.id, { state: 'failed', updated_at: now });
 	log.error({ gateway: gateway.name, grant: grant.id }, 'could not disconnect a device');
 	return null;
 }
@@ -90,9 +88,9 @@ async function recordRevoked(
 		const now = clock.now();
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
-		if (!(await store.changeGrant(trx, openState(grant), to))) return;
+		if (!(await store.changeOpen(trx, grant.id, to))) return;
 		for (const other of await othersOf(context, trx, grant, gateway)) {
-			await store.requestAgain(trx, other.id, now);
+			await store.requestAgain(trx, other.id, { updated_at: now });
 			await jobs.schedule(trx, GRANT_JOB, other.id, now);
 		}
 	});

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { first } from '#lib/server/db/first.ts';
+import { exists, first } from '#lib/server/db/first.ts';
 import type { GrantsTable } from '#lib/server/db/schema.ts';
 
 export type GrantRow = Selectable<GrantsTable>;
@@ -11,6 +11,8 @@ export const insertGrant = (queries: Queries, grant: Insertable<GrantsTable>): P
 export const findGrant = (queries: Queries, id: number): Promise<GrantRow | null> =>
 	first(queries.selectFrom('grants').selectAll().where('id', '=', id));
 
+/** States of a grant that its pass wants, unless it was released. */
+export const WANTED = ['granting', 'granted'] as const;
 /** States in which the gateway may let the device in. */
 export const OPEN = ['granting', 'granted', 'revoking'] as const;
 
@@ -26,20 +28,30 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
 
-/** Changes a grant if it is still in a state that the caller expects. Returns null otherwise. */
-export async function changeGrant(
+const change = (queries: Queries, id: number, to: Updateable<GrantsTable>) =>
+	queries.updateTable('grants').set(to).where('id', '=', id);
+
+/** Changes a grant unless it is over. Returns whether it did. */
+export async function changeOpen(
 	queries: Queries,
-	from: { id: number; state: readonly GrantRow['state'][]; wanted?: true; revision?: number },
+	id: number,
 	to: Updateable<GrantsTable>
-): Promise<GrantRow | null> {
-	let query = queries
-		.updateTable('grants')
-		.set(to)
-		.where('id', '=', from.id)
-		.where('state', 'in', from.state);
-	if (from.wanted) query = query.where('released_at', 'is', null);
-	if (from.revision !== undefined) query = query.where('revision', '=', from.revision);
-	return (await query.returningAll().executeTakeFirst()) ?? null;
+): Promise<boolean> {
+	const { numUpdatedRows } = await change(queries, id, to).where('state', 'in', OPEN).executeTakeFirst();
+	return numUpdatedRows > 0n;
+}
+
+/** Changes a grant if its pass wants it, in the state and revision that the caller expects. */
+export async function changeWanted(
+	queries: Queries,
+	{ id, state, revision }: { id: number; state?: 'granting' | 'granted'; revision?: number },
+	to: Updateable<GrantsTable>
+): Promise<boolean> {
+	let query = change(queries, id, to)
+		.where('state', 'in', state === undefined ? WANTED : [state])
+		.where('released_at', 'is', null);
+	if (revision !== undefined) query = query.where('revision', '=', revision);
+	return (await query.executeTakeFirst()).numUpdatedRows > 0n;
 }
 
 /** Revokes a grant that its gateway may have carried out late, unless the pass wants it. */
@@ -51,27 +63,25 @@ export async function revokeAgain(queries: Queries, id: number, now: number): Pr
 		.where((row) =>
 			row.or([
 				row('state', 'in', ['revoking', 'revoked', 'failed']),
-				row.and([row('state', 'in', ['granting', 'granted']), row('released_at', 'is not', null)])
+				row.and([row('state', 'in', WANTED), row('released_at', 'is not', null)])
 			])
 		)
 		.execute();
 }
 
-/** Requests a grant again. Earlier answers and a call in progress do not count. */
-export async function requestAgain(queries: Queries, id: number, now: number): Promise<void> {
-	await queries
-		.updateTable('grants')
-		.set({
-			state: 'granting',
-			requested_end_at: null,
-			granted_at: null,
-			revision: sql`revision + 1`,
-			updated_at: now
-		})
-		.where('id', '=', id)
-		.where('state', 'in', ['granting', 'granted'])
+/** Requests a grant again. Earlier answers and a call in progress do not count. Returns whether it did. */
+export async function requestAgain(
+	queries: Queries,
+	id: number,
+	to: Updateable<GrantsTable>
+): Promise<boolean> {
+	const again = { state: 'granting', requested_end_at: null, granted_at: null, ...to } as const;
+	const { numUpdatedRows } = await change(queries, id, again)
+		.set({ revision: sql<number>`revision + 1` })
+		.where('state', 'in', WANTED)
 		.where('released_at', 'is', null)
-		.execute();
+		.executeTakeFirst();
+	return numUpdatedRows > 0n;
 }
 
 /** For a user, lists its other grants of the same pass. */
@@ -85,7 +95,7 @@ export function sameDevice(
 		.selectAll()
 		.where('id', '<>', grant.id)
 		.where('gateway_id', 'in', gatewayIds)
-		.where('state', 'in', ['granting', 'granted'])
+		.where('state', 'in', WANTED)
 		.where('released_at', 'is', null)
 		.orderBy('id')
 		.limit(MAX_SAME_DEVICE);
@@ -105,17 +115,16 @@ export async function hasMovedIn(
 	now: number
 ): Promise<boolean> {
 	if (pass.gatewayIds.length === 0) return false;
-	const row = await queries
-		.selectFrom('grants')
-		.select('id')
-		.where('pass_id', '=', pass.passId)
-		.where('gateway_id', 'in', pass.gatewayIds)
-		.where('mac', 'is not', null)
-		.where('released_at', '>', pass.since)
-		.where('requested_end_at', '>', now)
-		.limit(1)
-		.executeTakeFirst();
-	return row !== undefined;
+	return exists(
+		queries
+			.selectFrom('grants')
+			.select('id')
+			.where('pass_id', '=', pass.passId)
+			.where('gateway_id', 'in', pass.gatewayIds)
+			.where('mac', 'is not', null)
+			.where('released_at', '>', pass.since)
+			.where('requested_end_at', '>', now)
+	);
 }
 
 export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>

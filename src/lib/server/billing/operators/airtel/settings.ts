@@ -1,4 +1,3 @@
-import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
 import { baseUrl, countryCode, credential, type Installation, type ValuesOf } from '../definition.ts';
@@ -19,7 +18,7 @@ export const SETTINGS = {
 			'Address of the API of your market, e.g. `https://openapi.airtel.ug`; Airtel’s test system is `https://openapiuat.airtel.ug`.'
 	},
 	AIRTEL_COUNTRY: {
-		schema: countryCode.refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".'),
+		schema: countryCode,
 		description: 'ISO 3166 country of the merchant account, e.g. `UG`. Only its numbers can pay.'
 	},
 	AIRTEL_CURRENCY: {

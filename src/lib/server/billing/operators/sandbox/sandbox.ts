@@ -47,8 +47,6 @@ interface SandboxContext {
 	timers: Set<NodeJS.Timeout>;
 }
 
-export type SandboxOperator = ReturnType<typeof createSandboxOperator>;
-
 export function createSandboxOperator(database: Database, clock: Clock, log: Log) {
 	const timers = new Set<NodeJS.Timeout>();
 	const context: SandboxContext = { database, clock, log, timers };
@@ -111,10 +109,8 @@ function resultOf(charge: store.Charge): { at: number; result: NonNullable<Scena
 	return { result, at: late };
 }
 
-function isFinal({ clock }: SandboxContext, charge: store.Charge): boolean {
-	const known = resultOf(charge);
-	return known !== null && known.at <= clock.now();
-}
+const isFinal = (context: SandboxContext, charge: store.Charge): boolean =>
+	statusOf(context, charge) !== PENDING;
 
 function statusOf({ clock }: SandboxContext, charge: store.Charge): StatusOutcome {
 	const known = resultOf(charge);
@@ -217,12 +213,6 @@ async function readRefund(
 	const at = found.created_at + RESULT_DELAY_MS;
 	if (clock.now() < at) return PENDING;
 	const { amount_minor: amountMinor, currency } = found;
-	return {
-		kind: 'succeeded',
-		providerReference: null,
-		amountMinor,
-		currency,
-		at,
-		raw: '{"status":"succeeded"}'
-	};
+	const raw = '{"status":"succeeded"}';
+	return { kind: 'succeeded', providerReference: null, amountMinor, currency, at, raw };
 }

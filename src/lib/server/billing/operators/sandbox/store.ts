@@ -14,16 +14,14 @@ export type Charge = ChargeRow & Pick<Nullable<SandboxInstructionsTable>, 'outco
 type Nullable<T> = { [K in keyof T]: T[K] | null };
 export type Refund = Selectable<SandboxRefundsTable>;
 
-export async function findCharge(database: Database, reference: string): Promise<Charge | null> {
-	const row = await database.db
+export const findCharge = (database: Database, reference: string): Promise<Charge | undefined> =>
+	database.db
 		.selectFrom('sandbox_charges')
 		.leftJoin('sandbox_instructions', 'sandbox_instructions.charge_reference', 'sandbox_charges.reference')
 		.selectAll('sandbox_charges')
 		.select(['sandbox_instructions.outcome', 'sandbox_instructions.instructed_at'])
 		.where('reference', '=', reference)
 		.executeTakeFirst();
-	return row ?? null;
-}
 
 export async function insertCharge(database: Database, charge: ChargeRow): Promise<Charge> {
 	await database.db
@@ -57,14 +55,8 @@ export async function queueCharge(database: Database, reference: string, queuedA
 		.execute();
 }
 
-export async function findRefund(database: Database, reference: string): Promise<Refund | null> {
-	const row = await database.db
-		.selectFrom('sandbox_refunds')
-		.selectAll()
-		.where('reference', '=', reference)
-		.executeTakeFirst();
-	return row ?? null;
-}
+export const findRefund = (database: Database, reference: string): Promise<Refund | undefined> =>
+	database.db.selectFrom('sandbox_refunds').selectAll().where('reference', '=', reference).executeTakeFirst();
 
 export async function insertRefund(database: Database, refund: Refund): Promise<void> {
 	await database.db

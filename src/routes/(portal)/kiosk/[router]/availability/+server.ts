@@ -1,5 +1,5 @@
 import { readAvailability } from '../availability.ts';
-import { answer } from '../answers.ts';
+import { answer } from '../../../status.ts';
 import type { RequestHandler } from './$types';
 
 /** Returns `{ availability, purchase }`: the router with its prices, and a token for a purchase. */

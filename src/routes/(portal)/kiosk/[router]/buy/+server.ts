@@ -2,8 +2,7 @@ import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm } from '../../../api-errors.ts';
-import { kioskRouter } from '../availability.ts';
+import { readForm, routerOf } from '../../../api-errors.ts';
 import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
@@ -15,7 +14,7 @@ export const POST: RequestHandler = async (event) => {
 	const entry = readPayEntry(await readForm(event.request));
 	const { purchases } = event.locals.app;
 	try {
-		const router = await kioskRouter(event);
+		const router = await routerOf(event);
 		if (!router) return refused({ form: m.kiosk_no_router() }, 404);
 		const wanted = wantedTime(router, entry);
 		if ('error' in wanted) return refused({ time: wanted.error });

@@ -1,7 +1,7 @@
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
-import { answer, unanswered } from '../answers.ts';
+import { answer, unanswered } from '../../../status.ts';
 import { kioskPurchase } from '../view.ts';
 import type { RequestHandler } from './$types';
 

@@ -2,13 +2,12 @@ import { error } from '@sveltejs/kit';
 import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { orUnavailable } from '../../../api-errors.ts';
-import { kioskRouter } from '../availability.ts';
+import { orUnavailable, routerOf } from '../../../api-errors.ts';
 import type { PageServerLoad } from './$types';
 
 /** Sets up a kiosk: a form for its start address, and instructions for the owner. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orUnavailable(kioskRouter(event), 'The router cannot be read at the moment.');
+	const router = await orUnavailable(routerOf(event), 'The router cannot be read at the moment.');
 	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
 	const options = kioskOptions(event.url.searchParams);
 	return {

@@ -1,11 +1,9 @@
-import { error, type RequestEvent } from '@sveltejs/kit';
+import { error } from '@sveltejs/kit';
 import { logoBox } from '#lib/branding/brand.ts';
 import { currentLocale, link } from '#lib/i18n/current.ts';
-import { apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
-import { orUnavailable, orNull } from '../../../api-errors.ts';
+import { orUnavailable, routerOf } from '../../../api-errors.ts';
 import { languagesOf, nameSize, sizeOf } from './choice.ts';
 import { posterWords } from './words.ts';
 import type { PageServerLoad } from './$types';
@@ -16,16 +14,10 @@ const PAPER = { a4: '210mm 297mm', a6: '105mm 148mm' } as const;
 /** Logo size, in hundredths of the sheet's em (styles/poster.css). */
 const LOGO = { tall: 400, widest: 1_600 };
 
-async function findRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody> {
-	const { router: id } = event.params;
-	const router = /^\d{1,15}$/.test(id) ? await orNull(apiClient(event).recent.getRouter(Number(id))) : null;
-	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
-	return router;
-}
-
 /** GET /r/{router}/poster?size=a4|a6&languages=sw,en: a poster for the wall. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orUnavailable(findRouter(event), 'The poster cannot be made at the moment.');
+	const router = await orUnavailable(routerOf(event), 'The poster cannot be made at the moment.');
+	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
 	const size = sizeOf(event.url.searchParams);
 	const { languages, tooMany } = languagesOf(event.url.searchParams, currentLocale());
 	// Without a language prefix, so that each phone uses its own language.

@@ -2,12 +2,9 @@ import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 
 /** Poster options in the address: `?size=a6&languages=sw,en`, or a form's `languages=sw&languages=en`. */
 
-export const SIZES = ['a4', 'a6'] as const;
-export type Size = (typeof SIZES)[number];
+const MAX_LANGUAGES = 3;
 
-export const MAX_LANGUAGES = 3;
-
-export const sizeOf = (parameters: URLSearchParams): Size =>
+export const sizeOf = (parameters: URLSearchParams): 'a4' | 'a6' =>
 	parameters.get('size')?.toLowerCase() === 'a6' ? 'a6' : 'a4';
 
 /** Reads the languages once each, in the requested order. Default: the reader's language and English. */

@@ -3,19 +3,8 @@ import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
-export interface PosterWords {
-	locale: Locale;
-	direction: 'ltr' | 'rtl';
-	title: string;
-	price: string;
-	/** Alternative text of the QR code. */
-	scan: string;
-	network: string;
-	steps: readonly string[];
-}
-
 /** @param takesCode the hotspot's sign-in page is ours and accepts the code of a purchase */
-export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean): PosterWords {
+export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean) {
 	const said = { locale };
 	const money = formatMoney(router.price, router.currency, locale);
 	return {
@@ -23,6 +12,7 @@ export function posterWords(locale: Locale, router: RouterBody, takesCode: boole
 		direction: directionOf(locale),
 		title: m.poster_title({}, said),
 		price: m.poster_per_hour({ money }, said),
+		/** Alternative text of the QR code. */
 		scan: m.poster_scan({}, said),
 		network: m.poster_network({}, said),
 		steps: [

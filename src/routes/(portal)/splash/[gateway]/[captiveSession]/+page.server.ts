@@ -22,19 +22,6 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
-		const { log, captiveSessions } = event.locals.app;
-		return placeOrder(
-			event,
-			() => findRouter(event, gateway),
-			async (token) => {
-				// The purchase exists, so its page is shown even if this fails.
-				const bound = captiveSession
-					? captiveSessions.bind(captiveSession.id, token)
-					: Promise.resolve(false);
-				await bound.catch((problem: unknown) =>
-					log.error({ err: problem }, 'a captive session could not be noted')
-				);
-			}
-		);
+		return placeOrder(event, () => findRouter(event, gateway), captiveSession);
 	}
 };

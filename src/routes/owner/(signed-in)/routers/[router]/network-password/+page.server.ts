@@ -3,7 +3,7 @@ import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { AccessInputError } from '#lib/server/access/access.ts';
+import { InputError } from '#lib/server/access/access.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
@@ -43,7 +43,7 @@ export const actions: Actions = {
 			await event.locals.app.accessKinds.set(router.id, { networkPassword });
 		} catch (refused) {
 			// The access kind changed meanwhile: the router's page shows it.
-			if (!(refused instanceof AccessInputError)) throw refused;
+			if (!(refused instanceof InputError)) throw refused;
 			redirect(303, pageOf(router.id));
 		}
 		redirect(303, `${pageOf(router.id)}?done=wifi`);

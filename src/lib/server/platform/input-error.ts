@@ -6,13 +6,13 @@ export interface FieldProblem {
 
 export type Report = (field: string, reason: string) => void;
 
-/** Lists every wrong field with the reason. */
-export class GatewayInputError extends Error {
+/** Refuses input. Lists every wrong field with the reason. */
+export class InputError extends Error {
 	readonly problems: readonly FieldProblem[];
 
 	constructor(problems: readonly FieldProblem[]) {
 		super(problems.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
-		this.name = 'GatewayInputError';
+		this.name = 'InputError';
 		this.problems = problems;
 	}
 }

@@ -1,0 +1,124 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { hmac } from '#lib/server/platform/secrets.ts';
+import type { PaymentsContext } from './context.ts';
+import * as store from './store.ts';
+
+/**
+ * Limits payment prompts, because anybody can type the number of a stranger. API accounts have rate limits, and buyers
+ * of the pages have none, so their networks are limited by what they leave unpaid. A source is a network of the pages,
+ * or the API with all its accounts.
+ */
+
+const WINDOW_MS = 15 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A payer types the PIN in this time. */
+const ANSWER_MS = 2 * 60 * 1000;
+/** A number is blocked for every source after this many times the limit of one. */
+const SOURCES = 4;
+/** Unpaid prompts that each payment of the last day allows. */
+const UNPAID_PER_PAID = 3;
+/** Part of the limit that a network keeps although it leaves most prompts unpaid. */
+const STRICT_PART = 1 / 10;
+
+export interface PromptSource {
+	/** Keyed hash of the buyer's network; null for the API. */
+	network: string | null;
+	/** So many prompts are unpaid in total that only networks with payments get more. */
+	isCrowded: boolean;
+}
+
+/** The last order of each network. */
+export type Turns = Map<string, Promise<unknown>>;
+
+/** Runs the orders of one network one after another, because on PostgreSQL they would conflict and retry. */
+export async function inTurn<T>(turns: Turns, network: string | null, work: () => Promise<T>): Promise<T> {
+	if (network === null) return work();
+	const turn = (turns.get(network) ?? Promise.resolve()).then(work, work);
+	turns.set(network, turn);
+	try {
+		return await turn;
+	} finally {
+		if (turns.get(network) === turn) turns.delete(network);
+	}
+}
+
+/** Runs outside the transaction, because a total would make all payments conflict. */
+export async function promptSource(
+	{ config, clock, database, secrets }: PaymentsContext,
+	address: string | null
+): Promise<PromptSource> {
+	if (address === null) return { network: null, isCrowded: false };
+	const { total } = config.maxUnpaidPrompts;
+	const unpaid = await store.countUnpaidPrompts(database.db, clock.now() - WINDOW_MS, total);
+	return { network: hmac(secrets.derive('prompt-network', 32), address), isCrowded: unpaid >= total };
+}
+
+/** @throws AppError with the time of the next try */
+export async function checkPrompts(
+	context: PaymentsContext,
+	trx: Tx,
+	phone: string,
+	source: PromptSource
+): Promise<void> {
+	const now = context.clock.now();
+	await checkNumber(context, trx, { phone, network: source.network, now });
+	if (source.network !== null) await checkNetwork(context, trx, { ...source, network: source.network, now });
+}
+
+async function checkNumber(
+	{ config }: PaymentsContext,
+	trx: Tx,
+	{ phone, network, now }: { phone: string; network: string | null; now: number }
+): Promise<void> {
+	const most = config.maxPayerPrompts;
+	const prompts = await store.promptsTo(trx, phone, now - WINDOW_MS);
+	const own = prompts.filter((prompt) => prompt.network === network);
+	const isFlooded =
+		prompts.length >= most * SOURCES && !(await store.hasPaidFrom(trx, { phone, network }, now - DAY_MS));
+	if (own.length < most && !isFlooded) return;
+	// The try succeeds once this prompt and the older ones have left the window.
+	const blocking = isFlooded ? prompts.at(-most * SOURCES) : own.at(-most);
+	const retryAfter = secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
+	const detail = `This number got ${prompts.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
+	throw new AppError('payer_prompt_limit', detail);
+}
+
+/**
+ * A network may leave `maxUnpaidPrompts.network` unpaid, so that all guests of a venue can buy at once. If most of its
+ * prompts stay unpaid, it may leave a tenth, and more for each payment.
+ */
+async function checkNetwork(
+	{ config }: PaymentsContext,
+	trx: Tx,
+	{ network, isCrowded, now }: { network: string; isCrowded: boolean; now: number }
+): Promise<void> {
+	const most = config.maxUnpaidPrompts.network;
+	const { paid, unanswered, unpaid } = await store.promptsFrom(trx, network, {
+		day: now - DAY_MS,
+		window: now - WINDOW_MS,
+		answered: now - ANSWER_MS
+	});
+	const earned = Math.ceil(most * STRICT_PART) + UNPAID_PER_PAID * paid;
+	const isTrusted = unanswered <= earned;
+	const limit = isTrusted ? Math.max(most, earned) : earned;
+	if (isCrowded && paid === 0) throw unpaidLimit('total', ANSWER_MS / 1000);
+	if (unpaid < limit) return;
+	// In a rush, buyers are about to answer.
+	if (isTrusted) throw unpaidLimit('network', 60);
+	const blocking = await store.unpaidPromptFrom(trx, network, now - WINDOW_MS, unpaid - limit);
+	throw unpaidLimit('network', secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now));
+}
+
+function unpaidLimit(policy: 'network' | 'total', retryAfter: number): AppError {
+	const from = policy === 'network' ? 'from this network' : 'of this installation';
+	return new AppError(
+		'unpaid_prompt_limit',
+		`Too many payment requests ${from} are unpaid. ${tryAgain(retryAfter)}`,
+		{ extensions: { retry_after: retryAfter, 'violated-policies': [policy] } }
+	);
+}
+
+const tryAgain = (seconds: number) => `Try again in ${Math.ceil(seconds / 60)} min.`;
+
+const secondsUntil = (time: number, now: number) => Math.max(1, Math.ceil((time - now) / 1000));

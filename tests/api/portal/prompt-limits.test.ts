@@ -1,0 +1,124 @@
+/** Payment prompts to strangers: how many the pages send for one network, and that others go on buying. */
+import { describe, expect, it } from 'vitest';
+import { numberEnding } from '../../support/api/api.ts';
+import { BOTH_DATABASES, eventually, useFixture, useNewFixtures } from '../../support/server/fixture.ts';
+
+const minute = 60_000;
+const env = { UNPAID_PROMPTS: '', UNPAID_PROMPTS_TOTAL: '', ADDRESS_HEADER: 'x-client-address' };
+/** The sandbox operator leaves this number without an answer. */
+const silent = '003';
+const paying = '008';
+
+/** Buys an hour with the form of router 3, from a network. */
+async function buy(url: string, address: string, phone: string, language = '') {
+	const path = `${url}${language}/r/3`;
+	const headers = { accept: 'text/html', origin: url, 'x-client-address': address };
+	const form = await (await fetch(path, { headers })).text();
+	const body = new URLSearchParams({
+		time: /name="time" value="(1h \d+)"/.exec(form)?.[1] ?? '',
+		paymentMethod: 'mtn_momo',
+		phone,
+		purchase: /name="purchase" value="([^"]*)"/.exec(form)?.[1] ?? '',
+		asked: '',
+		quoted: ''
+	});
+	const response = await fetch(path, { method: 'POST', headers, body, redirect: 'manual' });
+	return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+type Statuses = Record<number, number>;
+
+const counted = (answers: { status: number }[]): Statuses =>
+	Object.fromEntries(
+		[...Map.groupBy(answers, ({ status }) => status)].map(([status, those]) => [status, those.length])
+	);
+
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useNewFixtures({ database, env });
+
+	const buyMany = (count: number, address: string, digits: string) =>
+		Promise.all(
+			Array.from({ length: count }, () => buy(fixture().server.url, address, numberEnding(digits)))
+		);
+	const allPaid = () =>
+		eventually('all are paid', async () => {
+			const open = await fixture().sql.count(
+				'select count(*) from payments where paid_at is null and phone like ?',
+				`%${paying}`
+			);
+			return open === 0;
+		});
+
+	it('of 150 numbers from one network 100 are asked, and then a tenth in 15 minutes', async () => {
+		const { server } = fixture();
+		expect(counted(await buyMany(150, '192.0.2.1', silent))).toEqual({ 303: 100, 429: 50 });
+		await server.advance(5 * minute);
+		const refused = await buy(server.url, '192.0.2.1', numberEnding(silent));
+		expect(refused.status).toBe(429);
+		const wait = Number(refused.headers.get('retry-after'));
+		expect(wait).toBeGreaterThan(8 * 60);
+		expect(wait).toBeLessThanOrEqual(10 * 60);
+		expect(refused.text).toContain('Too many payment requests here were not paid. Try again in 10 min.');
+		expect((await buy(server.url, '192.0.2.2', numberEnding(paying))).status).toBe(303);
+		await server.advance(wait * 1000);
+		expect(counted(await buyMany(20, '192.0.2.1', silent))).toEqual({ 303: 10, 429: 10 });
+	});
+
+	it('100 guests of one network who mostly pay are never refused, all at once or hour by hour', async () => {
+		const { server } = fixture();
+		for (let hour = 0; hour < 3; hour += 1) {
+			const answers = [buyMany(80, '192.0.2.1', paying), buyMany(20, '192.0.2.1', silent)];
+			expect(counted((await Promise.all(answers)).flat())).toEqual({ 303: 100 });
+			await allPaid();
+			await server.advance(60 * minute);
+		}
+	}, 120_000);
+});
+
+describe('a number', () => {
+	const fixture = useFixture({ env });
+
+	it('that one network has asked too often still buys from another network and by the API', async () => {
+		const { api, server, sql } = fixture();
+		const phone = numberEnding(silent);
+		const statuses = [];
+		for (let time = 0; time < 6; time += 1) statuses.push((await buy(server.url, '192.0.2.1', phone)).status);
+		expect(statuses).toEqual([303, 303, 303, 303, 303, 400]);
+		expect((await buy(server.url, '192.0.2.2', phone)).status).toBe(303);
+		await api.pay(await api.createSession(), phone);
+		expect(await sql.count('select count(*) from payments where phone = ?', phone)).toBe(7);
+	});
+
+	it('gets at most twenty prompts from all sources, but for a source where it has paid', async () => {
+		const { api, server, sql } = fixture();
+		const phone = numberEnding(silent);
+		await buy(server.url, '192.0.2.9', phone);
+		await sql.run('update payments set paid_at = created_at where phone = ?', phone);
+		for (let at = 0; at < 19; at += 1) await buy(server.url, `192.0.2.${20 + Math.floor(at / 5)}`, phone);
+		expect(await sql.count('select count(*) from payments where phone = ?', phone)).toBe(20);
+		expect((await buy(server.url, '192.0.2.50', phone)).status).toBe(400);
+		const session = await api.createSession();
+		const problem = await api.refused('400 payer_prompt_limit', 'POST', '/v1/payments/mobile-money', {
+			body: { amount: session.amount, phone, session_id: session.id }
+		});
+		expect(problem.detail).toMatch(/ 20 payment requests in the last 15 minutes\. Try again in 15 min\.$/);
+		expect((await buy(server.url, '192.0.2.9', phone)).status).toBe(303);
+	});
+});
+
+describe('an installation with too many unpaid prompts', () => {
+	const fixture = useFixture({ env: { ...env, UNPAID_PROMPTS_TOTAL: '10' } });
+
+	it('sells on to networks that have paid, and tells others in their language when to try again', async () => {
+		const { server, sql } = fixture();
+		expect((await buy(server.url, '192.0.2.1', numberEnding(paying))).status).toBe(303);
+		await eventually('paid', () => sql.count('select count(*) from payments where paid_at is not null'));
+		for (let at = 0; at < 10; at += 1) await buy(server.url, `192.0.2.${10 + at}`, numberEnding(silent));
+		const refused = await buy(server.url, '192.0.2.99', numberEnding(paying), '/sw');
+		expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '120']);
+		expect(refused.text).toContain('Jaribu tena baada ya dakika 2.');
+		expect((await buy(server.url, '192.0.2.1', numberEnding(paying))).status).toBe(303);
+		await server.advance(15 * minute);
+		expect((await buy(server.url, '192.0.2.99', numberEnding(paying))).status).toBe(303);
+	});
+});
