@@ -38,7 +38,7 @@ export async function endSession(
 }
 
 async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
-	const to = { status: 'ended', status_reason: reason, ended_at: context.clock.now() } as const;
+	const to = { status: 'ended', status_reason: reason, ...endedNow(context) } as const;
 	const ended = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.ended');
 	if (!ended || ended.pass_id === null) return ended;
 	for (const { id } of await store.laterInPass(trx, row)) {
@@ -49,9 +49,14 @@ async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reaso
 	return ended;
 }
 
+/** One moment for both. */
+function endedNow({ clock }: SessionsContext) {
+	const now = clock.now();
+	return { ended_at: now, updated_at: now };
+}
+
 function cancel(context: SessionsContext, trx: Tx, id: number) {
-	const endedAt = context.clock.now();
-	const to = { status: 'cancelled', status_reason: 'client_cancelled', ended_at: endedAt } as const;
+	const to = { status: 'cancelled', status_reason: 'client_cancelled', ...endedNow(context) } as const;
 	return transition(context, trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
 }
 
@@ -70,7 +75,7 @@ export async function cancelWaiting(
 	trx: Tx,
 	passId: number
 ): Promise<SessionRow[]> {
-	const to = { ...FAILED, ended_at: context.clock.now() };
+	const to = { ...FAILED, ...endedNow(context) };
 	const cancelled: SessionRow[] = [];
 	for (const { id } of await store.activatingOf(trx, passId)) {
 		const row = await transition(context, trx, { id, status: 'activating' }, to, 'session.cancelled');
@@ -84,7 +89,7 @@ export async function cancelWaiting(
 export async function takeBack(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
 	const { status, pass_id: passId } = await known(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
-	const to = { ...FAILED, starts_at: null, expires_at: null, ended_at: context.clock.now() };
+	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
 	if (status === 'active') await context.passes.shorten(trx, passId);
 	await context.provisioning.changed(trx, passId);

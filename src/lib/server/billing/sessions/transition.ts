@@ -33,7 +33,7 @@ export async function transition(
 	to: Parameters<typeof store.change>[2],
 	event: EventType
 ): Promise<SessionRow | undefined> {
-	const row = await store.change(trx, from, { ...to, updated_at: context.clock.now() });
+	const row = await store.change(trx, from, { updated_at: context.clock.now(), ...to });
 	if (row) await recordEvent(context, trx, event, row);
 	return row;
 }
