@@ -218,7 +218,7 @@ export const SETTINGS = {
 		'Searches for routers by the pages per address (IPv6: /64) in 60 seconds. A page of the list or map makes one to six.'
 	),
 	RATE_LIMIT_ORDERS: rate(
-		600,
+		6000,
 		'Orders, payments and cancellations by the pages per address (IPv6: /64) in 60 seconds. Other page views have no limit.'
 	),
 	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
@@ -259,12 +259,12 @@ export const SETTINGS = {
 	UNPAID_PROMPTS: integer(
 		[10, 1_000_000],
 		100,
-		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours.'
+		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours. Failures of the operator do not count, and numbers that paid in the last 30 days are not refused.'
 	),
 	UNPAID_PROMPTS_TOTAL: integer(
 		[10, 1_000_000],
 		1000,
-		'The same for all addresses together. Above it only addresses that paid in the last 24 hours can start payments.'
+		'The same for all addresses together, or three for each payment of these 15 minutes if that is more. Above it only addresses that paid in the last 24 hours and numbers that paid in the last 30 days can start payments.'
 	),
 	MAX_PRICE: integer(
 		[1, 1_000_000_000],

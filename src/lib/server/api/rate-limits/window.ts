@@ -5,11 +5,14 @@ export interface Decision {
 	resetMs: number;
 }
 
-/** A ring buffer with the times of the last `limit` admitted requests. A burst of `limit` is admitted. */
+/**
+ * A ring buffer with the times of the last `limit` admitted requests; it grows as it is used. A burst of `limit` is
+ * admitted.
+ */
 export class SlidingWindow {
 	readonly limit: number;
 	readonly #windowMs: number;
-	readonly #times: Float64Array;
+	readonly #times: number[] = [];
 	/** Requests ever admitted. The time of the n-th is in slot n modulo the limit. */
 	#admitted = 0;
 	/** Admitted requests that have left the window. */
@@ -19,7 +22,6 @@ export class SlidingWindow {
 	constructor(limit: number, windowMs: number) {
 		this.limit = limit;
 		this.#windowMs = windowMs;
-		this.#times = new Float64Array(limit);
 	}
 
 	take(now: number): Decision {

@@ -20,12 +20,14 @@ const SOURCES = 4;
 const UNPAID_PER_PAID = 3;
 /** Part of the limit that a network keeps although it leaves most prompts unpaid. */
 const STRICT_PART = 1 / 10;
+/** No network's limit refuses a number that has paid in this time. */
+const KNOWN_PAYER_MS = 30 * DAY_MS;
 
 export interface PromptSource {
 	/** Keyed hash of the buyer's network; null for the API. */
 	network: string | null;
-	/** So many prompts are unpaid in total that only networks with payments get more. */
-	isCrowded: boolean;
+	/** For numbers that have not paid before. */
+	refusal: AppError | null;
 }
 
 /** The last order of each network. */
@@ -43,16 +45,17 @@ export async function inTurn<T>(turns: Turns, network: string | null, work: () =
 	}
 }
 
-/** Runs outside the transaction, because a total would make all payments conflict. */
-export async function promptSource(
-	{ config, clock, database, secrets }: PaymentsContext,
-	address: string | null
-): Promise<PromptSource> {
-	if (address === null) return { network: null, isCrowded: false };
-	const { total } = config.maxUnpaidPrompts;
-	const unpaid = await store.countUnpaidPrompts(database.db, clock.now() - WINDOW_MS, total);
-	return { network: hmac(secrets.derive('prompt-network', 32), address), isCrowded: unpaid >= total };
-}
+export const hashNetwork = ({ secrets }: PaymentsContext, address: string | null): string | null =>
+	address === null ? null : hmac(secrets.derive('prompt-network', 32), address);
+
+/** Counts outside the transaction, because on PostgreSQL counts of many rows would make all payments conflict. */
+export const promptSource = async (
+	context: PaymentsContext,
+	network: string | null
+): Promise<PromptSource> => ({
+	network,
+	refusal: network === null ? null : await networkRefusal(context, network)
+});
 
 /** @throws AppError with the time of the next try */
 export async function checkPrompts(
@@ -63,7 +66,7 @@ export async function checkPrompts(
 ): Promise<void> {
 	const now = context.clock.now();
 	await checkNumber(context, trx, { phone, network: source.network, now });
-	if (source.network !== null) await checkNetwork(context, trx, { ...source, network: source.network, now });
+	if (source.refusal && !(await store.hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw source.refusal;
 }
 
 async function checkNumber(
@@ -75,7 +78,7 @@ async function checkNumber(
 	const prompts = await store.promptsTo(trx, phone, now - WINDOW_MS);
 	const own = prompts.filter((prompt) => prompt.network === network);
 	const isFlooded =
-		prompts.length >= most * SOURCES && !(await store.hasPaidFrom(trx, { phone, network }, now - DAY_MS));
+		prompts.length >= most * SOURCES && !(await store.hasPaid(trx, { phone, network }, now - DAY_MS));
 	if (own.length < most && !isFlooded) return;
 	// The try succeeds once this prompt and the older ones have left the window.
 	const blocking = isFlooded ? prompts.at(-most * SOURCES) : own.at(-most);
@@ -88,13 +91,12 @@ async function checkNumber(
  * A network may leave `maxUnpaidPrompts.network` unpaid, so that all guests of a venue can buy at once. If most of its
  * prompts stay unpaid, it may leave a tenth, and more for each payment.
  */
-async function checkNetwork(
-	{ config }: PaymentsContext,
-	trx: Tx,
-	{ network, isCrowded, now }: { network: string; isCrowded: boolean; now: number }
-): Promise<void> {
+async function networkRefusal(context: PaymentsContext, network: string): Promise<AppError | null> {
+	const { config, clock, database } = context;
+	const { db } = database;
+	const now = clock.now();
 	const most = config.maxUnpaidPrompts.network;
-	const { paid, unanswered, unpaid } = await store.promptsFrom(trx, network, {
+	const { paid, unanswered, unpaid } = await store.promptsFrom(db, network, {
 		day: now - DAY_MS,
 		window: now - WINDOW_MS,
 		answered: now - ANSWER_MS
@@ -102,12 +104,20 @@ async function checkNetwork(
 	const earned = Math.ceil(most * STRICT_PART) + UNPAID_PER_PAID * paid;
 	const isTrusted = unanswered <= earned;
 	const limit = isTrusted ? Math.max(most, earned) : earned;
-	if (isCrowded && paid === 0) throw unpaidLimit('total', ANSWER_MS / 1000);
-	if (unpaid < limit) return;
+	if (paid === 0 && (await isCrowded(context, now))) return unpaidLimit('total', ANSWER_MS / 1000);
+	if (unpaid < limit) return null;
 	// In a rush, buyers are about to answer.
-	if (isTrusted) throw unpaidLimit('network', 60);
-	const blocking = await store.unpaidPromptFrom(trx, network, now - WINDOW_MS, unpaid - limit);
-	throw unpaidLimit('network', secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now));
+	if (isTrusted) return unpaidLimit('network', 60);
+	const blocking = await store.unpaidPromptFrom(db, network, now - WINDOW_MS, unpaid - limit);
+	return unpaidLimit('network', secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now));
+}
+
+/** True if so many prompts are unpaid in total that only networks with payments get more. */
+async function isCrowded({ config, database: { db } }: PaymentsContext, now: number): Promise<boolean> {
+	const since = now - WINDOW_MS;
+	const isReached = async (most: number) => (await store.countUnpaidPrompts(db, since, most)) >= most;
+	if (!(await isReached(config.maxUnpaidPrompts.total))) return false;
+	return isReached(UNPAID_PER_PAID * (await store.countPaid(db, since)));
 }
 
 function unpaidLimit(policy: 'network' | 'total', retryAfter: number): AppError {

@@ -9,7 +9,14 @@ import { carrierOf } from '../operators/carriage.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
-import { checkPrompts, inTurn, promptSource, type PromptSource, type Turns } from './prompt-limits.ts';
+import {
+	checkPrompts,
+	hashNetwork,
+	inTurn,
+	promptSource,
+	type PromptSource,
+	type Turns
+} from './prompt-limits.ts';
 import * as store from './store.ts';
 
 const MAX_START_ATTEMPTS = 5;
@@ -31,8 +38,11 @@ export async function startPayment(
 		const detail = `Use a positive amount of ${config.currency} without superfluous decimals.`;
 		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'invalid_format', detail }]);
 	}
-	const source = await promptSource(context, address);
-	return inTurn(turns, source.network, () => commit(context, caller, { order, source }, remember));
+	const network = hashNetwork(context, address);
+	return inTurn(turns, network, async () => {
+		const source = await promptSource(context, network);
+		return commit(context, caller, { order, source }, remember);
+	});
 }
 
 async function commit(

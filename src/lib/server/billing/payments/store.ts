@@ -1,6 +1,6 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { ExpressionBuilder, Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { OperatorMessagesTable, PaymentsTable, RefundsTable } from '#lib/server/db/schema.ts';
+import type { OperatorMessagesTable, PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 export type PaymentStatus = PaymentRow['status'];
@@ -54,22 +54,33 @@ export const promptsTo = (queries: Queries, phone: string, since: number) =>
 		.orderBy('created_at')
 		.execute();
 
-export async function hasPaidFrom(
+/** @param payer without `network`, from any network or the API */
+export async function hasPaid(
 	queries: Queries,
-	{ phone, network }: { phone: string; network: string | null },
+	{ phone, network }: { phone: string; network?: string | null },
 	since: number
 ): Promise<boolean> {
 	const found = await queries
 		.selectFrom('payments')
 		.select('id')
 		.where('phone', '=', phone)
-		.where('network', 'is not distinct from', network)
+		.$if(network !== undefined, (query) => query.where('network', 'is not distinct from', network ?? null))
 		.where('created_at', '>', since)
 		.where('paid_at', 'is not', null)
 		.limit(1)
 		.executeTakeFirst();
 	return found !== undefined;
 }
+
+/** True for a prompt that its payer could have paid. The operator's failures are not the buyers'. */
+const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
+	and([
+		eb('paid_at', 'is', null),
+		or([
+			eb('failure_code', 'is', null),
+			eb('failure_code', 'not in', ['provider_unavailable', 'provider_error'])
+		])
+	]);
 
 /** Prompts of a network: paid since `day`, unpaid since `window`, unpaid from `day` to `answered`. */
 export const promptsFrom = (
@@ -81,14 +92,10 @@ export const promptsFrom = (
 		.selectFrom('payments')
 		.select(({ fn }) => [
 			fn.countAll<number>().filterWhere('paid_at', 'is not', null).as('paid'),
+			fn.countAll<number>().filterWhere(unpaidByPayer).filterWhere('created_at', '>', window).as('unpaid'),
 			fn
 				.countAll<number>()
-				.filterWhere('paid_at', 'is', null)
-				.filterWhere('created_at', '>', window)
-				.as('unpaid'),
-			fn
-				.countAll<number>()
-				.filterWhere('paid_at', 'is', null)
+				.filterWhere(unpaidByPayer)
 				.filterWhere('created_at', '<=', answered)
 				.as('unanswered')
 		])
@@ -102,6 +109,7 @@ const unpaidPrompts = (queries: Queries, since: number) =>
 		.select('created_at')
 		.where('network', 'is not', null)
 		.where('paid_at', 'is', null)
+		.where(unpaidByPayer)
 		.where('created_at', '>', since);
 
 export const unpaidPromptFrom = (queries: Queries, network: string, since: number, offset: number) =>
@@ -111,6 +119,17 @@ export const unpaidPromptFrom = (queries: Queries, network: string, since: numbe
 		.limit(1)
 		.offset(offset)
 		.executeTakeFirst();
+
+/** Counts payments, of the API too, that bought time. */
+export async function countPaid(queries: Queries, since: number): Promise<number> {
+	const { count } = await queries
+		.selectFrom('payments')
+		.select(({ fn }) => fn.countAll<number>().as('count'))
+		.where('applied', '=', 1)
+		.where('paid_at', '>', since)
+		.executeTakeFirstOrThrow();
+	return count;
+}
 
 /** Counts up to `most` unpaid prompts of all networks. */
 export async function countUnpaidPrompts(queries: Queries, since: number, most: number): Promise<number> {
