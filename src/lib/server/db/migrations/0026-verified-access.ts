@@ -7,6 +7,9 @@ export const verifiedAccess: Migration = {
 		`alter table routers add column responded_at ${int}`,
 		`alter table routers add column access_confirmed_at ${int}`,
 		`update routers set responded_at =
-			(select min(gateways.seen_at) from gateways where gateways.router_id = routers.id)`
+			(select min(gateways.seen_at) from gateways where gateways.router_id = routers.id)`,
+		// The administrator has said that another system connects the buyers of these.
+		`update routers set access_confirmed_at = updated_at where exists
+			(select 1 from gateways where gateways.router_id = routers.id and settings like '%"external":true%')`
 	]
 };
