@@ -92,6 +92,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		it('fetches paid devices with their minutes, and the time starts with its report', async () => {
 			expect(await router.clear()).toBe('');
 			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
+			// Anybody can poll: only the script's report shows that the router can confirm devices.
+			const [unheard] = await fixture().sql.all('select * from gateways where name = ?', gateway.name);
+			expect(unheard?.['seen_at']).toBeNull();
 			const device = newDevice();
 			known = [rhidOf(device)];
 			await buy(gateway, device);
@@ -257,6 +260,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			known = [rhidOf(device)];
 			await buy(gateway, device);
 			await inState('activating');
+			// Before it was fetched, a report confirms nothing, and the script repeats it.
+			expect(await reportOf(rhidOf(device))).toBe(404);
+			expect(await newest()).toMatchObject({ status: 'activating' });
 			await router.ask({ auth_get: 'view', payload: base64('none') });
 			await reportOf(rhidOf(device));
 			await inState('active');

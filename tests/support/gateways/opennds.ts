@@ -21,7 +21,7 @@ export function newDevice(): NdsDevice {
 	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
 }
 
-/** What the BinAuth script of a router sends after `ndsctl auth` of a device. @returns the status */
+/** What the BinAuth script of a router without curl sends after `ndsctl auth` of a device. @returns the status */
 export async function reportAuth(
 	url: string,
 	gateway: Pick<Registered, 'key' | 'text'>,
@@ -30,8 +30,13 @@ export async function reportAuth(
 	const token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 	const { status } = await fetch(`${url}/opennds/${gateway.key}/binauth`, {
 		method: 'POST',
-		headers: { authorization: `Bearer ${token}` },
-		body: new URLSearchParams({ method: 'ndsctl_auth', mac: device.mac, token: device.token, custom: 'bmE=' })
+		body: new URLSearchParams({
+			key: token,
+			method: 'ndsctl_auth',
+			mac: device.mac,
+			token: device.token,
+			custom: 'bmE='
+		})
 	});
 	return status;
 }

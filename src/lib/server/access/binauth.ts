@@ -46,16 +46,21 @@ export async function admitStay(
 
 const MAX_UNCONFIRMED = 200;
 
-/** Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). */
+/**
+ * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
+ * fetched: the device came back to the portal meanwhile, and a later report counts.
+ */
 export async function confirmStay(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	{ token }: Pick<Stay, 'token'>
-): Promise<void> {
+): Promise<boolean> {
 	const hid = sha256(token);
+	let isConfirmed = true;
 	for (const { grantId, login } of await unconfirmedGrants(context, gateway, MAX_UNCONFIRMED)) {
-		if (login['hid'] === hid) await confirmFetched(context, gateway, grantId);
+		if (login['hid'] === hid && !(await confirmFetched(context, gateway, grantId))) isConfirmed = false;
 	}
+	return isConfirmed;
 }
 
 /** Frees the slot of a device that openNDS disconnected, unless it has signed in again since. */

@@ -13,7 +13,8 @@ ask() {
 	if command -v curl >/dev/null 2>&1; then
 		curl -sf -m 10 -H "Authorization: Bearer $TOKEN" --data "$1" "$ADDRESS"
 	else
-		wget -q -T 10 -O - --header "Authorization: Bearer $TOKEN" --post-data "$1" "$ADDRESS"
+		# OpenWrt's own wget has no --header before 24.10.
+		wget -q -T 10 -O - --post-data "key=$TOKEN&$1" "$ADDRESS"
 	fi
 }
 
@@ -29,7 +30,7 @@ auth_client)
 ndsctl_auth)
 	# $2 MAC address, $7 token, $8 what the sign-in carried. In the background, because openNDS waits for this script.
 	(
-		for pause in 0 2 10 30 60 120; do
+		for pause in 0 2 10 30 60 120 300; do
 			sleep $pause
 			ask "method=$1&mac=$2&token=$7&custom=$8" && break
 		done

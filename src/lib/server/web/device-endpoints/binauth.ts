@@ -10,7 +10,8 @@ const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
 
 /**
  * Answers POST /opennds/{key}/binauth, called by the script of `gateways config`.
- * `auth_client`: 200 with the seconds that the device may be online, or 403. `ndsctl_auth`, `*_deauth`: 204.
+ * `auth_client`: 200 with the seconds that the device may be online, or 403. `*_deauth`: 204. `ndsctl_auth`: 204, or 404
+ * if the device's grant was not fetched yet: the script repeats its report.
  */
 export async function answerBinauth(event: RequestEvent<{ gateway: string }>): Promise<Response> {
 	try {
@@ -23,11 +24,11 @@ export async function answerBinauth(event: RequestEvent<{ gateway: string }>): P
 
 async function answer(event: RequestEvent<{ gateway: string }>): Promise<Response> {
 	const { access, gateways } = event.locals.app;
-	const authenticated = await authenticateGateway(event);
-	if ('status' in authenticated) return text('', authenticated.status);
-	const { gateway } = authenticated;
 	const bytes = await readBody(event.request, MAX_BODY_BYTES);
 	const fields = new URLSearchParams(Buffer.from(bytes).toString('utf8'));
+	const authenticated = await authenticateGateway(event, fields.get('key'));
+	if ('status' in authenticated) return text('', authenticated.status);
+	const { gateway } = authenticated;
 	const mac = normaliseMac(fields.get('mac') ?? '');
 	const custom = (fields.get('custom') ?? '').replaceAll(' ', '+');
 	const token = fields.get('token') ?? '';
@@ -42,8 +43,8 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	if (method === 'ndsctl_auth') {
 		if (gateway.settings.level !== 4) return text('', 400);
 		if (!gateway.settings.binauthConfirms) await gateways.confirmByBinauth(gateway);
-		await access.confirmStay(gateway, device);
-		return new Response(null, { status: 204 });
+		const isConfirmed = await access.confirmStay(gateway, device);
+		return new Response(null, { status: isConfirmed ? 204 : 404 });
 	}
 	if (method !== 'auth_client') return text('', 400);
 	const seconds = await access.admitStay(gateway, device);

@@ -80,7 +80,7 @@ export async function unconfirmedGrants(
 	gateway: RegisteredGateway,
 	limit: number
 ): Promise<Pick<FetchedGrant, 'grantId' | 'login'>[]> {
-	const grants = await gatewayStore.fetchedAt(database.db, gateway.id, limit);
+	const grants = await gatewayStore.newestWaitingAt(database.db, gateway.id, limit);
 	return Promise.all(
 		grants.map(async ({ id, captive_session_id: captiveSessionId }) => ({
 			grantId: id,

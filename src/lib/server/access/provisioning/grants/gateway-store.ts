@@ -91,9 +91,8 @@ export const waitingAt = (queries: Queries, gatewayId: number, limit: number): P
 		.limit(limit)
 		.execute();
 
-export const fetchedAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
+export const newestWaitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
 	wantedAt(queries, gatewayId, 'granting')
-		.where('requested_end_at', 'is not', null)
 		.orderBy('updated_at', 'desc')
 		.orderBy('id', 'desc')
 		.limit(limit)
