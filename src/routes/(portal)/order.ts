@@ -25,11 +25,9 @@ export const placeOrder = (
 	takeOrder(event, findRouter, async (formToken, form, { status }) => {
 		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
 		// A repeated form leads to its purchase.
-		if (!(await purchases.exists(formToken))) {
-			if (status !== 'online') throw new NotSold();
-			const wait = captiveSession && (await takeVisitOrder(event, captiveSession.id));
-			if (wait !== null) throw new TooManyUnpaid(wait);
-		}
+		if (status !== 'online' && !(await purchases.find(api, formToken))) throw new NotSold();
+		const wait = captiveSession && (await takeVisitOrder(event, captiveSession.id));
+		if (wait !== null) throw new TooManyUnpaid(wait);
 		const token = await purchases.buy(api, formToken, form);
 		if (captiveSession) {
 			// The purchase exists, so its page is shown even if this fails.

@@ -1,4 +1,4 @@
-import { ApiLimited, ApiProblem, type ApiClient } from '../api-client.ts';
+import { ApiProblem, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
@@ -75,9 +75,8 @@ async function find(
 	try {
 		await complete(context, api, row);
 	} catch (error) {
-		// The page shows the purchase as it is, with a retry or with the payment that succeeded instead. Reading has
-		// no limit, so an order that is over the limit does not hide it.
-		const known = [ApiProblem, PriceChanged, PaidMeanwhile, ...(row.session_id === null ? [] : [ApiLimited])];
+		// The page shows the purchase as it is, with a retry or with the payment that succeeded instead.
+		const known = [ApiProblem, PriceChanged, PaidMeanwhile];
 		if (!known.some((kind) => error instanceof kind)) throw error;
 	}
 	return view(context, api, token, (await store.find(context.database.db, row.token_hash)) ?? row);
