@@ -125,7 +125,7 @@ describe('a network with too many unpaid prompts', () => {
 		expect(await buyHere(numberEnding(paying))).toBe(429);
 	});
 
-	it('is not blamed for failures of the operator', async () => {
+	it('is not blamed for outages of the operator', async () => {
 		await fixture().sql.run("update payments set status = 'failed', failure_code = 'provider_unavailable'");
 		expect(await buyHere(numberEnding(silent))).toBe(303);
 	});

@@ -259,7 +259,7 @@ export const SETTINGS = {
 	UNPAID_PROMPTS: integer(
 		[10, 1_000_000],
 		100,
-		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours. Failures of the operator do not count, and numbers that paid in the last 30 days are not refused.'
+		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours. Outages of the operator do not count, and numbers that paid in the last 30 days are not refused.'
 	),
 	UNPAID_PROMPTS_TOTAL: integer(
 		[10, 1_000_000],

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Insertable, Selectable, Updateable } from 'kysely';
+import { sql, type ExpressionBuilder, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { OperatorMessagesTable, PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
@@ -72,14 +72,11 @@ export async function hasPaid(
 	return found !== undefined;
 }
 
-/** True for a prompt that its payer could have paid. The operator's failures are not the buyers'. */
+/** True for a prompt that its payer could have paid. The operator's outages are not the buyers' doing. */
 const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
 	and([
 		eb('paid_at', 'is', null),
-		or([
-			eb('failure_code', 'is', null),
-			eb('failure_code', 'not in', ['provider_unavailable', 'provider_error'])
-		])
+		or([eb('failure_code', 'is', null), eb('failure_code', '<>', 'provider_unavailable')])
 	]);
 
 /** Prompts of a network: paid since `day`, unpaid since `window`, unpaid from `day` to `answered`. */
@@ -125,7 +122,8 @@ export async function countPaid(queries: Queries, since: number): Promise<number
 	const { count } = await queries
 		.selectFrom('payments')
 		.select(({ fn }) => fn.countAll<number>().as('count'))
-		.where('applied', '=', 1)
+		// A literal, so that SQLite uses the partial index payments_paid.
+		.where(sql<boolean>`applied = 1`)
 		.where('paid_at', '>', since)
 		.executeTakeFirstOrThrow();
 	return count;
