@@ -5,10 +5,12 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import { untilQuiet } from '../../torture/time.ts';
 import { createApi, numberEnding, type Api, type Payment } from '../../support/api/api.ts';
 import { selfSigned } from '../../support/gateways/certificates.ts';
-import { registerRadius } from '../../support/gateways/gateways.ts';
+import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
+import { newDevice, reportAuth } from '../../support/gateways/opennds.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
 import { BOTH_DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
@@ -144,6 +146,21 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		expect((await run('gateways', 'remove', gateway.name)).code).toBe(0);
 		await refusesOrders(router);
+	});
+
+	it('sells at openNDS level 4 after the first report of its script, which anybody’s polls are not', async () => {
+		const router = await newRouter();
+		const gateway = await registerGateway(server, 'opennds', {
+			...{ loginHost: '192.168.8.1', router },
+			more: ['--level', '4']
+		});
+		const authmon = createAuthmon(
+			...([gateway.portal, '10.3.0', () => false, () => Promise.resolve()] as const)
+		);
+		expect(await authmon.poll()).toEqual({ items: '*', ack: 'ack' });
+		await refusesOrders(router);
+		expect(await reportAuth(server.url, gateway, newDevice())).toBe(204);
+		await sells(router);
 	});
 
 	it('sells a router whose access an administrator has confirmed, until that is withdrawn', async () => {

@@ -71,8 +71,8 @@ async function answerBatch(
 	// Before the first redirect, the gateway's name is unknown.
 	const isKnownName = logins.length === 0 || logins.some((login) => matchesName(login, names));
 	const hasConfirmed = await confirmAcknowledged(app, gateway, requests);
-	// Anybody can poll, so where the BinAuth script confirms devices, its first report verifies the gateway.
-	const isVerified = gateway.seenAt !== null || trustsRequests(gateway);
+	// Anybody can poll, so where the BinAuth script confirms devices, its first report verifies a live gateway.
+	const isVerified = app.config.mode !== 'live' || gateway.seenAt !== null || trustsRequests(gateway);
 	if (isVerified && (isKnownName || hasConfirmed))
 		await app.gateways.recordStatus(gateway.id, { seen: true });
 	const items = await itemsFor(app, gateway, requests);
