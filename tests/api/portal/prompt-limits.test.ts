@@ -63,17 +63,17 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect((await buy(server.url, '192.0.2.2', numberEnding(paying))).status).toBe(303);
 		await server.advance(wait * 1000);
 		expect(counted(await buyMany(20, '192.0.2.1', silent))).toEqual({ 303: 10, 429: 10 });
-	});
+	}, 180_000);
 
 	it('100 guests of one network who mostly pay are never refused, all at once or hour by hour', async () => {
 		const { server } = fixture();
-		for (let hour = 0; hour < 3; hour += 1) {
+		for (let hour = 0; hour < 2; hour += 1) {
 			const answers = [buyMany(80, '192.0.2.1', paying), buyMany(20, '192.0.2.1', silent)];
 			expect(counted((await Promise.all(answers)).flat())).toEqual({ 303: 100 });
 			await allPaid();
 			await server.advance(60 * minute);
 		}
-	}, 120_000);
+	}, 180_000);
 });
 
 describe('a number', () => {

@@ -63,7 +63,7 @@ export interface NewKey {
 	api: Api;
 }
 
-const limitMs = 15_000;
+const limitMs = 30_000;
 const lookAgainMs = 20;
 /** First look of the reconciler after a start, and the sandbox's answer, lie before this. */
 const decisionMs = 3_000;
