@@ -3,7 +3,7 @@ import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
-import { InputError } from '#lib/server/platform/input-error.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
 
 export class CommandError extends Error {}
 

@@ -82,7 +82,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			router = createAuthmon(gateway.portal, version, (rhid) => known.includes(rhid), reportOf);
 		});
 
-		/** What the router's BinAuth script sends when that device is let in. */
+		/** Reports a device as the router's BinAuth script does when the device is let in. */
 		async function reportOf(rhid: string): Promise<number> {
 			const device = all.find((one) => rhidOf(one) === rhid);
 			if (!device) throw new Error(`No device has the rhid ${rhid}`);

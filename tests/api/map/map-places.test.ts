@@ -1,4 +1,4 @@
-/** What the map asks for its places: a page of the portal that reads the public API, within a limit per visitor. */
+/** Places of the map: the portal reads them from the public API, within a limit per visitor. */
 import { describe, expect, it } from 'vitest';
 import { areaOf } from '../../../src/lib/map/area.ts';
 import { useFixture } from '../../support/server/fixture.ts';

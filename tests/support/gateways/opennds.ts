@@ -21,7 +21,7 @@ export function newDevice(): NdsDevice {
 	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
 }
 
-/** What the BinAuth script of a router without curl sends after `ndsctl auth` of a device. @returns the status */
+/** Reports a device after `ndsctl auth`, as the BinAuth script does on a router without curl. @returns the status */
 export async function reportAuth(
 	url: string,
 	gateway: Pick<Registered, 'key' | 'text'>,

@@ -4,7 +4,7 @@ import { ownPurchase } from '../../../src/routes/(portal)/splash/own-purchase.ts
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
 import { checkGateway, type GatewayInput } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
 import { normaliseMac } from '../../../src/lib/domain/mac.ts';
-import { InputError } from '../../../src/lib/server/platform/input-error.ts';
+import { InputError } from '../../../src/lib/server/platform/errors.ts';
 
 const INPUT: GatewayInput = {
 	name: 'cafe',

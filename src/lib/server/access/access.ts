@@ -31,7 +31,7 @@ import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { movePass } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
-export { InputError } from '../platform/input-error.ts';
+export { InputError } from '../platform/errors.ts';
 export { createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
 export { createPasses, type Passes } from './passes/passes.ts';

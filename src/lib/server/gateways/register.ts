@@ -1,7 +1,7 @@
 import type { Database, Tx } from '../db/database.ts';
 import type { Clock } from '../platform/clock.ts';
 import { gatewaySecret } from '../platform/ids.ts';
-import { InputError } from '../platform/input-error.ts';
+import { InputError } from '../platform/errors.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import {
 	newKey,

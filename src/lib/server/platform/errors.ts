@@ -27,3 +27,22 @@ export function validationFailed(items: ProblemItem[]): AppError {
 	const detail = items.length === 1 ? '1 field is invalid.' : `${items.length} fields are invalid.`;
 	return new AppError('validation_failed', detail, { items });
 }
+
+export interface FieldProblem {
+	/** The command-line option, without leading hyphens. */
+	field: string;
+	reason: string;
+}
+
+export type Report = (field: string, reason: string) => void;
+
+/** Refuses input. Lists every wrong field with the reason. */
+export class InputError extends Error {
+	readonly problems: readonly FieldProblem[];
+
+	constructor(problems: readonly FieldProblem[]) {
+		super(problems.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
+		this.name = 'InputError';
+		this.problems = problems;
+	}
+}

@@ -9,7 +9,7 @@ import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import { InputError, type FieldProblem } from '#lib/server/platform/input-error.ts';
+import { InputError, type FieldProblem } from '#lib/server/platform/errors.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 

@@ -1,7 +1,7 @@
 import type { StatusOutcome } from '../operators/operator.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { PaymentsContext } from './context.ts';
-import { FAILURE_CODES } from './failures.ts';
+import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepWhenNew } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';

@@ -6,7 +6,7 @@ import type { NotApplied } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { REFUND_JOB, type PaymentsContext } from './context.ts';
-import { FAILURE_MESSAGES, type FailureCode } from './failures.ts';
+import { FAILURE_MESSAGES, type FailureCode } from '../operators/failures.ts';
 import * as store from './store.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { SubmitOutcome } from '../operators/operator.ts';
 import { busy } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
-import { FAILURE_CODES } from './failures.ts';
+import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepMessage } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { GatewayCredentials, GatewayKind, GatewaySettings } from '../gateway.ts';
 import { apiAddress, parseNas } from './addresses.ts';
-import type { Report } from '#lib/server/platform/input-error.ts';
+import type { Report } from '#lib/server/platform/errors.ts';
 
 /** The connection as entered; null for omitted fields. */
 export interface ConnectionInput {

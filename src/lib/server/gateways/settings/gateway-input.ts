@@ -8,7 +8,7 @@ import {
 } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
 import { checkConnection, usesRadius, type Check, type ConnectionInput } from './connection.ts';
-import { InputError, type FieldProblem, type Report } from '#lib/server/platform/input-error.ts';
+import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
 export interface GatewayInput extends ConnectionInput {
 	name: string;

@@ -1,6 +1,6 @@
 import { checkApiCredentials, checkRadiusSecret } from './connection.ts';
 import { checkSecret, generatedCredentials, hasSharedSecret, type CheckedGateway } from './gateway-input.ts';
-import { InputError, type FieldProblem, type Report } from '#lib/server/platform/input-error.ts';
+import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
 /** The secrets to replace: a text to use, `new` to generate one, or null to keep the old one. */
 export interface Rotation {

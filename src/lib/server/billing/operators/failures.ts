@@ -1,4 +1,4 @@
-import type { FailureReason } from '../operators/operator.ts';
+import type { FailureReason } from './operator.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 
 export type FailureCode = NonNullable<PaymentBody['failure_code']>;
