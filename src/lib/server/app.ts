@@ -39,6 +39,7 @@ import { createPurchases } from './portal/purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
+import { createOffers } from './offers/offers.ts';
 import { createRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
@@ -166,6 +167,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		captiveSessions,
 		access,
 		accessKinds: createAccessKinds({ ...base, ...sales }),
+		offers: createOffers({ ...base, ...sales }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
 		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
 		usage: createUsage({ ...base, gateways })

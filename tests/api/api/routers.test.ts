@@ -20,7 +20,9 @@ const KISEMENTI = {
 	max_duration: '30d',
 	security: 'wpa',
 	access_kind: 'wpa_personal_per_client',
-	brand: null
+	brand: null,
+	hourly: true,
+	offers: []
 };
 
 const near = 'lat=0.3377&lon=32.5878';
