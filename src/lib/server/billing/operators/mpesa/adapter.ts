@@ -17,11 +17,11 @@ import { isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './res
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 import {
 	initiator,
-	MAX_SHILLINGS,
 	pushBody,
 	queryBody,
 	reversalBody,
 	statusBody,
+	WHOLE_SHILLINGS,
 	type Initiator
 } from './wire.ts';
 
@@ -66,6 +66,7 @@ export function createMpesa(values: MpesaValues, { http, clock }: OperatorDepend
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber,
+		amounts: () => WHOLE_SHILLINGS,
 		validate,
 		async submit(request) {
 			const body = pushBody(values, request, clock.now());
@@ -92,13 +93,9 @@ export function createMpesa(values: MpesaValues, { http, clock }: OperatorDepend
 
 const takesNumber = (phone: string): boolean => /^\+254[17]\d{8}$/.test(phone);
 
-function validate({ amountMinor, currency, payerPhone }: PaymentTerms): string[] {
+function validate({ currency, payerPhone }: PaymentTerms): string[] {
 	const problems: string[] = [];
 	if (currency !== MPESA_CURRENCY) problems.push('M-Pesa carries Kenyan shillings only.');
-	else if (amountMinor <= 0 || amountMinor % 100 !== 0) problems.push('M-Pesa carries whole shillings only.');
-	else if (amountMinor > MAX_SHILLINGS * 100) {
-		problems.push(`M-Pesa carries at most KES ${MAX_SHILLINGS.toLocaleString('en')} at once.`);
-	}
 	if (!takesNumber(payerPhone)) problems.push('M-Pesa takes Kenyan mobile numbers only.');
 	return problems;
 }

@@ -1,4 +1,5 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
+import { ANY_AMOUNT } from '#lib/domain/chargeable.ts';
 import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';
@@ -76,6 +77,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 			resubmitSameReferenceSafe: true
 		},
 		takesNumber: (phone) => takesNumber(context, phone),
+		amounts: () => ANY_AMOUNT,
 		validate: (terms) => validate(context, terms),
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
