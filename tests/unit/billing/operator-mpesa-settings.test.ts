@@ -37,9 +37,16 @@ describe('the operator', () => {
 			ok: false,
 			reason: '127.0.0.1:9 gives no token (network).'
 		});
+		// Daraja gives a token without them and refuses every push.
+		for (const wrong of [{ MPESA_PASSKEY: 'wrong' }, { MPESA_SHORTCODE: '174378' }]) {
+			expect(await adapterWith(wrong).health()).toMatchObject({
+				ok: false,
+				reason: expect.stringMatching(/refuses MPESA_SHORTCODE or MPESA_PASSKEY \((Wrong|Merchant)/)
+			});
+		}
 		simulator.outage('error');
 		expect((await adapterWith().health()).ok).toBe(false);
-		expect(simulator.requests.every(({ path }) => path.startsWith('/oauth'))).toBe(true);
+		expect(simulator.requests.some(({ path }) => path.includes('processrequest'))).toBe(false);
 	});
 });
 
