@@ -49,7 +49,7 @@ export const DIALECTS: Record<Database['kind'], Dialect> = {
 	}
 };
 
-/** In order; the position (from 1) is the version. */
+/** In order; the position (from 1) is the version. Numbers in file names only sort them and may have gaps. */
 const MIGRATIONS: readonly Migration[] = [
 	initial,
 	rateLimits,
