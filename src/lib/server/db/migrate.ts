@@ -25,6 +25,7 @@ import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 import { verifiedAccess } from './migrations/0026-verified-access.ts';
 import { promptNetworks } from './migrations/0027-prompt-networks.ts';
 import { routerWords } from './migrations/0030-router-words.ts';
+import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -76,6 +77,7 @@ const MIGRATIONS: readonly Migration[] = [
 	gatewayHealth,
 	verifiedAccess,
 	promptNetworks,
+	failedSignIns,
 	routerWords
 ];
 
