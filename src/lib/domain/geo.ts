@@ -27,8 +27,10 @@ export function distanceMetres(a: Position, b: Position): number {
 }
 
 /** Sorts by distance, then by id. */
-export const byDistance = (a: { distance: number; id: number }, b: { distance: number; id: number }): number =>
-	a.distance - b.distance || a.id - b.id;
+export const byDistance = (
+	a: { distance: number; id: number },
+	b: { distance: number; id: number }
+): number => a.distance - b.distance || a.id - b.id;
 
 /**
  * Returns boxes that contain every point within the radius: one, or two across the 180th meridian. A circle
