@@ -14,7 +14,9 @@ export const FIELDS = {
 		// additive: what the bought password is there
 		'access_kind',
 		// additive: how the owner looks to buyers
-		'brand'
+		'brand',
+		// additive: what its payment methods cannot charge
+		'payment_limits'
 	],
 	brand: ['name', 'accent', 'logo'],
 	session: [
