@@ -1,10 +1,10 @@
 import * as m from '../i18n/messages.js';
 import { OWN_TIME, ownDuration, type PricedRouter } from './price.ts';
-import { quote, unquotedText, type TimeChoice } from './quote.ts';
+import { quote, quoteOffer, unquotedText, type TimeChoice } from './quote.ts';
 
 /** The fields of the pay form as text. They include the price: the buyer pays the amount that was shown. */
 export interface PayEntry {
-	/** "1h 500": a duration and the price that was shown with it; or "own". */
+	/** "1h 500": a duration and the price that was shown with it, then the id of the offer, if any; or "own". */
 	time: string;
 	count: string;
 	unit: string;
@@ -49,10 +49,11 @@ export const readPayEntry = (data: FormData): PayEntry =>
 		'purchase'
 	]);
 
-export const timeValue = (choice: TimeChoice): string => `${choice.duration} ${choice.amount}`;
+export const timeValue = ({ duration, amount, offer }: TimeChoice): string =>
+	`${duration} ${amount}${offer ? ` ${offer.id}` : ''}`;
 
-/** If `seen` is false, the page must show the price before the buyer pays. */
-export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string };
+/** If `seen` is false, the page must show the price before the buyer pays. `gone`: the offer is not sold any more. */
+export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string; gone?: true };
 
 export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	const onButton = ({ amount }: TimeChoice) => entry.pays === '' || entry.pays === String(amount);
@@ -64,16 +65,21 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 		if (entry.count === '') return { error: m.router_say_how_long() };
 		if (own === null) return { error: m.router_whole_number() };
 		const choice = quote(router, own);
-		if (!choice) return { error: unquotedText(router, own) };
+		if (!choice) return notSold(router, own);
 		return {
 			choice,
 			own: true,
 			seen: own === entry.asked && entry.quoted === String(choice.amount) && onButton(choice)
 		};
 	}
-	const [duration = '', price = ''] = entry.time.split(' ');
+	const [duration = '', price = '', offer = ''] = entry.time.split(' ');
 	if (duration === '') return { error: m.router_choose_time() };
-	const choice = quote(router, duration);
-	if (!choice) return { error: unquotedText(router, duration) };
+	const choice = offer === '' ? quote(router, duration) : quoteOffer(router, duration, Number(offer));
+	if (!choice) return offer === '' ? notSold(router, duration) : { error: m.router_offer_gone(), gone: true };
 	return { choice, own: false, seen: price === String(choice.amount) && onButton(choice) };
 }
+
+const notSold = (router: PricedRouter, duration: string): WantedTime =>
+	router.hourly === false
+		? { error: m.router_offer_gone(), gone: true }
+		: { error: unquotedText(router, duration) };

@@ -12,6 +12,26 @@ export interface PricedRouter {
 	payment_methods?: string[];
 	/** Of the API's router, in major units. */
 	payment_limits?: { payment_method: string; step: number; min: number; max: number }[];
+	/** Of the API's router: durations at prices of their own. */
+	offers?: readonly PricedOffer[];
+	/** false: only the offers are sold. */
+	hourly?: boolean;
+}
+
+export interface PricedOffer extends Partial<OfferLimits> {
+	id: number;
+	name: string;
+	duration: string;
+	price: number;
+	available: boolean;
+}
+
+/** null sets no limit. */
+export interface OfferLimits {
+	max_devices: number | null;
+	speed_down_kbps: number | null;
+	speed_up_kbps: number | null;
+	data_limit_mb: number | null;
 }
 
 /** Value of the form's field `time` for a typed count and unit. */
@@ -47,19 +67,40 @@ export const chargingMethods = (router: Charging, amount: number): string[] =>
 export const isUnpayable = (router: Charging, amount: number): boolean =>
 	(router.payment_methods ?? []).length > 0 && chargingMethods(router, amount).length === 0;
 
+/** Lists the offers that can be bought now, in the order of sale. */
+export const offersOnSale = (router: PricedRouter): PricedOffer[] =>
+	(router.offers ?? []).filter(
+		({ available, duration, price }) =>
+			available && secondsWithin(router, duration) !== null && !isUnpayable(router, price)
+	);
+
+/** Finds what a typed duration buys: the cheapest offer of it without a limit of speed or data, if any. */
+export const usualOffer = (router: PricedRouter, duration: string): PricedOffer | null =>
+	offersOnSale(router)
+		.filter((offer) => durationSeconds(offer.duration) === parseDuration(duration)?.seconds)
+		.filter((offer) => !isSlowed(offer) && offer.data_limit_mb == null)
+		.sort((a, b) => a.price - b.price)[0] ?? null;
+
+export const isSlowed = (limits: Partial<OfferLimits>): boolean =>
+	limits.speed_down_kbps != null || limits.speed_up_kbps != null;
+
 /** Returns the price of a duration as `priceOf` does, but null if no payment method can charge it. */
 export function payablePrice(router: PricedRouter, duration: string): number | null {
 	const amount = priceOf(router, duration);
 	return amount === null || isUnpayable(router, amount) ? null : amount;
 }
 
-/** Returns the API's price of a duration in major units; null if the duration is invalid or out of limits. */
+function secondsWithin({ min_duration, max_duration }: PricedRouter, duration: string): number | null {
+	const seconds = parseDuration(duration)?.seconds ?? 0;
+	return seconds < durationSeconds(min_duration) || seconds > durationSeconds(max_duration) ? null : seconds;
+}
+
+/** Returns the price of a duration in major units; null if it is invalid, out of limits or not sold. */
 export function priceOf(router: PricedRouter, duration: string): number | null {
-	const seconds = parseDuration(duration)?.seconds;
-	if (seconds === undefined) return null;
-	if (seconds < durationSeconds(router.min_duration) || seconds > durationSeconds(router.max_duration)) {
-		return null;
-	}
+	const seconds = secondsWithin(router, duration);
+	if (seconds === null) return null;
+	const offer = usualOffer(router, duration);
+	if (offer !== null || router.hourly === false) return offer?.price ?? null;
 	const perHour = toMinor(router.price, router.currency);
 	return perHour === null ? null : toMajor(priceForSeconds(perHour, seconds), router.currency);
 }

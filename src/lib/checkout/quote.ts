@@ -1,8 +1,18 @@
-import { formatDuration } from '../domain/duration.ts';
+import { durationSeconds, formatDuration, parseDuration } from '../domain/duration.ts';
 import * as m from '../i18n/messages.js';
 import { offeredMethods, methodName } from '../domain/payment-methods.ts';
 import { formatMoney } from '../domain/money.ts';
-import { chargingMethods, methodProblem, payablePrice, priceOf, type PricedRouter } from './price.ts';
+import { offerTerms } from './offer-words.ts';
+import {
+	chargingMethods,
+	methodProblem,
+	offersOnSale,
+	payablePrice,
+	priceOf,
+	usualOffer,
+	type PricedOffer,
+	type PricedRouter
+} from './price.ts';
 
 /** A duration with its price: `amount` in major units, `money` as text. */
 export interface TimeChoice {
@@ -12,12 +22,16 @@ export interface TimeChoice {
 	money: string;
 	/** Not every payment method of the router can charge it. */
 	partly?: true;
+	/** The offer that is bought. */
+	offer?: { id: number; name: string; terms: string; isCheapest: boolean };
 }
 
 /** Prices for the form. The server makes the texts, because old phones lack the language data. */
 export interface Offer extends Required<PricedRouter> {
+	/** The offers of the router; without any, common durations at the hourly price. */
 	choices: TimeChoice[];
 	bounds: string;
+	perHour: string;
 }
 
 const COMMON_DURATIONS = ['30m', '1h', '3h', '6h', '1d', '1w'];
@@ -25,8 +39,37 @@ const USUAL_DURATION = '1h';
 
 /** Prices a duration at a router. Returns null if it is invalid, outside the router's limits or cannot be charged. */
 export function quote(router: PricedRouter, duration: string): TimeChoice | null {
+	const offer = usualOffer(router, duration);
+	if (offer) return offerChoice(router, offer, duration);
 	const amount = payablePrice(router, duration);
-	if (amount === null) return null;
+	return amount === null ? null : choiceOf(router, duration, amount);
+}
+
+/** Prices an offer by its id. Returns null unless it has this duration and is on sale. */
+export function quoteOffer(router: PricedRouter, duration: string, id: number): TimeChoice | null {
+	const offer = offersOnSale(router).find((one) => one.id === id);
+	if (!offer || durationSeconds(offer.duration) !== parseDuration(duration)?.seconds) return null;
+	return offerChoice(router, offer, duration);
+}
+
+/** @param duration the time of the offer, as the buyer wrote it */
+function offerChoice(router: PricedRouter, offer: PricedOffer, duration = offer.duration): TimeChoice {
+	const { id, name, price } = offer;
+	const isCheapest = cheapestPerHour(offersOnSale(router))?.id === id;
+	return {
+		...choiceOf(router, duration, price),
+		offer: { id, name, terms: offerTerms(offer), isCheapest }
+	};
+}
+
+/** Returns null if there is nothing to compare. */
+function cheapestPerHour(offers: readonly PricedOffer[]): PricedOffer | null {
+	const perSecond = ({ price, duration }: PricedOffer) => price / durationSeconds(duration);
+	const [cheapest, next] = [...offers].sort((a, b) => perSecond(a) - perSecond(b));
+	return cheapest && next ? cheapest : null;
+}
+
+function choiceOf(router: PricedRouter, duration: string, amount: number): TimeChoice {
 	const offered = offeredMethods(router.payment_methods ?? []);
 	const isPartly = chargingMethods(router, amount).length < offered.length;
 	return {
@@ -38,8 +81,10 @@ export function quote(router: PricedRouter, duration: string): TimeChoice | null
 	};
 }
 
-/** Lists durations to offer, shortest first; with narrow limits, the shortest allowed. */
+/** Lists the offers; without any, common durations, shortest first, with narrow limits the shortest allowed. */
 export function timeChoices(router: PricedRouter): TimeChoice[] {
+	const offers = offersOnSale(router);
+	if (offers.length > 0) return offers.map((offer) => offerChoice(router, offer));
 	const choices = COMMON_DURATIONS.map((duration) => quote(router, duration)).filter(
 		(choice) => choice !== null
 	);
@@ -58,11 +103,22 @@ export const breakable = (money: string): string => money.replace('\u00a0', ' ')
 
 export function offerOf(router: PricedRouter): Offer {
 	const { price, currency, min_duration, max_duration, payment_methods = [], payment_limits = [] } = router;
+	const { offers = [], hourly = true } = router;
 	return {
-		...{ price, currency, min_duration, max_duration, payment_methods, payment_limits },
+		...{ price, currency, min_duration, max_duration, payment_methods, payment_limits, offers, hourly },
 		choices: timeChoices(router),
-		bounds: boundsText(router)
+		bounds: boundsText(router),
+		perHour: m.router_per_hour({ money: formatMoney(price, currency) })
 	};
+}
+
+/** Returns the price of a router in a few words: "from UGX 200" with offers, else "UGX 500 an hour". */
+export function priceText(router: PricedRouter): string {
+	const prices = offersOnSale(router).map(({ price }) => price);
+	const money = (amount: number) => formatMoney(amount, router.currency);
+	return prices.length > 0
+		? m.router_price_from({ money: money(Math.min(...prices)) })
+		: m.router_per_hour({ money: money(router.price) });
 }
 
 /** Explains why a duration has no quote. */

@@ -59,7 +59,7 @@ export async function takeOrder(
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
 		: m.router_choose_network();
 	const errors: FormErrors = {
-		...('error' in wanted ? { time: wanted.error } : {}),
+		...('error' in wanted ? { [wanted.gone ? 'form' : 'time']: wanted.error } : {}),
 		...(refusal ? { paymentMethod: refusal } : {}),
 		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
 	};
@@ -71,6 +71,7 @@ export async function takeOrder(
 		const form: PurchaseForm = {
 			routerId: router.id,
 			duration: wanted.choice.duration,
+			offerId: wanted.choice.offer?.id ?? null,
 			paymentMethod: entry.paymentMethod,
 			phone: entry.phone,
 			amount: wanted.choice.amount,

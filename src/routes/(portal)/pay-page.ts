@@ -1,9 +1,8 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import * as m from '#lib/i18n/messages.js';
-import { formatMoney } from '#lib/domain/money.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { offerOf } from '#lib/checkout/quote.ts';
+import { offerOf, priceText } from '#lib/checkout/quote.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
@@ -29,7 +28,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 			note: noteOf(router, isJoined)
 		},
 		brand: showBrand(event, router),
-		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
+		price: router ? priceText(router) : '',
 		online: router?.status === 'online',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()

@@ -70,6 +70,9 @@ function paymentRefusal({ code }: ApiProblem, words: { region: PhoneHint; bounds
 	switch (code) {
 		case 'invalid_phone':
 			return { phone: m.router_number_wrong({ country, example: apart(example) }) };
+		case 'offer_not_available':
+		case 'duration_not_offered':
+			return { form: m.router_offer_gone() };
 		case 'duration_not_allowed':
 			return { time: m.router_choose_from({ bounds: words.bounds }) };
 		case 'payment_method_not_supported':

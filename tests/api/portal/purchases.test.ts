@@ -11,7 +11,14 @@ import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { DATABASES, demoKey, SECRET, useFixture } from '../../support/server/fixture.ts';
 
-const HOUR = { routerId: 3, duration: '1h', paymentMethod: 'mobile_money', amount: 500, currency: 'UGX' };
+const HOUR = {
+	routerId: 3,
+	duration: '1h',
+	offerId: null,
+	paymentMethod: 'mobile_money',
+	amount: 500,
+	currency: 'UGX'
+};
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });

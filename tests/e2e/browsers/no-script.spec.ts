@@ -1,4 +1,4 @@
-import { expect, freshNumber, test } from '../support/test.ts';
+import { expect, freshNumber, test, unfold } from '../support/test.ts';
 
 test.use({ javaScriptEnabled: false });
 
@@ -25,6 +25,7 @@ test('without JavaScript an own time comes back with its price before it is char
 	buyer
 }) => {
 	await page.goto(`${portal.url}/r/3`);
+	await unfold(page);
 	await page.getByRole('radio', { name: /own|other/i }).check();
 	await page.locator('input[name=count]').fill('150');
 	await page.locator('select[name=unit]').selectOption('m');

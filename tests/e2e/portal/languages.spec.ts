@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { directionOf, type Locale } from '../../../src/lib/i18n/locales.ts';
 import { isTranslated, leftInEnglish } from '../support/left-in-english.ts';
-import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
+import { expect, freshNumber, ROUTER, test, unfold } from '../support/test.ts';
 
 const CASES: { locale: Locale; by: 'address' | 'browser' }[] = [
 	{ locale: 'sw', by: 'address' },
@@ -36,6 +36,7 @@ for (const { locale, by } of CASES) {
 
 				// A refused form.
 				const form = page.locator('form.parts');
+				await unfold(page);
 				await form.locator('input[name=time][value=own]').check();
 				await form.locator('input[name=count]').fill('1');
 				await form.locator('select[name=unit]').selectOption('m');
@@ -87,6 +88,7 @@ test.describe('the switch', () => {
 		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 
 		// Also after a refused form.
+		await unfold(page);
 		await page.locator('input[name=time][value=own]').check();
 		await page.locator('input[name=phone]').fill(freshNumber());
 		await page.locator('form.parts button.button').click();

@@ -2,7 +2,7 @@
 import { test as base, type Page } from '@playwright/test';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { demoKey } from '../support/portal.ts';
-import { expect, freshNumber, ROUTER } from '../support/test.ts';
+import { expect, freshNumber, ROUTER, unfold } from '../support/test.ts';
 
 const LIMIT = 12;
 const windowMs = 60_000;
@@ -57,6 +57,7 @@ const title = (page: Page) => page.getByRole('heading', { level: 1 });
 async function fill(page: Page, limited: Limited, phone: string) {
 	await page.goto(`${limited.url}/r/${ROUTER}`);
 	await page.getByRole('radio', { name: /^1 hour/ }).check();
+	await unfold(page);
 	await page.getByRole('radio', { name: 'MTN MoMo' }).check();
 	await page.getByLabel('Your mobile-money number').fill(phone);
 }

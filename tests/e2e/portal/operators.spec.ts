@@ -5,7 +5,7 @@ import { PROTOCOLS } from '../../simulators/protocols.ts';
 import type { Script } from '../../simulators/script.ts';
 import { portalAddress } from '../../support/billing/portal-address.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { expect, ROUTER, test } from '../support/test.ts';
+import { expect, ROUTER, test, unfold } from '../support/test.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
 	mtn_momo: 'MTN MoMo',
@@ -39,6 +39,7 @@ for (const facts of OPERATORS) {
 			await page.goto(`${server.url}/r/${ROUTER}`);
 			await page.getByRole('radio', { name: /^1 hour/ }).check();
 			await page.getByLabel('Your mobile-money number').fill(phone);
+			await unfold(page);
 			const network = page.getByRole('radio', { name: NAMES[facts.method] ?? '' });
 			if ((await network.count()) > 0) await expect(network).toBeChecked();
 			await page.getByRole('button', { name: /^Pay/ }).click();

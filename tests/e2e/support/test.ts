@@ -27,6 +27,11 @@ export function freshNumber(lastDigits = '456'): string {
 	return `0772${String(lastNumber).padStart(3, '0')}${lastDigits}`;
 }
 
+/** Opens the folded parts of a form: other times, payment methods. */
+export async function unfold(page: Page): Promise<void> {
+	for (const fold of await page.locator('form details:not([open]) > summary').all()) await fold.click();
+}
+
 /** Walks the way of a buyer by what a buyer reads. */
 export class Buyer {
 	readonly page: Page;
@@ -42,6 +47,7 @@ export class Buyer {
 		await this.page.goto(`${this.portal.url}/r/${routerId}`);
 		await this.page.getByRole('radio', { name: /^1 hour/ }).check();
 		// A router that takes one network only has nothing to choose.
+		await unfold(this.page);
 		const network = this.page.getByRole('radio', { name: 'MTN MoMo' });
 		if ((await network.count()) > 0) await network.check();
 		await this.page.getByLabel('Your mobile-money number').fill(phone);

@@ -10,7 +10,7 @@ import { paymentIds } from '../../../src/lib/server/portal/purchases/store.ts';
 import { purchaseToken } from '../../../src/lib/server/platform/ids.ts';
 
 const form = {
-	...{ routerId: 1, duration: '1h', paymentMethod: 'mtn_momo', phone: '0772123456' },
+	...{ routerId: 1, duration: '1h', offerId: null, paymentMethod: 'mtn_momo', phone: '0772123456' },
 	...{ amount: 1_000, currency: 'UGX' }
 };
 const codes = { columns: () => ({}), of: async () => '', open: async () => null } as never;

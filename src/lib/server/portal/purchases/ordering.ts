@@ -12,6 +12,8 @@ import * as store from './store.ts';
 export interface PurchaseForm {
 	routerId: number;
 	duration: string;
+	/** null for time at the hourly price. */
+	offerId: number | null;
 	paymentMethod: string;
 	phone: string;
 	/** The price the buyer saw, in major units: nothing else is charged. */
@@ -94,7 +96,11 @@ async function takeMissingSteps(
 	Object.assign(row, await store.find(db, row.token_hash));
 	if (store.paymentIds(row).length > 0) return;
 	if (row.session_id === null) {
-		const { id } = await orderSession(api, row);
+		const { id } = await orderSession(api, row).catch(async (problem: unknown) => {
+			// Refreshes the offers that the page shows.
+			if (isNotSold(problem)) await api.getRouter(row.router_id);
+			throw problem;
+		});
 		Object.assign(row, await store.setSession(db, row.id, id, context.clock.now()));
 	}
 	await pay(context, api, row, row.phone);
@@ -105,6 +111,7 @@ async function orderSession(api: ApiClient, row: store.PurchaseRow): Promise<Ses
 	const order = {
 		router_id: row.router_id,
 		duration: row.duration,
+		...(row.offer_id !== null && { offer_id: row.offer_id }),
 		payment_method: row.payment_method,
 		phone: row.phone
 	};
@@ -160,6 +167,7 @@ async function begin(
 	const values = {
 		router_id: form.routerId,
 		duration: form.duration,
+		offer_id: form.offerId,
 		payment_method: form.paymentMethod,
 		// PostgreSQL cannot store NUL; the API refuses such a number anyway.
 		phone: form.phone.replaceAll('\0', ''),
@@ -223,6 +231,9 @@ const isRefusal = (error: unknown) =>
 	error instanceof PriceChanged ||
 	error instanceof PaidMeanwhile;
 
+const isNotSold = (error: unknown) => error instanceof ApiProblem && NOT_SOLD.includes(error.code);
+const NOT_SOLD: readonly string[] = ['offer_not_available', 'duration_not_offered'];
+
 const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
 
 async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
@@ -239,6 +250,7 @@ async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean>
 const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
 	row.router_id === form.routerId &&
 	row.duration === form.duration &&
+	row.offer_id === form.offerId &&
 	row.payment_method === form.paymentMethod &&
 	row.phone === form.phone &&
 	row.amount_minor === toMinor(form.amount, form.currency) &&

@@ -122,7 +122,12 @@ async function retry(
 		if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
 	}
 	const payable = session.status === 'pending_payment' && session.payment_method === form.paymentMethod;
-	const order = { routerId: row.router_id, duration: row.duration, ...form };
+	const order = {
+		routerId: row.router_id,
+		duration: row.duration,
+		offerId: session.offer?.id ?? null,
+		...form
+	};
 	try {
 		if (!next && payable && (await payAgain(context, api, row, form.phone))) return token;
 		return await buy(context, api, successor, order, { replaces: session.id, isAnyOrder: true });

@@ -7,7 +7,7 @@ import { readFields, type FormErrors } from '#lib/checkout/pay-form.ts';
 import { chargingMethods } from '#lib/checkout/price.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { quote } from '#lib/checkout/quote.ts';
+import { quote, quoteOffer } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../api-errors.ts';
 import { orderRefusal, PAID_AGAIN } from '../../refusal.ts';
@@ -17,7 +17,8 @@ import type { Purchase } from './view.ts';
 /** Returns the agreed price while this order can be paid, otherwise the current one, or null. */
 export function priceAgain({ router, session }: Purchase): number | null {
 	if (session.status === 'pending_payment') return session.amount;
-	return quote(router, session.duration)?.amount ?? null;
+	const { duration, offer } = session;
+	return (offer ? quoteOffer(router, duration, offer.id) : quote(router, duration))?.amount ?? null;
 }
 
 export function retryForm({ router, session, payment }: Purchase, amount: number, region: string) {

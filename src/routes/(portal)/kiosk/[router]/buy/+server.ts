@@ -27,6 +27,7 @@ export const POST: RequestHandler = async (event) => {
 		const order = purchases.buy(apiClient(event), entry.purchase, {
 			routerId: router.id,
 			duration: wanted.choice.duration,
+			offerId: wanted.choice.offer?.id ?? null,
 			paymentMethod: entry.paymentMethod,
 			phone: entry.phone,
 			amount: wanted.choice.amount,

@@ -1,0 +1,51 @@
+/** Offers of a router, from the page to what the buyer gets. */
+import { lastTerms, ownerSets } from '../support/offers.ts';
+import { expect, freshNumber, test } from '../support/test.ts';
+
+const ROUTER = 9;
+const PRICES = [
+	{ name: '30 min', duration: '30m', price: 200 },
+	{ name: '1 hour', duration: '1h', price: 500 },
+	{ name: 'Day', duration: '1d', price: 1000, max_devices: 3 },
+	{ name: 'Week', duration: '1w', price: 5000 }
+];
+
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
+
+	test('a buyer buys the day and gets exactly it', async ({ page, portal, buyer }) => {
+		await ownerSets(portal, ROUTER, PRICES);
+		await page.goto(`${portal.url}/r/${ROUTER}`);
+		await expect(page.getByText('Cheapest per hour')).toHaveCount(1);
+		for (const seen of [page.locator('#phone'), page.getByRole('button', { name: /^Pay/ })]) {
+			const box = await seen.boundingBox();
+			expect((box?.y ?? 999) + (box?.height ?? 0)).toBeLessThanOrEqual(740);
+		}
+		await page.getByRole('radio', { name: /^Day\s*UGX\s1,000\s*1 day, 3 devices/ }).check();
+		await expect(page.locator('.total')).toContainText(/UGX\s1,000/);
+		await page.getByLabel('Your mobile-money number').fill(freshNumber());
+		await page.getByRole('button', { name: /^Pay/ }).click();
+		await page.waitForURL(/\/s\/[\w-]{24}$/);
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(page.locator('.lines').first()).toContainText('1 day');
+		await expect(page.locator('.lines').first()).toContainText(/UGX\s1,000/);
+		const terms = { duration: '1d', amount_minor: 1000, offer_name: 'Day', max_devices: 3 };
+		expect(await lastTerms(portal, ROUTER)).toEqual(terms);
+	});
+
+	test('an offer that has changed meanwhile charges nothing and shows the current list', async ({
+		page,
+		portal
+	}) => {
+		await ownerSets(portal, ROUTER, PRICES);
+		await page.goto(`${portal.url}/r/${ROUTER}`);
+		await page.getByRole('radio', { name: /^Day/ }).check();
+		await page.getByLabel('Your mobile-money number').fill(freshNumber());
+		await ownerSets(portal, ROUTER, [{ name: 'Day', duration: '1d', price: 1500 }], { hourly: false });
+		await page.getByRole('button', { name: /^Pay/ }).click();
+		await expect(page.getByRole('alert')).toContainText('You have not been charged.');
+		await expect(page.getByRole('alert')).toContainText('The offers have just changed.');
+		await expect(page.getByRole('radio', { name: /^Day\s*UGX\s1,500/ })).toBeVisible();
+		await expect(page.getByText('Other time')).toHaveCount(0);
+	});
+});
