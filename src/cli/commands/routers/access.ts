@@ -5,11 +5,11 @@ import {
 	MAX_PASS_DEVICES,
 	type RouterAccess
 } from '#lib/server/access/passes/access-kinds.ts';
-import { UsageError, defineCommand, required } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { readSecret } from '../support/files.ts';
-import { plain, print } from '../support/output.ts';
-import { findRouter } from '../support/services.ts';
+import { UsageError, defineCommand, required } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { readSecret } from '../../support/files.ts';
+import { plain, print } from '../../support/output.ts';
+import { findRouter } from '../../support/services.ts';
 
 export const routerAccess = defineCommand({
 	name: 'routers access',

@@ -1,10 +1,10 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import { UsageError, defineCommand, required } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { readSecret } from '../support/files.ts';
-import { gatewayAddresses, secretLines } from '../support/gateway-text.ts';
-import { print } from '../support/output.ts';
-import { findRouter, knownGateway } from '../support/services.ts';
+import { UsageError, defineCommand, required } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { readSecret } from '../../support/files.ts';
+import { gatewayAddresses, secretLines } from '../../support/gateway-text.ts';
+import { print } from '../../support/output.ts';
+import { findRouter, knownGateway } from '../../support/services.ts';
 
 export const addGateway = defineCommand({
 	name: 'gateways add',
