@@ -120,7 +120,7 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 }
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
-	const { id, kind, name } = gateway;
+	const { kind, name } = gateway;
 	const mode = adapterOf(kind).controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
 	if (mode !== 'push') return;
@@ -137,7 +137,7 @@ async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<
 			yield ok('gateway', `it answers, and accepts our key${online}`);
 		}
 		const { clockOffsetMs } = status;
-		if (clockOffsetMs !== null) await app.gateways.recordStatus(id, { clockOffsetMs });
+		if (clockOffsetMs !== null) await app.gateways.recordStatus(gateway, { clockOffsetMs });
 	} finally {
 		await reach.stop();
 	}

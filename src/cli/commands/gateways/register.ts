@@ -128,7 +128,8 @@ export const rotateGateway = defineCommand({
 	parameters: 'NAME [--key] [--secret] [--radius-secret] [--token] [--api-key-file FILE]',
 	summary: 'Replace the key or the secrets of a gateway.',
 	help: [
-		'The old ones stop working at once: configure the gateway again ("gateways config NAME").',
+		'The old ones stop working at once: configure the gateway again ("gateways config NAME"). In live mode nothing is',
+		'sold there until it has responded with the new ones. Running time does not change.',
 		'',
 		'  --key                 new key; its portal address changes',
 		'  --secret              new secret (faskey, uamsecret), shown once',
@@ -169,5 +170,8 @@ export const rotateGateway = defineCommand({
 		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
 		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, shown)].join('\n'));
+		if (!(await app.routers.verifiedBy(gateway))) {
+			console.error('Nothing is sold there until the gateway has responded with the new configuration.');
+		}
 	}
 });

@@ -107,7 +107,11 @@ export const gatewaysOfSite = async (
 		.map((row) => openGateway(row, secrets))
 		.filter(({ settings }) => settings.site === site);
 
-/** Replaces the key or secrets. The old ones stop working at once. @throws InputError */
+/**
+ * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
+ * nothing is sold there until it has responded with the new ones.
+ * @throws InputError
+ */
 export async function rotateGateway(
 	{ database, clock, secrets }: GatewaysContext,
 	gateway: RegisteredGateway,
@@ -122,13 +126,17 @@ export async function rotateGateway(
 		...(rotation.apiKey !== null && { apiKey: rotation.apiKey }),
 		...(rotation.apiUser !== null && { apiUser: rotation.apiUser })
 	};
-	const row = await store.updateGateway(database.db, gateway.id, {
+	const change = {
 		...(rotation.key ? newKey(secrets) : {}),
 		...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
 		...(Object.keys(credentials).length > 0 && {
 			credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })
 		}),
 		updated_at: clock.now()
+	};
+	return database.transact(async (trx) => {
+		const row = await store.updateGateway(trx, gateway.id, { ...change, seen_at: null });
+		await store.updateResponded(trx, gateway.routerId);
+		return openGateway(row, secrets);
 	});
-	return openGateway(row, secrets);
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
 import { listRouters, ownedRouter, ownedRouters, visibleRouter, type RouterQuery } from './read-routers.ts';
-import { paymentMethodsOf, singleBody } from './router-body.ts';
+import { isUnverified, paymentMethodsOf, singleBody } from './router-body.ts';
 import { setPrice, type PriceSetter } from './set-price.ts';
 import * as store from './store.ts';
 
@@ -67,6 +67,12 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
 				max_devices: maxDevices,
 				updated_at: clock.now()
 			});
+		},
+		/** Returns whether buyers may rely on this gateway alone: others of its router cannot connect devices there. */
+		async verifiedBy({ routerId, seenAt }: { routerId: number; seenAt: number | null }): Promise<boolean> {
+			if (seenAt !== null) return true;
+			const row = await store.find(database.db, routerId);
+			return row !== undefined && !isUnverified({ ...row, responded_at: null }, context.config);
 		},
 		confirmAccess: (id: number, confirmation: AccessConfirmation) => confirmAccess(context, id, confirmation),
 		/** Lists open routers without a gateway that has responded, and without a confirmed access. */

@@ -77,7 +77,9 @@ export async function findRouter(event: RequestEvent, gateway: RegisteredGateway
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
 	// Another gateway of the router may respond, but it cannot connect devices here.
-	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
+	const sellsHere =
+		gateway.unresponsiveSince === null && (await event.locals.app.routers.verifiedBy(gateway));
+	return sellsHere ? router : { ...router, status: 'offline' };
 }
 
 /** Returns the page's data: the router's price and names, and what the gateway says about the device. */
