@@ -9,6 +9,7 @@ import { listGateways, removeGateway, showGateway, testGateway } from './command
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
 import { importRoutersFile } from './commands/routers/import.ts';
+import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
 import { listRouters } from './commands/routers/list.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { listSettings } from './commands/settings.ts';
@@ -19,6 +20,10 @@ import { OutputClosed, plain, print } from './support/output.ts';
 const COMMANDS: readonly Command[] = [
 	importRoutersFile,
 	listRouters,
+	addRouter,
+	setRouter,
+	disableRouter,
+	enableRouter,
 	routerAccess,
 	confirmRouterAccess,
 	createAccount,
