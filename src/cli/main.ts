@@ -5,6 +5,7 @@ import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
 import { addGateway, rotateGateway } from './commands/gateways/register.ts';
+import { setGateway } from './commands/gateways/set.ts';
 import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways/list.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
@@ -36,6 +37,7 @@ const COMMANDS: readonly Command[] = [
 	showGateway,
 	configureGateway,
 	testGateway,
+	setGateway,
 	rotateGateway,
 	removeGateway,
 	listReviews,
