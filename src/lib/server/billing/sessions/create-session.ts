@@ -28,11 +28,12 @@ export const createSession = (
 		const { clock, config, jobs, routers, operators } = context;
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
-		const phone = checkOrder(order, router, routers.paymentMethods(router), config);
+		const methods = routers.paymentMethods(router);
+		const phone = checkOrder(order, router, methods, config);
 		const seconds = durationSeconds(order.duration);
 		const amountMinor = priceForSeconds(router.price_minor, seconds);
 		const { currency } = router;
-		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency });
+		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency }, methods);
 		const now = clock.now();
 		const created = await store.insert(trx, {
 			account_id: caller.accountId,
