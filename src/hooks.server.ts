@@ -78,7 +78,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	} else {
 		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
-	setCommonHeaders(response, event.locals.requestId);
+	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 

@@ -27,6 +27,7 @@ import { createEarnings } from './billing/earnings/earnings.ts';
 import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { closeToOthers } from './platform/private-files.ts';
 import { createOperatorHttp } from './billing/operators/http.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
@@ -118,6 +119,7 @@ export async function createApp(config: Config, options: Options = {}) {
 async function openBase(config: Config, options: Options) {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
+	closeToOthers(config.dataDir, 'folder');
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
 	const secrets = createSecrets(config.secret);
 	return { config, clock, log, database, secrets, jobs: createJobs(database, clock, log) };

@@ -24,6 +24,7 @@ import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 import { verifiedAccess } from './migrations/0026-verified-access.ts';
 import { promptNetworks } from './migrations/0027-prompt-networks.ts';
+import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -74,7 +75,8 @@ const MIGRATIONS: readonly Migration[] = [
 	oneQueue,
 	gatewayHealth,
 	verifiedAccess,
-	promptNetworks
+	promptNetworks,
+	failedSignIns
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

@@ -1,13 +1,13 @@
-import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { passwordProblem } from '#lib/developer/password-rule.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../developer/accounts/accounts.ts';
-import { sha256 } from '../platform/secrets.ts';
-import type { Auth } from '../developer/sign-in/sign-in.ts';
+import { guessProblem } from '../developer/sign-in/guessable.ts';
+import { LONGEST_SESSION_MS, type Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
 import { readFields } from './form.ts';
-
-// better-auth's rate limiter does not see calls from the server, so attempts are counted here.
+import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {
 	userId: string;
@@ -23,12 +23,6 @@ const AREAS = {
 	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ }
 };
 
-/** Per minute, by IP address (IPv6: /64) and by e-mail address. */
-const LIMITS = {
-	'sign-in': { address: 20, email: 6 },
-	/** The recipient may not have requested the e-mail. */
-	'sign-in-mail': { address: 6, email: 2 }
-};
 const MAX_PASSKEY_CALLS = 60;
 
 const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
@@ -47,12 +41,19 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 		headers: event.request.headers,
 		returnHeaders: true
 	});
+	if (response && isOver(event, response.session)) {
+		await (await auth.$context).internalAdapter.deleteSession(response.session.token);
+		return null;
+	}
 	await setCookies(event, headers);
 	if (!response) return null;
 	const account = await event.locals.app.signIn.accountOf(response.user);
 	if (!account) return null;
 	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
 }
+
+const isOver = ({ locals }: RequestEvent, { createdAt }: { createdAt: Date }): boolean =>
+	createdAt.getTime() + LONGEST_SESSION_MS <= locals.app.clock.now();
 
 export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: Visitor) => ({
 	email,
@@ -80,7 +81,7 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
 	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
-	const refused = await tooOften(event, 'sign-in', email, { email });
+	const refused = (await tooOften(event, 'sign-in', { email })) ?? (await tooSoon(event, email, { email }));
 	if (refused) return refused;
 	if (!(await signInByPassword(event, { email, password }))) {
 		return fail(400, { email, problem: m.owner_sign_in_wrong() });
@@ -88,14 +89,22 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 	redirect(303, pageOf(field('next')));
 }
 
-export async function signInByPassword(
+async function signInByPassword(
 	event: RequestEvent,
 	typed: { email: string; password: string }
 ): Promise<boolean> {
 	await event.locals.app.signIn.ensureDemoUser(typed, event.locals.origin);
 	const body = { email: typed.email.trim(), password: typed.password };
-	return accepted(event, ({ signInEmail }, headers) => signInEmail({ body, headers, returnHeaders: true }));
+	const isSignedIn = await accepted(event, ({ signInEmail }, headers) =>
+		signInEmail({ body, headers, returnHeaders: true })
+	);
+	if (isSignedIn) await attemptSucceeded(event, body.email);
+	return isSignedIn;
 }
+
+/** Returns why the password cannot be chosen, or null. */
+export const newPasswordProblem = (password: string, email: string): string | null =>
+	passwordProblem(password) ?? guessProblem(password, email);
 
 /** Ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
 export async function setPasswordByLink(
@@ -107,9 +116,10 @@ export async function setPasswordByLink(
 	return isSet && signInByPassword(event, link);
 }
 
-/** Ends the other sign-in sessions. Returns false if the current password is wrong. */
+/** Ends the other sign-in sessions and unused links. Returns false if the current password is wrong. */
 export async function changePassword(
 	event: RequestEvent,
+	{ userId, email }: Visitor,
 	passwords: { current: string; wanted: string }
 ): Promise<boolean> {
 	const body = {
@@ -117,9 +127,13 @@ export async function changePassword(
 		newPassword: passwords.wanted,
 		revokeOtherSessions: true
 	};
-	return accepted(event, ({ changePassword: change }, headers) =>
+	const isChanged = await accepted(event, ({ changePassword: change }, headers) =>
 		change({ body, headers, returnHeaders: true })
 	);
+	if (!isChanged) return false;
+	await attemptSucceeded(event, email);
+	await event.locals.app.signIn.deleteLinks(userId, event.locals.origin);
+	return true;
 }
 
 export const signOut = (event: RequestEvent): Promise<boolean> =>
@@ -130,6 +144,7 @@ export async function listSessions(event: RequestEvent, { userId, sessionId }: V
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
 	return sessions
+		.filter((session) => !isOver(event, session))
 		.map((session) => ({
 			id: session.id,
 			isThis: session.id === sessionId,
@@ -185,26 +200,6 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
 	if (!decision.admitted) return Response.json({}, { status: 429 });
 	return (await authOf(event)).handler(request);
-}
-
-/** Returns the answer to a form that was sent too often, or null. */
-export async function tooOften<Entry extends object>(
-	event: RequestEvent,
-	action: keyof typeof LIMITS,
-	email: string,
-	entry: Entry
-): Promise<ActionFailure<Entry & { problem: string }> | null> {
-	for (const [subject, limit] of [
-		[`${action}:address:${networkOf(event)}`, LIMITS[action].address],
-		[`${action}:email:${sha256(email.trim().toLowerCase())}`, LIMITS[action].email]
-	] as const) {
-		const { admitted, resetMs } = await event.locals.app.rateLimits.take(subject, limit);
-		if (admitted) continue;
-		const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
-		event.setHeaders({ 'retry-after': seconds });
-		return fail(429, { ...entry, problem: m.owner_sign_in_wait({ seconds }) });
-	}
-	return null;
 }
 
 /** Copies better-auth's cookies to the response. Returns false if it refuses. */

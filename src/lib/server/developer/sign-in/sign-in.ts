@@ -5,12 +5,13 @@ import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
+import { createAttempts } from './attempts.ts';
 import { createAuth, type Auth } from './auth.ts';
 import { demoPassword, ensureDemoUser } from './demo-user.ts';
 import { passwordLinkMail } from './mails.ts';
-import { connectAccount, deleteUnconfirmed, ensureUser } from './users.ts';
+import { connectAccount, deleteLinks, deleteUnconfirmed, ensureUser } from './users.ts';
 
-export type { Auth } from './auth.ts';
+export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
 
 export interface SignInContext {
 	database: Database;
@@ -51,11 +52,13 @@ export function createSignIn(context: SignInContext) {
 			(config.smtp && config.origin === null
 				? 'ORIGIN is not set, so a link in a mail could lead anywhere.'
 				: null),
+		attempts: createAttempts(context),
 		/** Loads better-auth on the first call for an origin. */
 		auth: (origin: string) => authFor(state, origin),
 		mailLink: (request: LinkRequest) => mailLink(state, request),
 		linkOwner: (token: string, origin: string) => linkOwner(state, token, origin),
 		invite: (account: Account, origin: string) => invite(state, account, origin),
+		deleteLinks: async (userId: string, origin: string) => deleteLinks(await authFor(state, origin), userId),
 		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),
 		demoPassword: (email: string) => demoPassword(secrets, email),
@@ -101,7 +104,10 @@ function build(
 		origin,
 		linkSeconds,
 		deliver,
-		onPasswordSet: async (userId) => connectAccount(context, await auth, userId)
+		async onPasswordSet(userId) {
+			await deleteLinks(await auth, userId);
+			await connectAccount(context, await auth, userId);
+		}
 	});
 	return auth;
 }

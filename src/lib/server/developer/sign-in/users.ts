@@ -55,3 +55,9 @@ export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> 
 		]
 	});
 }
+
+/** Ends all password links of a user. The tokens of sessions and passkeys are elsewhere. */
+export async function deleteLinks(auth: Auth, userId: string): Promise<void> {
+	const { adapter } = await auth.$context;
+	await adapter.deleteMany({ model: 'verification', where: [{ field: 'value', value: userId }] });
+}
