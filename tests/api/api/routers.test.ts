@@ -20,6 +20,7 @@ const KISEMENTI = {
 	max_duration: '30d',
 	security: 'wpa',
 	access_kind: 'wpa_personal_per_client',
+	network_password_provided: true,
 	brand: null
 };
 

@@ -60,6 +60,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				failure_message: null,
 				provider_reference: null,
 				refund_reason: null,
+				refund_amount: null,
+				refund_currency: null,
 				expires_at: expect.stringMatching(INSTANT),
 				paid_at: null,
 				refunded_at: null,

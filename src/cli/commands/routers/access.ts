@@ -87,8 +87,8 @@ function lines(id: number, name: string, access: RouterAccess): string[] {
 			? []
 			: [
 					'',
-					'Airtill cannot end the time there: everyone shares one password, which keeps working. Buyers see this before',
-					'they pay. Change the password from time to time: here first, then in the router.'
+					'Airtill cannot end the time there: everyone shares one password, which keeps working. Buyers are asked to leave',
+					'when their time ends. Change the password from time to time: here first, then in the router.'
 				])
 	];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
@@ -85,6 +86,8 @@ export function routerBody(
 		max_duration: row.max_duration,
 		security: row.security,
 		access_kind: row.access_kind,
+		network_password_provided:
+			row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
 		brand,
 		created_at: isoTime(row.created_at),
 		updated_at: isoTime(row.updated_at)

@@ -90,7 +90,7 @@ export async function splashPage(
 ) {
 	const { captiveSessions } = event.locals.app;
 	return {
-		...(await payPage(event, () => findRouter(event, gateway))),
+		...(await payPage(event, () => findRouter(event, gateway), captiveSession !== null)),
 		ownPath: captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`),
 		captiveSession: captiveSession && {
 			state: captiveSession.entry.state,
@@ -106,14 +106,14 @@ export async function splashPage(
 	};
 }
 
-/** Reveals only whether the device has an open or active purchase: the MAC address may be forged. */
+/** Returns whether a device that the redirect proves has an open or active purchase. */
 async function hasPaid(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession
 ): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
-	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry.clientMac);
+	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
 	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {

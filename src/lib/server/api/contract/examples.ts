@@ -20,6 +20,7 @@ export const router: schemas.RouterBody = {
 	max_duration: '30d',
 	security: 'wpa',
 	access_kind: 'wpa_personal_per_client',
+	network_password_provided: true,
 	brand: {
 		name: 'Kisementi Cafe',
 		accent: '#7a3e9d',
@@ -132,6 +133,8 @@ export const pending: schemas.PaymentBody = {
 	failure_message: null,
 	provider_reference: null,
 	refund_reason: null,
+	refund_amount: null,
+	refund_currency: null,
 	expires_at: '2026-11-21T09:26:00.000Z',
 	paid_at: null,
 	refunded_at: null,
@@ -161,6 +164,8 @@ export const refunded: schemas.PaymentBody = {
 	status: 'refunded',
 	applied: false,
 	refund_reason: 'late_payment',
+	refund_amount: 1000,
+	refund_currency: 'UGX',
 	paid_at: '2026-11-21T10:31:07.000Z',
 	refunded_at: '2026-11-21T10:33:40.000Z',
 	updated_at: '2026-11-21T10:33:40.000Z'

@@ -73,6 +73,11 @@ export const router = z
 			.enum(['wpa', 'nopass'])
 			.describe('`wpa`: the network asks for a password. `nopass`: an open network.'),
 		access_kind: accessKind,
+		network_password_provided: z
+			.boolean()
+			.describe(
+				'Whether buyers can join the network with what they get. false: it also has a password that they must ask for at the location; say so before payment.'
+			),
 		brand: z
 			.union([brand, z.null()])
 			.describe('Branding of the owner, for pages that sell time on this router; null if none is set.'),
