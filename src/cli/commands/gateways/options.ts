@@ -5,10 +5,10 @@ import { readSecret } from '../../support/files.ts';
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 export const SETTING_OPTIONS = {
 	router: { type: 'string' },
-	'login-host': { type: 'string', multiple: true, default: [] },
+	'login-host': { type: 'string', multiple: true, default: [] as string[] },
 	level: { type: 'string' },
 	site: { type: 'string' },
-	'access-point': { type: 'string', multiple: true, default: [] },
+	'access-point': { type: 'string', multiple: true, default: [] as string[] },
 	'external-access': { type: 'boolean', default: false },
 	control: { type: 'string' },
 	nas: { type: 'string' },

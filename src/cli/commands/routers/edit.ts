@@ -37,7 +37,7 @@ function editorOf({ by, note }: { by?: string | undefined; note?: string | undef
 }
 
 /** Returns the given fields. */
-function textsOf(values: Record<keyof typeof FIELD_OPTIONS, string | undefined>): RouterTexts {
+function textsOf(values: Partial<Record<keyof typeof FIELD_OPTIONS, string | undefined>>): RouterTexts {
 	const given = Object.keys(FIELD_OPTIONS) as (keyof typeof FIELD_OPTIONS)[];
 	return Object.fromEntries(
 		given.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]]))
