@@ -76,9 +76,7 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	// Another gateway of the router may respond, but it cannot connect devices here.
-	const sellsHere =
-		gateway.unresponsiveSince === null && (await event.locals.app.routers.verifiedBy(gateway));
+	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway);
 	return sellsHere ? router : { ...router, status: 'offline' };
 }
 
