@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
+import { isAnyAmount } from '#lib/domain/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
@@ -61,6 +62,14 @@ export function paymentMethodsOf(
 	return methods;
 }
 
+const paymentLimitsOf = ({ operators }: RoutersContext, methods: readonly string[], currency: string) =>
+	methods.flatMap((method) => {
+		const rule = operators.amountRule(method);
+		const major = (minor: number) => toMajor(minor, currency);
+		const limits = { step: major(rule.stepMinor), min: major(rule.minMinor), max: major(rule.maxMinor) };
+		return isAnyAmount(rule) ? [] : [{ payment_method: method, ...limits }];
+	});
+
 /** @param distance metres from the searched position; null without one */
 export function routerBody(
 	context: RoutersContext,
@@ -69,6 +78,7 @@ export function routerBody(
 	brand: BrandBody | null
 ): RouterBody {
 	const reason = offlineReason(row, context.config);
+	const methods = paymentMethodsOf(context, row);
 	return {
 		id: row.id,
 		name: row.name,
@@ -81,7 +91,8 @@ export function routerBody(
 		currency: row.currency,
 		status: reason === null ? 'online' : 'offline',
 		status_reason: reason,
-		payment_methods: paymentMethodsOf(context, row),
+		payment_methods: methods,
+		payment_limits: paymentLimitsOf(context, methods, row.currency),
 		min_duration: row.min_duration,
 		max_duration: row.max_duration,
 		security: row.security,

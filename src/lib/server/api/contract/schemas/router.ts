@@ -46,6 +46,17 @@ export const accessKind = z.enum(ACCESS_KINDS).openapi('AccessKind', {
 		'Kind of the bought password. `wpa_personal_per_client`: the password of the Wi-Fi network itself. `wpa_enterprise`: with the username, the sign-in of the Wi-Fi network (PEAP). `portal_login`: with the username, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all buyers.'
 });
 
+const paymentLimit = z
+	.object({
+		payment_method: z.string().describe('One of `payment_methods`.'),
+		step: field.amount('The amount is a multiple of this.'),
+		min: field.amount('Smallest amount.'),
+		max: field.amount('Largest amount.')
+	})
+	.openapi('PaymentLimit', {
+		description: 'The amounts that a payment method can charge, in major units of `currency`.'
+	});
+
 export const router = z
 	.object({
 		id: field.id('Id of the router.'),
@@ -66,6 +77,11 @@ export const router = z
 			.array(z.string())
 			.describe(
 				'Payment methods that the router accepts. `mobile_money` finds the method from the number of the payer.'
+			),
+		payment_limits: z
+			.array(paymentLimit)
+			.describe(
+				'Payment methods that cannot charge every amount. Another amount is refused with `payment_method_not_supported`.'
 			),
 		min_duration: field.duration('Shortest time that is sold here, e.g. `15m`.'),
 		max_duration: field.duration('Longest time that is sold here, e.g. `30d`.'),
