@@ -10,6 +10,9 @@ export interface AmountRule {
 
 export const ANY_AMOUNT: AmountRule = { stepMinor: 1, minMinor: 1, maxMinor: MAX_AMOUNT_MINOR };
 
+export const isAnyAmount = ({ stepMinor, minMinor, maxMinor }: AmountRule): boolean =>
+	stepMinor === ANY_AMOUNT.stepMinor && minMinor === ANY_AMOUNT.minMinor && maxMinor === ANY_AMOUNT.maxMinor;
+
 /** Returns why a payment method cannot charge an amount; null if it can. */
 export function amountProblem(
 	amountMinor: number,

@@ -16,7 +16,9 @@ export const FIELDS = {
 		// additive: whether buyers must ask for the Wi-Fi's own password
 		'network_password_provided',
 		// additive: how the owner looks to buyers
-		'brand'
+		'brand',
+		// additive: what its payment methods cannot charge
+		'payment_limits'
 	],
 	brand: ['name', 'accent', 'logo'],
 	session: [

@@ -16,6 +16,7 @@ export const router: schemas.RouterBody = {
 	status: 'online',
 	status_reason: null,
 	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money'],
+	payment_limits: [],
 	min_duration: '15m',
 	max_duration: '30d',
 	security: 'wpa',
