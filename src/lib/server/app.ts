@@ -149,7 +149,8 @@ function createSales(base: Base, operators: Operators) {
 	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(database, clock, config);
-	return { branding, routers, gateways, passes, sessions, changes, reviews, payments, earnings };
+	const offers = createOffers({ ...base, operators, routers, gateways });
+	return { branding, routers, offers, gateways, passes, sessions, changes, reviews, payments, earnings };
 }
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
@@ -169,7 +170,6 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		captiveSessions,
 		access,
 		accessKinds: createAccessKinds({ ...base, ...sales }),
-		offers: createOffers({ ...base, ...sales }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
 		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
 		usage: createUsage({ ...base, gateways })

@@ -91,7 +91,7 @@ export function routerBody(
 		price: toMajor(row.price_minor, row.currency),
 		currency: row.currency,
 		hourly: row.hourly === 1,
-		offers: listedOffers(context, row).map((listed) => offerBody(listed, row.currency)),
+		offers: listedOffers(context, row, methods).map((listed) => offerBody(listed, row.currency)),
 		status: reason === null ? 'online' : 'offline',
 		status_reason: reason,
 		payment_methods: methods,

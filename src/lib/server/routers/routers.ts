@@ -25,7 +25,7 @@ export {
 	takesLatePayment,
 	type OwnedRouter
 } from './router-body.ts';
-export { offerBody, type ListedOffer, type Offer, type OfferLimits } from './offers.ts';
+export { isPayable, offerBody, type ListedOffer, type Offer, type OfferLimits } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';
 
@@ -83,7 +83,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		unverified: (limit: number) => store.unverified(database.db, limit),
 		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row),
 		/** Returns the active offers in the order of sale. */
-		listedOffers: (row: RouterRow) => listedOffers(context, row),
+		listedOffers: (row: RouterRow) => listedOffers(context, row, paymentMethodsOf(context, row)),
 		/** Returns all offers, also those that are not active. */
 		offers: (row: RouterRow) => offersOf(context, row),
 		lastOfferChange: store.lastOfferChange,
