@@ -7,6 +7,9 @@ import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { UsageError } from './command.ts';
 import { CommandError, isExpected, messageOf } from './errors.ts';
 
+/** Actor in the audit log. */
+export const COMMAND_LINE = 'command line';
+
 /** Starts no jobs. The caller stops the services. */
 export async function openApp(config: Config): Promise<App> {
 	try {

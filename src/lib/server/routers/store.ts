@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { Queries } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
 import { exists } from '../db/first.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
@@ -13,6 +13,19 @@ export const find = async (queries: Queries, id: number) =>
 
 export const insert = (queries: Queries, router: NewRouter): Promise<RouterRow> =>
 	queries.insertInto('routers').values(router).returningAll().executeTakeFirstOrThrow();
+
+export const byIds = (queries: Queries, ids: readonly number[]) =>
+	ids.length === 0 ? [] : queries.selectFrom('routers').selectAll().where('id', 'in', ids).execute();
+
+/** Positions of routers that are not disabled (see Database.hasWords). */
+export const withWords = ({ db, hasWords }: Database, words: readonly string[], limit: number) =>
+	db
+		.selectFrom('routers')
+		.select(['id', 'lat', 'lon'])
+		.where(hasWords(words))
+		.where('disabled_at', 'is', null)
+		.limit(limit)
+		.execute();
 
 /** Sets a price and records the old one with the account that changed it. */
 export async function changePrice(
