@@ -5,7 +5,7 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { print } from '../support/output.ts';
-import { accountOf } from '../support/services.ts';
+import { accountOf, COMMAND_LINE } from '../support/services.ts';
 
 const emailAddress = z.email().max(MAX_EMAIL_CHARACTERS);
 
@@ -24,7 +24,7 @@ export const createAccount = defineCommand({
 		if (!email) throw new UsageError(`--email is not an e-mail address: "${values.email}".`);
 		const role = oneOf(required(values.role, '--role'), ROLES, '--role');
 		const plan = oneOf(values.plan ?? 'default', PLANS, '--plan');
-		const account = await (await open()).accounts.create({ email, role, plan });
+		const account = await (await open()).accounts.create({ email, role, plan }, COMMAND_LINE);
 		if (!account) throw new CommandError(`The e-mail address ${email} is taken by another account.`);
 		await print(JSON.stringify({ ...account, created_at: isoTime(account.created_at) }));
 	}

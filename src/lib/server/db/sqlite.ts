@@ -54,6 +54,8 @@ export function openSqlite(path: string): Database {
 		writeBehind: (work) => behind.transaction().execute(work),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
+		hasWords: (words) => sql`id in (select rowid from router_words
+			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		shared: false,
 		async ping() {

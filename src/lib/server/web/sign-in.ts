@@ -1,4 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { isEmail } from '#lib/domain/email.ts';
 import { passwordProblem } from '#lib/developer/password-rule.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
@@ -7,6 +8,7 @@ import { guessProblem } from '../developer/sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
 import { readFields } from './form.ts';
+import { logSecurity } from './security-log.ts';
 import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {
@@ -82,8 +84,12 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 	const [email, password] = [field('email').trim(), field('password')];
 	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
 	const refused = (await tooOften(event, 'sign-in', { email })) ?? (await tooSoon(event, email, { email }));
-	if (refused) return refused;
-	if (!(await signInByPassword(event, { email, password }))) {
+	if (refused) {
+		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'too soon' });
+		return refused;
+	}
+	if (!(await signInByPassword(event, { email, password }, 'password'))) {
+		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'wrong password' });
 		return fail(400, { email, problem: m.owner_sign_in_wrong() });
 	}
 	redirect(303, pageOf(field('next')));
@@ -91,15 +97,29 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 
 async function signInByPassword(
 	event: RequestEvent,
-	typed: { email: string; password: string }
+	typed: { email: string; password: string },
+	by: 'password' | 'link'
 ): Promise<boolean> {
 	await event.locals.app.signIn.ensureDemoUser(typed, event.locals.origin);
 	const body = { email: typed.email.trim(), password: typed.password };
 	const isSignedIn = await accepted(event, ({ signInEmail }, headers) =>
 		signInEmail({ body, headers, returnHeaders: true })
 	);
-	if (isSignedIn) await attemptSucceeded(event, body.email);
-	return isSignedIn;
+	if (!isSignedIn) return false;
+	await attemptSucceeded(event, body.email);
+	await logSignIn(event, 'signed in', body.email, { by });
+	return true;
+}
+
+async function logSignIn(
+	event: RequestEvent,
+	what: 'signed in' | 'sign-in refused',
+	email: string,
+	details: { by: 'password' | 'link'; reason?: string }
+): Promise<void> {
+	const { accounts } = event.locals.app;
+	const account = isEmail(email) ? await accounts.findByEmail(email) : null;
+	logSecurity(event, what, { account: account?.id ?? null, ...details });
 }
 
 /** Returns why the password cannot be chosen, or null. */
@@ -113,13 +133,13 @@ export async function setPasswordByLink(
 ): Promise<boolean> {
 	const body = { token: link.token, newPassword: link.password };
 	const isSet = await accepted(event, ({ resetPassword }) => resetPassword({ body, returnHeaders: true }));
-	return isSet && signInByPassword(event, link);
+	return isSet && signInByPassword(event, link, 'link');
 }
 
 /** Ends the other sign-in sessions and unused links. Returns false if the current password is wrong. */
 export async function changePassword(
 	event: RequestEvent,
-	{ userId, email }: Visitor,
+	{ userId, email, account }: Visitor,
 	passwords: { current: string; wanted: string }
 ): Promise<boolean> {
 	const body = {
@@ -130,14 +150,22 @@ export async function changePassword(
 	const isChanged = await accepted(event, ({ changePassword: change }, headers) =>
 		change({ body, headers, returnHeaders: true })
 	);
-	if (!isChanged) return false;
+	if (!isChanged) {
+		const refused = { account: account.id, by: 'password', reason: 'wrong current password' } as const;
+		logSecurity(event, 'sign-in refused', refused);
+		return false;
+	}
+	logSecurity(event, 'password changed', { account: account.id });
 	await attemptSucceeded(event, email);
 	await event.locals.app.signIn.deleteLinks(userId, event.locals.origin);
 	return true;
 }
 
-export const signOut = (event: RequestEvent): Promise<boolean> =>
-	accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
+export async function signOut(event: RequestEvent): Promise<void> {
+	const found = await visitor(event);
+	await accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
+	if (found) logSecurity(event, 'signed out', { account: found.account.id });
+}
 
 /** Omits the tokens. Most recently used first. */
 export async function listSessions(event: RequestEvent, { userId, sessionId }: Visitor) {
@@ -158,7 +186,7 @@ export async function listSessions(event: RequestEvent, { userId, sessionId }: V
 /** Ends one sign-in session, or all but this one. Returns the number of ended sessions. */
 export async function endSessions(
 	event: RequestEvent,
-	{ userId, sessionId }: Visitor,
+	{ userId, sessionId, account }: Visitor,
 	which: { id: string } | 'others'
 ): Promise<number> {
 	const { internalAdapter } = await (await authOf(event)).$context;
@@ -166,6 +194,7 @@ export async function endSessions(
 		which === 'others' ? id !== sessionId : id === which.id
 	);
 	for (const { token } of ended) await internalAdapter.deleteSession(token);
+	if (ended.length > 0) logSecurity(event, 'sign-in sessions ended', { account: account.id });
 	return ended.length;
 }
 
@@ -178,10 +207,13 @@ export async function listPasskeys(event: RequestEvent) {
 	}));
 }
 
-export const removePasskey = (event: RequestEvent, id: string): Promise<boolean> =>
-	accepted(event, ({ deletePasskey }, headers) =>
+export async function removePasskey(event: RequestEvent, { account }: Visitor, id: string): Promise<boolean> {
+	const isRemoved = await accepted(event, ({ deletePasskey }, headers) =>
 		deletePasskey({ body: { id }, headers, returnHeaders: true })
 	);
+	if (isRemoved) logSecurity(event, 'passkey removed', { account: account.id });
+	return isRemoved;
+}
 
 /** The only calls of better-auth that clients can reach. */
 const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
@@ -199,7 +231,20 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	if (foreign) return Response.json({}, { status: 403 });
 	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
 	if (!decision.admitted) return Response.json({}, { status: 429 });
-	return (await authOf(event)).handler(request);
+	const response = await (await authOf(event)).handler(request);
+	await logPasskeyCall(event, call, response);
+	return response;
+}
+
+async function logPasskeyCall(event: RequestEvent, call: string, response: Response): Promise<void> {
+	if (!call.startsWith('verify-')) return;
+	if (!response.ok) return logSecurity(event, 'sign-in refused', { by: 'passkey' });
+	if (call === 'verify-registration') {
+		const found = await visitor(event);
+		return logSecurity(event, 'passkey added', { account: found?.account.id ?? null });
+	}
+	const { user } = (await response.clone().json()) as { user?: { accountId?: number | null } };
+	logSecurity(event, 'signed in', { account: user?.accountId ?? null, by: 'passkey' });
 }
 
 /** Copies better-auth's cookies to the response. Returns false if it refuses. */

@@ -38,7 +38,7 @@ export async function connectAccount(
 async function accountFor(accounts: Accounts, email: string): Promise<Account> {
 	const account =
 		(await accounts.findByEmail(email)) ??
-		(await accounts.create({ email, role: 'app', plan: 'default' })) ??
+		(await accounts.create({ email, role: 'app', plan: 'default' }, 'sign-up')) ??
 		// Another request created it meanwhile.
 		(await accounts.findByEmail(email));
 	if (!account) throw new Error('An account can neither be found nor made');

@@ -68,8 +68,8 @@ export const actions: Actions = {
 		done('sessions');
 	},
 	passkey: async (event) => {
-		await requireVisitor(event);
-		const removed = await removePasskey(event, await idOf(event));
+		const visitor = await requireVisitor(event);
+		const removed = await removePasskey(event, visitor, await idOf(event));
 		if (!removed) return fail(404, { gone: 'This passkey does not exist any more.' });
 		done('passkey-removed');
 	}

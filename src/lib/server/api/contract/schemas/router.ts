@@ -138,6 +138,20 @@ export const routerListQuery = z.object({
 			default: 1000,
 			param: { description: 'Radius of the search in metres, more than 0.', example: 1000 }
 		}),
+	name: z
+		.string()
+		.regex(/^(?=.*[\p{L}\p{N}]).{1,100}$/su, 'Use 1 to 100 characters with a letter or digit.')
+		.optional()
+		.openapi({
+			type: 'string',
+			minLength: 1,
+			maxLength: 100,
+			param: {
+				description:
+					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers have, it lists some of these routers.',
+				example: 'Kisementi'
+			}
+		}),
 	...field.paging
 });
 
