@@ -1,8 +1,7 @@
 import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
-import { heldLimits } from '../gateways/limits.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
+import { heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';
 
 type NewOffer = OffersUpdateBody['offers'][number];
