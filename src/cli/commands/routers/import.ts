@@ -5,9 +5,9 @@ import {
 	readRouters,
 	type ColumnMap,
 	type ImportField
-} from '#lib/server/routers/import-rows.ts';
-import { openImportStaging } from '#lib/server/routers/import-staging.ts';
-import { importRouters } from '#lib/server/routers/import.ts';
+} from '#lib/server/routers/import/import-rows.ts';
+import { openImportStaging } from '#lib/server/routers/import/import-staging.ts';
+import { importRouters } from '#lib/server/routers/import/import-routers.ts';
 import { parsePrice, priceRule } from '#lib/server/routers/router-fields.ts';
 import { UsageError, defineCommand } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';

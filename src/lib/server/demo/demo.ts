@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
-import { IMPORT_FIELDS, readRouters } from '../routers/import-rows.ts';
-import { openImportStaging, type ImportStaging } from '../routers/import-staging.ts';
-import { importRouters } from '../routers/import.ts';
+import { IMPORT_FIELDS, readRouters } from '../routers/import/import-rows.ts';
+import { openImportStaging, type ImportStaging } from '../routers/import/import-staging.ts';
+import { importRouters } from '../routers/import/import-routers.ts';
 import { countRouters, pageOfRouters } from '../routers/routers.ts';
 import { DEMO_OWNER_EMAIL, demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';

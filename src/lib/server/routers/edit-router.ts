@@ -1,6 +1,6 @@
 import type { RoutersContext } from './context.ts';
 import { InputError, type FieldProblem } from '../platform/errors.ts';
-import { rowOf } from './import.ts';
+import { rowOf } from './import/import-routers.ts';
 import { existingRouter } from './read-routers.ts';
 import { readFields, type RouterTexts, type StatedFields } from './router-fields.ts';
 import * as store from './store.ts';

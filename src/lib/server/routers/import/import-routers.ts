@@ -1,9 +1,9 @@
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Database } from '../../db/database.ts';
 import type { ImportedRouter } from './import-rows.ts';
 import type { ImportStaging } from './import-staging.ts';
-import * as store from './store.ts';
+import * as store from '../store.ts';
 
 /** Few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;

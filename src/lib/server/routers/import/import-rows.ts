@@ -1,6 +1,6 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
-import { sha256 } from '../platform/secrets.ts';
-import { CsvFileError, readCsv } from '../platform/csv.ts';
+import { sha256 } from '../../platform/secrets.ts';
+import { CsvFileError, readCsv } from '../../platform/csv.ts';
 import type { ImportStaging } from './import-staging.ts';
 import {
 	cut,
@@ -11,8 +11,8 @@ import {
 	type PriceRules,
 	type RouterTexts,
 	type StatedFields
-} from './router-fields.ts';
-import type { RouterRow } from './store.ts';
+} from '../router-fields.ts';
+import type { RouterRow } from '../store.ts';
 
 export const IMPORT_FIELDS = ['id', ...ROUTER_FIELDS] as const;
 
