@@ -149,7 +149,8 @@ function createSales(base: Base, operators: Operators) {
 	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(database, clock, config);
-	return { branding, routers, gateways, passes, sessions, changes, reviews, payments, earnings };
+	const offers = createOffers({ ...base, operators, routers, gateways });
+	return { branding, routers, offers, gateways, passes, sessions, changes, reviews, payments, earnings };
 }
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
@@ -160,7 +161,8 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		access: {
 			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
-			move: (tokenHash) => access.move(tokenHash)
+			move: (tokenHash) => access.move(tokenHash),
+			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
@@ -169,7 +171,6 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		captiveSessions,
 		access,
 		accessKinds: createAccessKinds({ ...base, ...sales }),
-		offers: createOffers({ ...base, ...sales }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
 		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
 		usage: createUsage({ ...base, gateways })

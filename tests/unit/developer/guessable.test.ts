@@ -7,12 +7,12 @@ it.each([
 	['aaaaaaaaaaaa', 'repeats'],
 	['121212121212', 'repeats'],
 	['abcabcabcabc', 'repeats'],
-	[EMAIL, 'email address'],
-	['AMINA.Okello@cafe-nile.example', 'email address'],
-	['amina-okello-2026', 'email address'],
-	['AirtillAirtill12', 'our name']
+	[EMAIL, 'names'],
+	['AMINA.Okello@cafe-nile.example', 'names'],
+	['amina-okello-2026', 'names'],
+	['AirtillAirtill12', 'names']
 ])('refuses %s', (password, reason) => {
-	expect(guessProblem(password, EMAIL)).toContain(reason);
+	expect(guessProblem(password, EMAIL)).toBe(reason);
 });
 
 it.each(['a long enough password', 'Amina drinks ginger tea', 'x8273645128374', 'ኢትዮጵያ ውስጥ ቡና እወዳለሁ'])(

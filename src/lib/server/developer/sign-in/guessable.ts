@@ -4,13 +4,13 @@ const MIN_NAME_CHARACTERS = 4;
 const MIN_OTHER_CHARACTERS = 6;
 
 /** Returns why an attacker would try this password early, or null. */
-export function guessProblem(password: string, email: string): string | null {
+export function guessProblem(password: string, email: string): 'repeats' | 'names' | null {
 	const plain = password.normalize('NFKC').toLowerCase();
 	if (new Set(plain).size < MIN_OTHER_CHARACTERS) {
-		return 'This password repeats a few characters. Use other words.';
+		return 'repeats';
 	}
 	if (withoutNames(plain, email).length < MIN_OTHER_CHARACTERS) {
-		return 'This password is mostly your email address or our name. Use other words.';
+		return 'names';
 	}
 	return null;
 }
