@@ -6,8 +6,13 @@ import type { OfferLimits, PricedOffer } from './price.ts';
 /** Returns what an offer contains beside its name: "1 day, 3 devices, 5 Mbit/s". */
 export function offerTerms(offer: PricedOffer): string {
 	const words = formatDuration(offer.duration);
-	const isNamed = offer.name.toLowerCase() === words.toLowerCase();
-	return [...(isNamed ? [] : [words]), ...limitWords(offer)].join(m.router_comma());
+	return [...(tells(offer.name, words) ? [] : [words]), ...limitWords(offer)].join(m.router_comma());
+}
+
+/** Whether a name such as "30 min" or "Day" already tells the duration. */
+function tells(name: string, duration: string): boolean {
+	const [short, long] = [name.toLowerCase(), duration.toLowerCase()];
+	return long === `1 ${short}` || (long.startsWith(short) && /\p{L}/u.test(short));
 }
 
 /** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". */

@@ -49,6 +49,12 @@ export const readPayEntry = (data: FormData): PayEntry =>
 		'purchase'
 	]);
 
+/** Prices the time that `timeValue` names. Returns null if it is not sold. */
+export function namedChoice(router: PricedRouter, value: string): TimeChoice | null {
+	const [duration = '', , offer] = value.split(' ');
+	return offer === undefined ? quote(router, duration) : quoteOffer(router, duration, Number(offer));
+}
+
 export const timeValue = ({ duration, amount, offer }: TimeChoice): string =>
 	`${duration} ${amount}${offer ? ` ${offer.id}` : ''}`;
 
@@ -74,7 +80,7 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	}
 	const [duration = '', price = '', offer = ''] = entry.time.split(' ');
 	if (duration === '') return { error: m.router_choose_time() };
-	const choice = offer === '' ? quote(router, duration) : quoteOffer(router, duration, Number(offer));
+	const choice = namedChoice(router, entry.time);
 	if (!choice) return offer === '' ? notSold(router, duration) : { error: m.router_offer_gone(), gone: true };
 	return { choice, own: false, seen: price === String(choice.amount) && onButton(choice) };
 }

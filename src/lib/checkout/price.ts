@@ -74,6 +74,35 @@ export const offersOnSale = (router: PricedRouter): PricedOffer[] =>
 			available && secondsWithin(router, duration) !== null && !isUnpayable(router, price)
 	);
 
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** Returns the lowest price of the offers on sale; null without any. */
+export function lowestOffer(router: PricedRouter): number | null {
+	const prices = offersOnSale(router).map(({ price }) => price);
+	return prices.length > 0 ? Math.min(...prices) : null;
+}
+
+/** Lists at most three offers for a poster, in the order of sale: the cheapest, the cheapest per hour, and a day. */
+export function usefulOffers(router: PricedRouter): PricedOffer[] {
+	// Hours of sale change while a poster hangs.
+	const offers = offersOnSale({
+		...router,
+		offers: (router.offers ?? []).map((offer) => ({ ...offer, available: true }))
+	});
+	const cheapest = [...offers].sort((a, b) => a.price - b.price)[0];
+	const day = offers.find(({ duration }) => durationSeconds(duration) === DAY_SECONDS);
+	const first = [cheapest, cheapestPerHour(offers), day, ...offers].filter((offer) => offer != null);
+	const chosen = [...new Set(first)].slice(0, 3);
+	return offers.filter((offer) => chosen.includes(offer));
+}
+
+/** Returns null if there is nothing to compare. */
+export function cheapestPerHour(offers: readonly PricedOffer[]): PricedOffer | null {
+	const perSecond = ({ price, duration }: PricedOffer) => price / durationSeconds(duration);
+	const [cheapest, next] = [...offers].sort((a, b) => perSecond(a) - perSecond(b));
+	return cheapest && next ? cheapest : null;
+}
+
 /** Finds what a typed duration buys: the cheapest offer of it without a limit of speed or data, if any. */
 export const usualOffer = (router: PricedRouter, duration: string): PricedOffer | null =>
 	offersOnSale(router)
@@ -81,7 +110,23 @@ export const usualOffer = (router: PricedRouter, duration: string): PricedOffer 
 		.filter((offer) => !isSlowed(offer) && offer.data_limit_mb == null)
 		.sort((a, b) => a.price - b.price)[0] ?? null;
 
-export const isSlowed = (limits: Partial<OfferLimits>): boolean =>
+/**
+ * Returns a router with what it sells to a pass: the API adds only time of the same speed, and with or without a data
+ * limit as before.
+ */
+export function sellingTo<Router extends PricedRouter>(router: Router, pass: Partial<OfferLimits>): Router {
+	const fits = (limits: Partial<OfferLimits>) =>
+		(limits.speed_down_kbps ?? null) === (pass.speed_down_kbps ?? null) &&
+		(limits.speed_up_kbps ?? null) === (pass.speed_up_kbps ?? null) &&
+		(limits.data_limit_mb == null) === (pass.data_limit_mb == null);
+	const hourly = router.hourly !== false && fits({});
+	return { ...router, hourly, offers: (router.offers ?? []).filter(fits) };
+}
+
+export const sellsNothing = (router: PricedRouter): boolean =>
+	router.hourly === false && offersOnSale(router).length === 0;
+
+const isSlowed = (limits: Partial<OfferLimits>): boolean =>
 	limits.speed_down_kbps != null || limits.speed_up_kbps != null;
 
 /** Returns the price of a duration as `priceOf` does, but null if no payment method can charge it. */

@@ -5,6 +5,8 @@ import { formatMoney } from '../domain/money.ts';
 import { offerTerms } from './offer-words.ts';
 import {
 	chargingMethods,
+	cheapestPerHour,
+	lowestOffer,
 	methodProblem,
 	offersOnSale,
 	payablePrice,
@@ -62,13 +64,6 @@ function offerChoice(router: PricedRouter, offer: PricedOffer, duration = offer.
 	};
 }
 
-/** Returns null if there is nothing to compare. */
-function cheapestPerHour(offers: readonly PricedOffer[]): PricedOffer | null {
-	const perSecond = ({ price, duration }: PricedOffer) => price / durationSeconds(duration);
-	const [cheapest, next] = [...offers].sort((a, b) => perSecond(a) - perSecond(b));
-	return cheapest && next ? cheapest : null;
-}
-
 function choiceOf(router: PricedRouter, duration: string, amount: number): TimeChoice {
 	const offered = offeredMethods(router.payment_methods ?? []);
 	const isPartly = chargingMethods(router, amount).length < offered.length;
@@ -113,12 +108,15 @@ export function offerOf(router: PricedRouter): Offer {
 }
 
 /** Returns the price of a router in a few words: "from UGX 200" with offers, else "UGX 500 an hour". */
-export function priceText(router: PricedRouter): string {
-	const prices = offersOnSale(router).map(({ price }) => price);
-	const money = (amount: number) => formatMoney(amount, router.currency);
-	return prices.length > 0
-		? m.router_price_from({ money: money(Math.min(...prices)) })
-		: m.router_per_hour({ money: money(router.price) });
+export const priceText = (router: PricedRouter): string =>
+	shortPrice({ ...router, lowest: lowestOffer(router) });
+
+/** @param lowest the lowest price of its offers; null without any */
+export function shortPrice(router: { price: number; currency: string; lowest: number | null }): string {
+	const { price, currency, lowest } = router;
+	return lowest === null
+		? m.router_per_hour({ money: formatMoney(price, currency) })
+		: m.router_price_from({ money: formatMoney(lowest, currency) });
 }
 
 /** Explains why a duration has no quote. */

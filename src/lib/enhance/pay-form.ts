@@ -55,6 +55,8 @@ function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
 	if (total) {
 		total.hidden = false;
 		total.textContent = money || '–';
+		// On a phone the button alone tells the price (forms.css).
+		total.parentElement?.classList.toggle('told', money !== '');
 	}
 	const prices = form.querySelector<HTMLElement>('.prices');
 	if (prices) prices.hidden = true;

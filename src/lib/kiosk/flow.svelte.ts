@@ -16,8 +16,7 @@ import { RouterWatch } from './router-watch.ts';
 import { ShownPurchase } from './shown-purchase.svelte.ts';
 import { offeredMethods } from '../domain/payment-methods.ts';
 import { chargingMethods } from '../checkout/price.ts';
-import { timeValue, type FormErrors } from '../checkout/pay-form.ts';
-import { quote } from '../checkout/quote.ts';
+import { namedChoice, timeValue, type FormErrors } from '../checkout/pay-form.ts';
 
 interface KioskSettings {
 	base: string;
@@ -103,7 +102,7 @@ export class KioskFlow {
 	}
 
 	get choice() {
-		return this.availability.router && quote(this.availability.router, this.entries.duration);
+		return this.availability.router && namedChoice(this.availability.router, this.entries.duration);
 	}
 
 	get methods(): string[] {
@@ -258,7 +257,9 @@ export class KioskFlow {
 			return;
 		}
 		const seen = await this.#client.look();
-		if (round === this.#round && seen?.availability.state === 'open') this.availability = seen.availability;
+		if (round !== this.#round || seen?.availability.state !== 'open') return;
+		this.availability = seen.availability;
+		if (this.choice === null) this.go('time', { time: errors.form });
 	}
 
 	/** Reads a purchase until the service responds, and shows it. Returns false if it does not exist. */

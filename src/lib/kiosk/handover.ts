@@ -11,6 +11,7 @@ export interface Handover extends Entries {
 export type Screen = 'start' | 'time' | 'method' | 'number' | 'confirm' | 'purchase';
 
 export interface Entries {
+	/** Of the chosen time, as `timeValue` (checkout/pay-form.ts) writes it. */
 	duration: string;
 	paymentMethod: string;
 	phone: string;

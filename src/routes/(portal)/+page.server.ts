@@ -1,7 +1,7 @@
 import { formatDistance, formatKilometres } from '#lib/domain/geo.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { formatMoney } from '#lib/domain/money.ts';
+import { priceText } from '#lib/checkout/quote.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient, ApiProblem, type ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/api/contract/schemas.ts';
@@ -94,7 +94,8 @@ const onSale = (list: RouterListBody) => list.data.filter(({ status }) => status
 /** Phones do not know their position better. */
 const HERE_METRES = 10;
 
-function cardOf({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {
+function cardOf(router: RouterBody) {
+	const { id, name, address, ssid, lat, lon, distance, status } = router;
 	return {
 		id,
 		name,
@@ -103,7 +104,7 @@ function cardOf({ id, name, address, ssid, lat, lon, distance, price, currency, 
 		lat,
 		lon,
 		distance: distance === null ? '' : distance < HERE_METRES ? m.list_here() : formatDistance(distance),
-		price: formatMoney(price, currency),
+		price: priceText(router),
 		online: status === 'online'
 	};
 }

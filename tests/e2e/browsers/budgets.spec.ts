@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { firstAnswer } from '../../support/pages/first-answer.ts';
 import { buyAt, numberEnding } from '../../support/pages/purchase.ts';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { ownerSets } from '../support/offers.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
 import { expect, test } from '../support/reach.ts';
 import { ROUTER } from '../support/test.ts';
@@ -11,6 +12,7 @@ import { ROUTER } from '../support/test.ts';
 const FIRST_ANSWER_BYTES = 14_336;
 /** All scripts that the page loads by itself, as they are sent (Brotli). */
 const SCRIPT_BYTES = 8 * 1_024;
+const TEN_OFFERS_ROUTER = 11;
 const QUIET_MS = 700;
 /** Over http, as a portal without a certificate speaks, no browser takes Brotli: the larger first answer. */
 const OVER_HTTP = 'gzip, deflate';
@@ -114,6 +116,21 @@ for (const { name, path, ready } of FIRST_PAGES) {
 		expect([...hosts]).toEqual([fixtures.url]);
 	});
 }
+
+test('the first answer of a router with ten offers fits into the first flight, in every language', async ({
+	fixtures
+}) => {
+	const offers = Array.from({ length: 10 }, (_, index) => ({
+		...{ name: `Offer ${index} for the evening`, duration: `${index + 1}d`, price: 1000 + index * 900 },
+		...(index % 2 === 0 && { max_devices: index + 1 })
+	}));
+	await ownerSets({ service: fixtures.server }, TEN_OFFERS_ROUTER, offers);
+	for (const locale of LOCALES) {
+		const { bytes, html } = await firstAnswer(`${fixtures.url}/r/${TEN_OFFERS_ROUTER}`, locale, OVER_HTTP);
+		expect(html.match(/for the evening<\/bdi>/g)).toHaveLength(10);
+		expect.soft(bytes, locale).toBeLessThanOrEqual(FIRST_ANSWER_BYTES);
+	}
+});
 
 test('without any further request the form of a router page is sent, and the purchase goes on by itself', async ({
 	page,

@@ -5,10 +5,14 @@ import type { Config } from '../config/config.ts';
 import { createQuota } from '../portal/quota.ts';
 
 type Api = Pick<ApiClient, 'listRouters'>;
+/** Returns the lowest price of the offers of a router; null without any. */
+type Lowest = (router: Router) => number | null;
 type Router = Awaited<ReturnType<ApiClient['listRouters']>>['data'][number];
 
 export interface PlacesPage {
-	places: Pick<Router, 'id' | 'name' | 'lat' | 'lon' | 'price' | 'currency' | 'status'>[];
+	places: (Pick<Router, 'id' | 'name' | 'lat' | 'lon' | 'price' | 'currency' | 'status'> & {
+		lowest: number | null;
+	})[];
 	next: string | null;
 }
 
@@ -29,24 +33,25 @@ export function createPlaces(config: Config, clock: Clock) {
 	const quota = createQuota(PART, config, clock);
 	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();
 
-	async function read(api: Api, area: Area, cursor: string | null): Promise<PlacesPage> {
+	async function read(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<PlacesPage> {
 		quota.take();
 		const query = { ...area, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
 		const { data, next_cursor: next } = await api.listRouters(query);
-		const places = data.map(({ id, name, lat, lon, price, currency, status }) => ({
-			...{ id, name, lat, lon, price, currency, status }
-		}));
+		const places = data.map((router) => {
+			const { id, name, lat, lon, price, currency, status } = router;
+			return { id, name, lat, lon, price, currency, status, lowest: lowest(router) };
+		});
 		return { places, next };
 	}
 
 	return {
 		/** Nearest to the centre first. @throws ApiLimited if the map's share is used up */
-		page(api: Api, area: Area, cursor: string | null): Promise<PlacesPage> {
+		page(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<PlacesPage> {
 			const key = JSON.stringify([area.lat, area.lon, area.radius, cursor]);
 			const now = clock.now();
 			const known = kept.get(key);
 			if (known && known.at > now - KEPT_MS && known.at <= now) return known.page;
-			const page = read(api, area, cursor);
+			const page = read(api, area, cursor, lowest);
 			kept.delete(key);
 			kept.set(key, { at: now, page });
 			const [oldest] = kept.keys();

@@ -1,4 +1,5 @@
-import { formatMoney } from '#lib/domain/money.ts';
+import { lowestOffer } from '#lib/checkout/price.ts';
+import { shortPrice } from '#lib/checkout/quote.ts';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
@@ -26,15 +27,16 @@ export const GET: RequestHandler = async (event) => {
 		const page = await places.page(
 			apiClient({ fetch: event.fetch, locals: event.locals, request }),
 			area,
-			cursor
+			cursor,
+			lowestOffer
 		);
 		const body = {
-			routers: page.places.map(({ id, name, lat, lon, price, currency, status }) => [
+			routers: page.places.map(({ id, name, lat, lon, status, ...prices }) => [
 				id,
 				name,
 				lat,
 				lon,
-				formatMoney(price, currency),
+				shortPrice(prices),
 				status === 'online' ? 1 : 0
 			]),
 			next: page.next

@@ -3,6 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
+import { sellsNothing } from '#lib/checkout/price.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
 import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/seconds.ts';
@@ -11,7 +12,7 @@ import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
 import { orUnavailable } from '../../api-errors.ts';
-import { addForm, addTime } from './add-time.ts';
+import { addForm, addTime, routerToAdd } from './add-time.ts';
 import {
 	adoptCaptiveSession,
 	deviceOf,
@@ -55,7 +56,7 @@ export const load: PageServerLoad = async (event) => {
 		canPayAgain &&
 		(state.action === 'retry' || state.action === 'renew' || (state.action === 'wait-or-retry' && asksAgain));
 
-	const canAdd = pass !== null && sells && added?.action !== 'none';
+	const canAdd = pass !== null && sells && added?.action !== 'none' && !sellsNothing(routerToAdd(purchase));
 	const asksMore = event.url.searchParams.has('more') || isSent;
 	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
 	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));

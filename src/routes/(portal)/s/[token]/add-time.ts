@@ -1,5 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { timeValue, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { sellingTo } from '#lib/checkout/price.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
@@ -8,8 +9,11 @@ import { takeOrder } from '../../order.ts';
 import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
-export function addForm({ router }: Purchase, { session, payment }: PurchasePart, purchase: string) {
-	const offer = offerOf(router);
+/** The router with what it can add to the pass of a purchase. */
+export const routerToAdd = ({ router, session }: Purchase) => sellingTo(router, session.offer ?? {});
+
+export function addForm(bought: Purchase, { session, payment }: PurchasePart, purchase: string) {
+	const offer = offerOf(routerToAdd(bought));
 	const usual = usualChoice(offer.choices);
 	const entry: PayEntry = {
 		time: usual ? timeValue(usual) : '',
@@ -29,7 +33,7 @@ export function addForm({ router }: Purchase, { session, payment }: PurchasePart
 export const addTime = (event: RequestEvent<{ token: string }>) =>
 	takeOrder(
 		event,
-		async () => (await findPurchase(event)).router,
+		async () => routerToAdd(await findPurchase(event)),
 		async (formToken, form) => {
 			const { token } = event.params;
 			await event.locals.app.purchases.extend(apiClient(event), token, { ...form, token: formToken });

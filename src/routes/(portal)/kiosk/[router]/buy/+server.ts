@@ -17,7 +17,7 @@ export const POST: RequestHandler = async (event) => {
 		const router = await routerOf(event);
 		if (!router) return refused({ form: m.kiosk_no_router() }, 404);
 		const wanted = wantedTime(router, entry);
-		if ('error' in wanted) return refused({ time: wanted.error });
+		if ('error' in wanted) return refused({ [wanted.gone ? 'form' : 'time']: wanted.error });
 		// Charges only the amount that was shown.
 		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
 		if (!chargingMethods(router, wanted.choice.amount).includes(entry.paymentMethod)) {

@@ -1,17 +1,18 @@
 import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
+import { usefulOffers } from '#lib/checkout/price.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /** @param takesCode the hotspot's sign-in page is ours and accepts the code of a purchase */
 export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean) {
 	const said = { locale };
-	const money = formatMoney(router.price, router.currency, locale);
 	return {
 		locale,
 		direction: directionOf(locale),
 		title: m.poster_title({}, said),
-		price: m.poster_per_hour({ money }, said),
+		/** One line each. */
+		prices: prices(router, locale),
 		/** Alternative text of the QR code. */
 		scan: m.poster_scan({}, said),
 		network: m.poster_network({}, said),
@@ -23,6 +24,14 @@ export function posterWords(locale: Locale, router: RouterBody, takesCode: boole
 				: joinStep(router.access_kind, said)
 		]
 	};
+}
+
+function prices(router: RouterBody, locale: Locale): string[] {
+	const offers = usefulOffers(router);
+	const money = (amount: number) => formatMoney(amount, router.currency, locale);
+	return offers.length > 0
+		? offers.map(({ name, price }) => `${name}: ${money(price)}`)
+		: [m.poster_per_hour({ money: money(router.price) }, { locale })];
 }
 
 function joinStep(kind: RouterBody['access_kind'], said: { locale: Locale }): string {
