@@ -123,7 +123,7 @@ async function logSignIn(
 }
 
 /** Returns why the password cannot be chosen, or null. */
-export const newPasswordProblem = (password: string, email: string): string | null =>
+export const newPasswordProblem = async (password: string, email: string): Promise<string | null> =>
 	passwordProblem(password) ?? guessProblem(password, email);
 
 /** Ends all sign-in sessions and signs in. Returns false if the link is used or expired. */

@@ -17,7 +17,7 @@ export const actions: Actions = {
 		const email = await event.locals.app.signIn.linkOwner(token, event.locals.origin);
 		if (email === null) return fail(400, { problem: '' });
 		const password = field('password');
-		const problem = newPasswordProblem(password, email);
+		const problem = await newPasswordProblem(password, email);
 		if (problem !== null) return fail(400, { problem });
 		const refused = await tooOften(event, 'sign-in', {});
 		if (refused) return refused;
