@@ -159,7 +159,8 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		access: {
 			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
-			move: (tokenHash) => access.move(tokenHash)
+			move: (tokenHash) => access.move(tokenHash),
+			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });

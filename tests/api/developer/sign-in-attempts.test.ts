@@ -67,7 +67,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			{ password: 'another long password' },
 			{ 'x-source': '203.0.113.201' }
 		);
-		expect(set.path).toBe('/developer/keys');
+		expect(set.path).toBe('/owner');
 	});
 
 	it('a forged or foreign token of a browser helps nobody', async () => {

@@ -7,18 +7,18 @@ it.each([
 	['aaaaaaaaaaaa', 'repeats'],
 	['121212121212', 'repeats'],
 	['abcabcabcabc', 'repeats'],
-	[EMAIL, 'email address'],
-	['AMINA.Okello@cafe-nile.example', 'email address'],
-	['amina-okello-2026', 'email address'],
-	['AirtillAirtill12', 'our name'],
-	['password1234', 'lists'],
-	['Password123456!', 'lists'],
-	['qwertyuiop12', 'lists'],
-	['passwordpassword', 'lists'],
-	['iloveyou1234', 'lists'],
-	['p@ssw0rd2026', 'lists']
+	[EMAIL, 'names'],
+	['AMINA.Okello@cafe-nile.example', 'names'],
+	['amina-okello-2026', 'names'],
+	['AirtillAirtill12', 'names'],
+	['password1234', 'common'],
+	['Password123456!', 'common'],
+	['qwertyuiop12', 'common'],
+	['passwordpassword', 'common'],
+	['iloveyou1234', 'common'],
+	['p@ssw0rd2026', 'common']
 ])('refuses %s', async (password, reason) => {
-	expect(await guessProblem(password, EMAIL)).toContain(reason);
+	expect(await guessProblem(password, EMAIL)).toBe(reason);
 });
 
 it.each(['a long enough password', 'Amina drinks ginger tea', 'x8273645128374', 'ኢትዮጵያ ውስጥ ቡና እወዳለሁ'])(

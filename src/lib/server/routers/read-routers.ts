@@ -40,6 +40,26 @@ export async function visibleRouter(
 	return row;
 }
 
+/**
+ * Reads a router for display. A disabled one is shown to its owner, and to those with buyers there: the portal
+ * of this installation, and an account that has ordered.
+ * @throws AppError `router_not_found`
+ */
+export async function readableRouter(
+	queries: Queries,
+	{ accountId, plan }: Pick<Caller, 'accountId' | 'plan'>,
+	id: number
+): Promise<RouterRow> {
+	const row = await existingRouter(queries, id);
+	const isShown =
+		row.disabled_at === null ||
+		row.owner_account_id === accountId ||
+		plan === 'portal' ||
+		(await store.hasOrdered(queries, accountId, id));
+	if (!isShown) throw noRouter();
+	return row;
+}
+
 /** @returns `next`: distance and id of the last router if more follow, otherwise null */
 export async function listRouters(
 	context: RoutersContext,

@@ -11,12 +11,10 @@ import type { RouterRow } from './store.ts';
 type Mode = Pick<Config, 'mode'>;
 export type OfflineReason = NonNullable<RouterBody['status_reason']>;
 
-export const sells = (row: RouterRow, mode: Mode): boolean =>
-	row.disabled_at === null && offlineReason(row, mode) === null;
+export const sells = (row: RouterRow, mode: Mode): boolean => offlineReason(row, mode) === null;
 
 /** Whether a late payment still buys time. Money that is paid does not wait for a verification. */
-export const takesLatePayment = (row: RouterRow): boolean =>
-	row.disabled_at === null && closedReason(row) === null;
+export const takesLatePayment = (row: RouterRow): boolean => closedReason(row) === null;
 
 /** True if none of its gateways responds (gateways/health), so nobody could connect. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
@@ -28,12 +26,14 @@ export const isUnverified = (row: RouterRow, { mode }: Mode): boolean =>
 	row.responded_at === null &&
 	row.access_confirmed_at === null;
 
+const isOpen = (row: RouterRow): boolean => row.status === 'online' && row.disabled_at === null;
+
 export function offlineReason(row: RouterRow, mode: Mode): OfflineReason | null {
-	return row.status === 'online' && isUnverified(row, mode) ? 'access_unverified' : closedReason(row);
+	return isOpen(row) && isUnverified(row, mode) ? 'access_unverified' : closedReason(row);
 }
 
 function closedReason(row: RouterRow): Exclude<OfflineReason, 'access_unverified'> | null {
-	if (row.status === 'offline') return 'closed';
+	if (!isOpen(row)) return 'closed';
 	if (isUnresponsive(row)) return 'gateway_unresponsive';
 	const lacksPassword = row.access_kind === 'shared_password' && row.network_password_sealed === null;
 	return lacksPassword ? 'network_password_missing' : null;

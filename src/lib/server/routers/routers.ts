@@ -1,10 +1,19 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
+import { binder } from '../platform/bind.ts';
 import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
-import { listRouters, ownedRouter, ownedRouters, visibleRouter, type RouterQuery } from './read-routers.ts';
-import { paymentMethodsOf, singleBody } from './router-body.ts';
+import { addRouter, changeRouter, disableRouter } from './edit-router.ts';
+import {
+	listRouters,
+	ownedRouter,
+	ownedRouters,
+	readableRouter,
+	visibleRouter,
+	type RouterQuery
+} from './read-routers.ts';
+import { isUnverified, paymentMethodsOf, singleBody } from './router-body.ts';
 import { setPrice, type PriceSetter } from './set-price.ts';
 import * as store from './store.ts';
 
@@ -26,13 +35,14 @@ export type Routers = ReturnType<typeof createRouters>;
 
 export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
 	const context: RoutersContext = { ...services, methodLists: new Map() };
+	const bind = binder(context);
 	const { database, clock, secrets } = context;
 	return {
 		/** Nearest first, then by id. */
 		list: (query: RouterQuery) => listRouters(context, query),
-		/** @throws AppError `router_not_found` if absent, or disabled and not the caller's */
+		/** @throws AppError `router_not_found` if absent or disabled, see readableRouter */
 		read: async (caller: Caller, id: number) =>
-			singleBody(context, await visibleRouter(database.db, caller, id)),
+			singleBody(context, await readableRouter(database.db, caller, id)),
 		visible: visibleRouter,
 		setPrice: (caller: PriceSetter, id: number, price: number, seen?: number) =>
 			setPrice(context, caller, id, price, seen),
@@ -68,6 +78,15 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
 				updated_at: clock.now()
 			});
 		},
+		/** Returns whether buyers may rely on this gateway alone: others of its router cannot connect devices there. */
+		async verifiedBy({ routerId, seenAt }: { routerId: number; seenAt: number | null }): Promise<boolean> {
+			if (seenAt !== null) return true;
+			const row = await store.find(database.db, routerId);
+			return row !== undefined && !isUnverified({ ...row, responded_at: null }, context.config);
+		},
+		add: bind(addRouter),
+		change: bind(changeRouter),
+		disable: bind(disableRouter),
 		confirmAccess: (id: number, confirmation: AccessConfirmation) => confirmAccess(context, id, confirmation),
 		/** Lists open routers without a gateway that has responded, and without a confirmed access. */
 		unverified: (limit: number) => store.unverified(database.db, limit),

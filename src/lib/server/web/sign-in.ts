@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import { isEmail } from '#lib/domain/email.ts';
-import { passwordProblem } from '#lib/developer/password-rule.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../developer/accounts/accounts.ts';
@@ -123,8 +123,24 @@ async function logSignIn(
 }
 
 /** Returns why the password cannot be chosen, or null. */
-export const newPasswordProblem = async (password: string, email: string): Promise<string | null> =>
-	passwordProblem(password) ?? guessProblem(password, email);
+export async function newPasswordProblem(password: string, email: string): Promise<string | null> {
+	if (password.length < MIN_PASSWORD_CHARACTERS) {
+		return m.owner_password_short({ count: String(MIN_PASSWORD_CHARACTERS) });
+	}
+	if (password.length > MAX_PASSWORD_CHARACTERS) {
+		return m.owner_password_long({ count: String(MAX_PASSWORD_CHARACTERS) });
+	}
+	switch (await guessProblem(password, email)) {
+		case 'repeats':
+			return m.owner_password_repeats();
+		case 'names':
+			return m.owner_password_names();
+		case 'common':
+			return m.owner_password_common();
+		case null:
+			return null;
+	}
+}
 
 /** Ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
 export async function setPasswordByLink(

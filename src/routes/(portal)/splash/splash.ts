@@ -76,8 +76,8 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	// Another gateway of the router may respond, but it cannot connect devices here.
-	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
+	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway);
+	return sellsHere ? router : { ...router, status: 'offline' };
 }
 
 /** Returns the page's data: the router's price and names, and what the gateway says about the device. */

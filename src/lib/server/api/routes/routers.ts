@@ -32,7 +32,8 @@ export const getRouter = defineRoute({
 	operationId: 'getRouter',
 	tags: ['Routers'],
 	summary: 'Read one router',
-	description: 'Reads one router. A disabled router is not found, except by the account that owns it.',
+	description:
+		'Reads one router. A disabled router is not found, except by the account that owns it and by accounts that have ordered there.',
 	role: 'app',
 	scope: 'routers:read',
 	errors: ['router_not_found'],

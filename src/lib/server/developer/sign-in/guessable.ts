@@ -8,23 +8,23 @@ const AROUND = /^[^\p{L}]{1,6}|[^\p{L}]{1,6}$/gu;
 const REPEATED = /^(.+?)\1+$/u;
 
 /** Returns why an attacker would try this password early, or null. */
-export async function guessProblem(password: string, email: string): Promise<string | null> {
+export async function guessProblem(
+	password: string,
+	email: string
+): Promise<'repeats' | 'names' | 'common' | null> {
 	const plain = password.normalize('NFKC').toLowerCase();
 	if (new Set(plain).size < MIN_OTHER_CHARACTERS) {
-		return 'This password repeats a few characters. Use other words.';
+		return 'repeats';
 	}
 	if (withoutNames(plain, email).length < MIN_OTHER_CHARACTERS) {
-		return 'This password is mostly your email address or our name. Use other words.';
+		return 'names';
 	}
-	if (await isCommon(plain)) {
-		return 'This password is on the lists that attackers try first. Use other words.';
-	}
-	return null;
+	return (await isCommon(plain)) ? 'common' : null;
 }
 
 /** Also finds a common password that is repeated, or that has some digits or signs before or after it. */
 async function isCommon(plain: string): Promise<boolean> {
-	// 49,000 passwords, most common first. Loaded only when somebody chooses a password.
+	// 49,000 passwords. Loaded only when somebody chooses a password.
 	const { dictionary } = await import('@zxcvbn-ts/language-common');
 	const common = dictionary['passwords-common'];
 	const core = plain.replace(AROUND, '');
