@@ -53,8 +53,9 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 		 */
 		async byOffer(
 			{ accountId }: Pick<Caller, 'accountId'>,
-			{ period, from = null, to = null }: { period: Period; from?: string; to?: string }
+			query: { period: Period; from?: string; to?: string }
 		) {
+			const { period, from = null, to = null } = query;
 			const { first, last } = spanOf(period, from, to);
 			const bounds = { from: first.from, until: last.until };
 			const sums = await store.sumsByOffer(database.db, { accountId, currency }, bounds);
