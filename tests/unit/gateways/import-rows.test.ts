@@ -98,7 +98,10 @@ it('reads a file of any size, and finds a duplicate at its other end', { timeout
 	const ROWS = 300_000;
 	function* chunks() {
 		yield Buffer.from('id,ssid,lat,lon\n');
-		for (let row = 0; row < ROWS; row += 1) yield Buffer.from(`r${row},Net,1,${row % 180}\n`);
+		for (let from = 0; from < ROWS; from += 1_000) {
+			const rows = Array.from({ length: 1_000 }, (_, at) => `r${from + at},Net,1,${at % 180}\n`);
+			yield Buffer.from(rows.join(''));
+		}
 		yield Buffer.from('r0,Net,1,2\n');
 	}
 	const staging = openImportStaging();
