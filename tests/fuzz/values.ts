@@ -128,6 +128,18 @@ export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	),
 	session_id: placeholder('ownSession', 'foreignSession'),
 	extends_session_id: placeholder('ownSession', 'foreignSession'),
+	offer_id: json(fc.constantFrom(1, 2, 3)),
+	hourly: json(fc.constantFrom(true, true, true, false)),
+	version: json(fc.constantFrom(0, 1)),
+	offers: json(
+		fc.constantFrom<unknown[]>(
+			[],
+			[{ name: 'Hour', duration: '1h', price: 400 }],
+			[{ name: 'Day', duration: '1d', price: 1000, max_devices: 3, days: ['sat', 'sun'] }],
+			[{ name: 'Day', duration: '1d', price: 1000, speed_down_kbps: 5000 }],
+			[{ name: 'Night', duration: '2h', price: 100, from: '22:00', until: '06:00', active: false }]
+		)
+	),
 	price: json(fc.constantFrom(1, 500, 700, 1_000_000)),
 	url: json(
 		fc.constantFrom(

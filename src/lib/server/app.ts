@@ -40,6 +40,7 @@ import { createPurchases } from './portal/purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
+import { createOffers } from './offers/offers.ts';
 import { createRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
@@ -148,7 +149,8 @@ function createSales(base: Base, operators: Operators) {
 	const reviews = createReviews(database, clock, log);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(database, clock, config);
-	return { branding, routers, gateways, passes, sessions, changes, reviews, payments, earnings };
+	const offers = createOffers({ ...base, operators, routers, gateways });
+	return { branding, routers, offers, gateways, passes, sessions, changes, reviews, payments, earnings };
 }
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {

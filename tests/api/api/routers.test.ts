@@ -22,7 +22,9 @@ const KISEMENTI = {
 	security: 'wpa',
 	access_kind: 'wpa_personal_per_client',
 	network_password_provided: true,
-	brand: null
+	brand: null,
+	hourly: true,
+	offers: []
 };
 
 const near = 'lat=0.3377&lon=32.5878';

@@ -61,4 +61,15 @@ describe.each(DATABASES)('half an hour for KES 2.50, on %s', (database) => {
 		expect((await post(6, '30m 2.5', 'mpesa')).text).toMatch(reason);
 		expect(operated.simulator.books.payments).toHaveLength(0);
 	});
+
+	it('is no price of an offer', async () => {
+		const path = '/v1/owner/routers/3/offers';
+		const body = { offers: [{ name: 'Half an hour', duration: '30m', price: 2.5 }] };
+		const { owner, api } = operated.fixture;
+		const { errors } = await owner.refused('400 validation_failed', 'PUT', path, { body });
+		expect(errors).toMatchObject([{ pointer: '/offers/0/price' }]);
+		await owner.send('PUT', '/v1/owner/routers/6/offers', { body });
+		await operated.fixture.sql.run(`update routers set payment_methods = '["mpesa"]' where id = 6`);
+		expect((await api.getRouter(6)).offers).toMatchObject([{ price: 2.5, available: false }]);
+	});
 });

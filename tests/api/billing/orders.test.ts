@@ -67,6 +67,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				phone,
 				amount: 1000,
 				currency: 'UGX',
+				offer: null,
 				payment_id: null,
 				ssid: 'KISEMENTI-WIFI',
 				password: null,

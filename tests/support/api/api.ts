@@ -54,6 +54,7 @@ export interface Order {
 	payment_method: string;
 	phone: string;
 	extends_session_id?: number;
+	offer_id?: number;
 }
 
 /** @param key null sends none */

@@ -18,7 +18,20 @@ export const FIELDS = {
 		// additive: how the owner looks to buyers
 		'brand',
 		// additive: what its payment methods cannot charge
-		'payment_limits'
+		'payment_limits',
+		// additive: packages that are sold besides the hourly price
+		...['hourly', 'offers']
+	],
+	offer: [
+		...['id', 'name', 'duration', 'duration_seconds', 'price', 'max_devices', 'speed_down_kbps'],
+		...['speed_up_kbps', 'data_limit_mb', 'available']
+	],
+	ownerOffers: [
+		...['router_id', 'hourly', 'version', 'currency', 'timezone', 'data', 'changed_at', 'changed_by']
+	],
+	ownerOffer: [
+		...['id', 'name', 'duration', 'price', 'max_devices', 'speed_down_kbps', 'speed_up_kbps'],
+		...['data_limit_mb', 'days', 'from', 'until', 'active']
 	],
 	brand: ['name', 'accent', 'logo'],
 	session: [
@@ -28,7 +41,9 @@ export const FIELDS = {
 		// additive: time that is added to a pass
 		...['extends_session_id', 'pass_id'],
 		// additive: how the password works
-		'access'
+		'access',
+		// additive: the offer that was bought
+		'offer'
 	],
 	access: ['kind', 'username', 'network_password', 'qr', 'qr_joins', 'end_enforced', 'max_devices'],
 	payment: [
@@ -64,12 +79,16 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	getEarnings: 'earnings',
 	listOwnerUsers: 'listOwnerUsers',
 	setRouterPrice: 'router',
+	getRouterOffers: 'ownerOffers',
+	setRouterOffers: 'ownerOffers',
 	registerWebhook: 'webhook'
 };
 
 /** Field sets of the objects inside of those. */
 export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeof FIELDS>>>> = {
 	listRouters: { data: 'router' },
+	router: { offers: 'offer' },
+	ownerOffers: { data: 'ownerOffer' },
 	earnings: { total: 'earningsTotal', data: 'earningsBucket' },
 	listOwnerUsers: { data: 'ownerUser', counts: 'ownerCounts' }
 };
@@ -94,6 +113,7 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 	validation_failed: ['errors'],
 	insufficient_scope: ['required_scope'],
 	duration_not_allowed: ['min_duration', 'max_duration'],
+	duration_not_offered: ['offers'],
 	payment_method_not_supported: ['payment_methods'],
 	session_not_active: ['session_status'],
 	session_not_extendable: ['session_status'],

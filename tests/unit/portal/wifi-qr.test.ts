@@ -149,7 +149,8 @@ describe('the code of each kind of access', () => {
 		...{ id: 1, account_id: 1, router_id: 1, status: 'active', status_reason: null, duration: '1h' },
 		...{ duration_seconds: 3600, payment_method: 'mobile_money', phone: '+256772123456', amount_minor: 500 },
 		...{ currency: 'UGX', ssid, payment_id: 1, extends_session_id: null, pass_id: 1 },
-		...{ access_kind, max_devices: 1, payment_due_at: 0, starts_at: 0 },
+		...{ access_kind, max_devices: 1, payment_due_at: 0, starts_at: 0, offer_id: null, offer_name: null },
+		...{ speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null },
 		...{ expires_at: 0, ended_at: null, created_at: 0, updated_at: 0 },
 		status: 'active'
 	});

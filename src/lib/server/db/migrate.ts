@@ -26,6 +26,7 @@ import { verifiedAccess } from './migrations/0026-verified-access.ts';
 import { promptNetworks } from './migrations/0027-prompt-networks.ts';
 import { routerWords } from './migrations/0030-router-words.ts';
 import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
+import { offers } from './migrations/0032-offers.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -77,8 +78,9 @@ const MIGRATIONS: readonly Migration[] = [
 	gatewayHealth,
 	verifiedAccess,
 	promptNetworks,
+	routerWords,
 	failedSignIns,
-	routerWords
+	offers
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

@@ -39,6 +39,7 @@ export interface Schema {
 	events: queue.EventsTable;
 	jobs: queue.JobsTable;
 	price_changes: routers.PriceChangesTable;
+	offer_changes: routers.OfferChangesTable;
 	brands: routers.BrandsTable;
 	purchases: portal.PurchasesTable;
 	idempotent_answers: api.IdempotentAnswersTable;

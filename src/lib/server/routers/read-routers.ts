@@ -40,6 +40,18 @@ export async function visibleRouter(
 	return row;
 }
 
+/** Returns a router that the caller may change. @throws AppError `router_not_found | not_router_owner` */
+export async function changeableRouter(
+	queries: Queries,
+	caller: Pick<Caller, 'accountId' | 'role'>,
+	id: number
+): Promise<RouterRow> {
+	if (caller.role === 'admin') return existingRouter(queries, id);
+	const router = await visibleRouter(queries, caller, id);
+	if (router.owner_account_id === caller.accountId) return router;
+	throw new AppError('not_router_owner', 'The router belongs to another account.');
+}
+
 /**
  * Reads a router for display. A disabled one is shown to its owner, and to those with buyers there: the portal
  * of this installation, and an account that has ordered.

@@ -6,6 +6,7 @@ import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
+import { listedOffers, offerBody } from './offers.ts';
 import type { RouterRow } from './store.ts';
 
 type Mode = Pick<Config, 'mode'>;
@@ -89,6 +90,8 @@ export function routerBody(
 		distance: distance === null ? null : Math.round(distance),
 		price: toMajor(row.price_minor, row.currency),
 		currency: row.currency,
+		hourly: row.hourly === 1,
+		offers: listedOffers(context, row, methods).map((listed) => offerBody(listed, row.currency)),
 		status: reason === null ? 'online' : 'offline',
 		status_reason: reason,
 		payment_methods: methods,

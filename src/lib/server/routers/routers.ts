@@ -5,7 +5,9 @@ import { binder } from '../platform/bind.ts';
 import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
 import { addRouter, changeRouter, disableRouter } from './edit-router.ts';
+import { listedOffers, offersOf } from './offers.ts';
 import {
+	changeableRouter,
 	listRouters,
 	ownedRouter,
 	ownedRouters,
@@ -26,6 +28,7 @@ export {
 	takesLatePayment,
 	type OwnedRouter
 } from './router-body.ts';
+export { isPayable, offerBody, type ListedOffer, type Offer, type OfferLimits } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';
 
@@ -33,8 +36,8 @@ const networkPasswordContext = (id: number) => `router-network-password:${id}`;
 
 export type Routers = ReturnType<typeof createRouters>;
 
-export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
-	const context: RoutersContext = { ...services, methodLists: new Map() };
+export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'offerLists'>) {
+	const context: RoutersContext = { ...services, methodLists: new Map(), offerLists: new Map() };
 	const bind = binder(context);
 	const { database, clock, secrets } = context;
 	return {
@@ -44,6 +47,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
 		read: async (caller: Caller, id: number) =>
 			singleBody(context, await readableRouter(database.db, caller, id)),
 		visible: visibleRouter,
+		changeable: changeableRouter,
 		setPrice: (caller: PriceSetter, id: number, price: number, seen?: number) =>
 			setPrice(context, caller, id, price, seen),
 		/** Oldest first, including disabled ones. */
@@ -90,6 +94,13 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists'>) {
 		confirmAccess: (id: number, confirmation: AccessConfirmation) => confirmAccess(context, id, confirmation),
 		/** Lists open routers without a gateway that has responded, and without a confirmed access. */
 		unverified: (limit: number) => store.unverified(database.db, limit),
-		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row)
+		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row),
+		/** Returns the active offers in the order of sale. */
+		listedOffers: (row: RouterRow) => listedOffers(context, row, paymentMethodsOf(context, row)),
+		/** Returns all offers, also those that are not active. */
+		offers: (row: RouterRow) => offersOf(context, row),
+		lastOfferChange: store.lastOfferChange,
+		/** Stores a new list with its author. */
+		setOffers: (trx: Tx, row: RouterRow, change: store.OfferChange) => store.changeOffers(trx, row, change)
 	};
 }

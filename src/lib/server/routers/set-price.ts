@@ -1,9 +1,9 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { RouterBody } from '../api/contract/schemas.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
-import { AppError, validationFailed } from '../platform/errors.ts';
+import { validationFailed } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
-import { existingRouter, visibleRouter } from './read-routers.ts';
+import { changeableRouter } from './read-routers.ts';
 import { singleBody } from './router-body.ts';
 import * as store from './store.ts';
 
@@ -39,11 +39,7 @@ export async function setPrice(
 	// Before reading the router, so that invalid input is reported first.
 	checkPrice(context, price);
 	const row = await database.transact(async (trx) => {
-		const isAdmin = caller.role === 'admin';
-		const router = await (isAdmin ? existingRouter(trx, id) : visibleRouter(trx, caller, id));
-		if (router.owner_account_id !== caller.accountId && !isAdmin) {
-			throw new AppError('not_router_owner', 'The router belongs to another account.');
-		}
+		const router = await changeableRouter(trx, caller, id);
 		const priceMinor = toMinor(price, router.currency);
 		if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
 		if (priceMinor === router.price_minor) return router;

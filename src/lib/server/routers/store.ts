@@ -53,6 +53,49 @@ export async function changePrice(
 		.executeTakeFirstOrThrow();
 }
 
+export interface OfferChange {
+	/** JSON array of the new list. */
+	offers: string;
+	hourly: boolean;
+	lastOfferId: number;
+	accountId: number;
+	keyId: number | null;
+	now: number;
+}
+
+/** Sets the offers and records the list with the account that set it. */
+export async function changeOffers(
+	queries: Queries,
+	{ id }: RouterRow,
+	change: OfferChange
+): Promise<RouterRow> {
+	const list = { offers: change.offers, hourly: change.hourly ? 1 : 0 };
+	await queries
+		.insertInto('offer_changes')
+		.values({
+			...{ router_id: id, ...list },
+			...{ account_id: change.accountId, api_key_id: change.keyId, changed_at: change.now }
+		})
+		.execute();
+	return queries
+		.updateTable('routers')
+		.set({ ...list, last_offer_id: change.lastOfferId, updated_at: change.now })
+		.where('id', '=', id)
+		.returningAll()
+		.executeTakeFirstOrThrow();
+}
+
+/** Returns the newest change of a router's offers. */
+export const lastOfferChange = (queries: Queries, routerId: number) =>
+	queries
+		.selectFrom('offer_changes')
+		.innerJoin('accounts', 'accounts.id', 'offer_changes.account_id')
+		.select(['offer_changes.id', 'accounts.email', 'offer_changes.changed_at'])
+		.where('router_id', '=', routerId)
+		.orderBy('offer_changes.id', 'desc')
+		.limit(1)
+		.executeTakeFirst();
+
 export async function update(queries: Queries, id: number, change: Updateable<RoutersTable>): Promise<void> {
 	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
 }

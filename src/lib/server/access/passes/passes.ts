@@ -1,4 +1,3 @@
-import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -12,12 +11,10 @@ import * as store from './store.ts';
 export type PassRow = store.PassRow;
 
 /** The session fields that its pass takes over. */
-export interface BoughtTime {
-	id: number;
-	router_id: number;
-	access_kind: AccessKind;
-	max_devices: number;
-}
+export type BoughtTime = Pick<
+	PassRow,
+	'id' | 'router_id' | 'access_kind' | 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb'
+>;
 
 export interface PassesContext {
 	clock: Clock;
@@ -64,10 +61,11 @@ async function known(queries: Queries, id: number): Promise<PassRow> {
 
 async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
 	const now = context.clock.now();
-	const { id, router_id, access_kind, max_devices } = bought;
+	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
 	const password = (await sharedPassword(context, trx, bought)) ?? wifiPassword();
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
+		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
 		...{ starts_at: null, ends_at: null, activating_until: null },
 		...sealPassword(context.secrets, id, password),
 		...{ created_at: now, updated_at: now }
@@ -80,12 +78,14 @@ async function sharedPassword({ routers }: PassesContext, trx: Tx, { router_id, 
 		: null;
 }
 
-/** Adopts the access kind of a session that adds time, and its device limit if that is higher. */
+/** Adopts the access kind of a session that adds time, its device limit if that is higher, and adds its data. */
 async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void> {
 	const { id, access_kind: before } = pass;
 	const { access_kind } = bought;
 	const max_devices = Math.max(pass.max_devices, bought.max_devices);
-	if (access_kind === before && max_devices === pass.max_devices) return;
+	const data_limit_mb = pass.data_limit_mb === null ? null : pass.data_limit_mb + (bought.data_limit_mb ?? 0);
+	const isSame = max_devices === pass.max_devices && data_limit_mb === pass.data_limit_mb;
+	if (access_kind === before && isSame) return;
 	// Security: a buyer who leaves shared_password must not keep the owner's password.
 	const replacement =
 		access_kind === before
@@ -93,7 +93,7 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 			: ((await sharedPassword(context, trx, bought)) ??
 				(before === 'shared_password' ? wifiPassword() : null));
 	await store.change(trx, id, {
-		...{ access_kind, max_devices, updated_at: context.clock.now() },
+		...{ access_kind, max_devices, data_limit_mb, updated_at: context.clock.now() },
 		...(replacement !== null && sealPassword(context.secrets, id, replacement))
 	});
 }

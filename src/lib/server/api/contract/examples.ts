@@ -13,6 +13,21 @@ export const router: schemas.RouterBody = {
 	distance: null,
 	price: 500,
 	currency: 'UGX',
+	hourly: true,
+	offers: [
+		{
+			id: 1,
+			name: 'Day',
+			duration: '1d',
+			duration_seconds: 86_400,
+			price: 1000,
+			max_devices: 3,
+			speed_down_kbps: null,
+			speed_up_kbps: null,
+			data_limit_mb: null,
+			available: true
+		}
+	],
 	status: 'online',
 	status_reason: null,
 	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money'],
@@ -39,6 +54,37 @@ export const routerPage = (hasMore = false): schemas.RouterListBody => ({
 	radius_unit: 'm'
 });
 
+export const ownerOffers: schemas.OwnerOfferListBody = {
+	router_id: 42,
+	hourly: true,
+	version: 7,
+	currency: 'UGX',
+	timezone: 'Africa/Kampala',
+	data: [
+		{
+			id: 1,
+			name: 'Day',
+			duration: '1d',
+			price: 1000,
+			max_devices: 3,
+			speed_down_kbps: null,
+			speed_up_kbps: null,
+			data_limit_mb: null,
+			days: null,
+			from: null,
+			until: null,
+			active: true
+		}
+	],
+	changed_at: '2026-11-20T10:00:00.000Z',
+	changed_by: 'owner@example.com'
+};
+
+export const offersUpdate = {
+	hourly: true,
+	offers: [{ name: 'Day', duration: '1d', price: 1000, max_devices: 3 }]
+};
+
 export const order: schemas.SessionCreationBody = {
 	router_id: 42,
 	duration: '2h',
@@ -57,6 +103,7 @@ export const ordered: schemas.SessionBody = {
 	phone: '+256772123456',
 	amount: 1000,
 	currency: 'UGX',
+	offer: null,
 	payment_id: null,
 	ssid: 'Kisementi-WiFi',
 	password: null,

@@ -71,6 +71,26 @@ export const PROBLEMS = {
 				'Choose a duration from `min_duration` to `max_duration`; the response and the router have both.',
 			detail: 'This router sells from 15 minutes to 30 days.'
 		},
+		duration_not_offered: {
+			title: 'Duration is not among the offers of the router',
+			meaning: 'The router sells only its offers, and none of them that is available has this duration.',
+			advice: 'Choose one of `offers` and send its `duration` and, as `offer_id`, its `id`.',
+			detail: 'This router sells only its offers: 1h, 1d.'
+		},
+		offer_not_available: {
+			title: 'Offer is not on sale',
+			meaning:
+				'The offer was changed or removed, it is outside its hours of sale, or its limits differ from those of the pass in `extends_session_id`. Nothing was created or charged.',
+			advice: 'Show the buyer the current `offers` of the router and let them choose again.',
+			detail: 'The router has no offer with this id on sale now.'
+		},
+		offers_changed: {
+			title: 'Offers have changed',
+			meaning:
+				'The offers of the router were changed after the list with this `version` was read. Nothing was set.',
+			advice: 'Read the offers again, make the change there, and send the list with its new `version`.',
+			detail: 'Somebody has changed the offers since you read them.'
+		},
 		payment_method_not_supported: {
 			title: 'Payment method is not accepted by the router',
 			meaning:

@@ -1,3 +1,4 @@
+export * from './schemas/offer.ts';
 export * from './schemas/owner.ts';
 export * from './schemas/payment.ts';
 export * from './schemas/problem.ts';

@@ -1,4 +1,5 @@
 import { pascalCase } from '../contract/events.ts';
+import { router } from '../contract/examples.ts';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
 import { SCOPES, type Scope } from '../contract/scopes.ts';
 import type { ProblemItem } from '../contract/schemas.ts';
@@ -37,6 +38,16 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	duration_not_allowed: {
 		min_duration: text('Shortest time that the router sells.', '15m', DURATION),
 		max_duration: text('Longest time that the router sells.', '30d', DURATION)
+	},
+	duration_not_offered: {
+		offers: [
+			{
+				type: 'array',
+				items: { $ref: '#/components/schemas/Offer' },
+				description: 'All offers of the router. Those with `available` are on sale now.'
+			},
+			router.offers
+		]
 	},
 	payment_method_not_supported: {
 		payment_methods: list('Payment methods that the router accepts.', [

@@ -3,6 +3,8 @@ import { idParams } from '../contract/schemas/fields.ts';
 import {
 	earnings,
 	earningsQuery,
+	offersUpdate,
+	ownerOfferList,
 	ownerUserList,
 	ownerUsersQuery,
 	priceUpdate,
@@ -83,6 +85,46 @@ export const setRouterPrice = defineRoute({
 	}
 });
 
+export const getRouterOffers = defineRoute({
+	method: 'get',
+	path: '/owner/routers/{id}/offers',
+	operationId: 'getRouterOffers',
+	tags: ['Router owner'],
+	summary: 'Read the offers of a router',
+	description: 'Reads all offers of a router, also those that are not sold now, with the last change.',
+	role: 'owner',
+	scope: 'owner:read',
+	errors: ['owner_role_required', 'not_router_owner', 'router_not_found'],
+	request: { params: idParams('Id of the router.', 42) },
+	responses: {
+		200: json(ownerOfferList, 'The offers in the order of sale.', {
+			offers: { summary: 'A day for three devices', value: example.ownerOffers }
+		})
+	}
+});
+
+export const setRouterOffers = defineRoute({
+	method: 'put',
+	path: '/owner/routers/{id}/offers',
+	operationId: 'setRouterOffers',
+	tags: ['Router owner'],
+	summary: "Set a router's offers for new sessions",
+	description:
+		'Replaces the whole list of offers. It is checked together and applies at once, only to new sessions. Every change is stored with its time and author. A limit that a gateway of the router cannot hold is refused.',
+	role: 'owner',
+	scope: 'owner:write',
+	errors: ['owner_role_required', 'not_router_owner', 'router_not_found', 'offers_changed'],
+	request: {
+		params: idParams('Id of the router.', 42),
+		body: jsonBodyOf(offersUpdate, { summary: 'A day for three devices', value: example.offersUpdate })
+	},
+	responses: {
+		200: json(ownerOfferList, 'The new offers with their ids.', {
+			changed: { summary: 'A day for three devices', value: example.ownerOffers }
+		})
+	}
+});
+
 export const owner = [
 	endpoint(getEarnings, async ({ app, caller, query }) => ({
 		body: await app.earnings.summary(caller, query)
@@ -97,5 +139,11 @@ export const owner = [
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
 		body: await app.routers.setPrice(caller, params.id, body.price)
+	})),
+	endpoint(getRouterOffers, async ({ app, caller, params }) => ({
+		body: await app.offers.ofRouter(caller, params.id)
+	})),
+	endpoint(setRouterOffers, async ({ app, caller, params, body }) => ({
+		body: await app.offers.set(caller, params.id, body)
 	}))
 ];

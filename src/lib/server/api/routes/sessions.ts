@@ -11,7 +11,7 @@ export const createSession = defineRoute({
 	tags: ['Sessions'],
 	summary: 'Order access time on a router; charges nothing',
 	description:
-		'Orders time on a router at its current price. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). With `extends_session_id` the time is added to an active pass. Nothing of its remaining time is lost, and two such orders add up. Send an `Idempotency-Key`, so that a repeated request creates one session.',
+		'Orders time on a router: an offer of the router, or any time at its current hourly price. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). With `extends_session_id` the time is added to an active pass. Nothing of its remaining time is lost, and two such orders add up. Send an `Idempotency-Key`, so that a repeated request creates one session.',
 	role: 'app',
 	scope: 'sessions:write',
 	errors: [
@@ -20,6 +20,8 @@ export const createSession = defineRoute({
 		'router_unavailable',
 		'session_not_extendable',
 		'duration_not_allowed',
+		'duration_not_offered',
+		'offer_not_available',
 		'payment_method_not_supported',
 		'invalid_phone'
 	],

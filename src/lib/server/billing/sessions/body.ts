@@ -27,6 +27,7 @@ export function sessionBody(row: SessionRow, now: number, revealed: Revealed | n
 		phone: row.phone,
 		amount: toMajor(row.amount_minor, row.currency),
 		currency: row.currency,
+		offer: agreedOffer(row),
 		payment_id: row.payment_id,
 		ssid: row.ssid,
 		password: revealed?.password ?? null,
@@ -40,6 +41,15 @@ export function sessionBody(row: SessionRow, now: number, revealed: Revealed | n
 		pass_id: row.pass_id ?? row.id,
 		created_at: isoTime(row.created_at),
 		updated_at: isoTime(row.updated_at)
+	};
+}
+
+function agreedOffer(row: SessionRow): SessionBody['offer'] {
+	if (row.offer_id === null || row.offer_name === null) return null;
+	const { max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = row;
+	return {
+		...{ id: row.offer_id, name: row.offer_name },
+		...{ max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb }
 	};
 }
 

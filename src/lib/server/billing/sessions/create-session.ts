@@ -1,5 +1,4 @@
-import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
-import { priceForSeconds } from '#lib/domain/money.ts';
+import { durationSeconds } from '#lib/domain/duration.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Config } from '#lib/server/config/config.ts';
@@ -12,6 +11,7 @@ import { sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
+import { agreedTerms } from './terms.ts';
 import { recordEvent } from './transition.ts';
 
 /** Stores a response in the transaction of its effect. `status` replaces the route's own. */
@@ -25,14 +25,15 @@ export const createSession = (
 	remember?: RememberBody<SessionBody>
 ): Promise<SessionBody> =>
 	context.database.transact(async (trx) => {
-		const { clock, config, jobs, routers, operators } = context;
+		const { clock, config, jobs, routers, operators, passes } = context;
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
 		const methods = routers.paymentMethods(router);
 		const phone = checkOrder(order, router, methods, config);
-		const seconds = durationSeconds(order.duration);
-		const amountMinor = priceForSeconds(router.price_minor, seconds);
+		const pass = extended?.pass_id ? await passes.known(trx, extended.pass_id) : null;
+		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
+		const amountMinor = terms.amount_minor;
 		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency }, methods);
 		const now = clock.now();
 		const created = await store.insert(trx, {
@@ -40,14 +41,13 @@ export const createSession = (
 			router_id: router.id,
 			status: 'pending_payment',
 			duration: order.duration,
-			duration_seconds: seconds,
+			duration_seconds: durationSeconds(order.duration),
 			payment_method: order.payment_method,
 			phone,
-			amount_minor: amountMinor,
+			...terms,
 			currency,
 			ssid: router.ssid,
 			access_kind: router.access_kind,
-			max_devices: router.max_devices,
 			...(extended && { extends_session_id: extended.id, pass_id: extended.pass_id }),
 			payment_due_at: now + config.sessionPaymentMs,
 			created_at: now,
@@ -89,16 +89,6 @@ function checkOrder(
 ): string {
 	if (!sells(router, config)) {
 		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
-	}
-	const seconds = durationSeconds(order.duration);
-	const least = Math.max(durationSeconds(router.min_duration), durationSeconds(MIN_DURATION));
-	const most = Math.min(durationSeconds(router.max_duration), durationSeconds(MAX_DURATION));
-	if (seconds < least || seconds > most) {
-		throw new AppError(
-			'duration_not_allowed',
-			`This router sells from ${formatDuration(router.min_duration, 'en')} to ${formatDuration(router.max_duration, 'en')}.`,
-			{ extensions: { min_duration: router.min_duration, max_duration: router.max_duration } }
-		);
 	}
 	if (!paymentMethods.includes(order.payment_method)) {
 		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {

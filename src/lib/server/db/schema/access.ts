@@ -8,6 +8,11 @@ export interface PassesTable {
 	router_id: number;
 	access_kind: AccessKind;
 	max_devices: number;
+	/** null without a limit; the same for all sessions of the pass. */
+	speed_down_kbps: Generated<number | null>;
+	speed_up_kbps: Generated<number | null>;
+	/** Of all its sessions together; null without a limit. */
+	data_limit_mb: Generated<number | null>;
 	/** null until a gateway confirms the pass, and after a refund of an unused pass. */
 	starts_at: number | null;
 	ends_at: number | null;

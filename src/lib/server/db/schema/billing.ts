@@ -23,6 +23,13 @@ export interface SessionsTable {
 	/** Copied from the router when the time was ordered. */
 	access_kind: Generated<AccessKind>;
 	max_devices: Generated<number>;
+	/** The offer that was bought; null for time at the hourly price. */
+	offer_id: Generated<number | null>;
+	offer_name: Generated<string | null>;
+	/** Limits of the offer; null without one. */
+	speed_down_kbps: Generated<number | null>;
+	speed_up_kbps: Generated<number | null>;
+	data_limit_mb: Generated<number | null>;
 	payment_due_at: number;
 	starts_at: number | null;
 	expires_at: number | null;

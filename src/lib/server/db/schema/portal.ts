@@ -5,6 +5,8 @@ export interface PurchasesTable {
 	token_hash: string;
 	router_id: number;
 	duration: string;
+	/** null for time at the hourly price. */
+	offer_id: Generated<number | null>;
 	payment_method: string;
 	phone: string;
 	/** The price that the buyer saw and accepted. */

@@ -19,6 +19,11 @@ export interface RoutersTable {
 	payment_methods: string;
 	min_duration: string;
 	max_duration: string;
+	/** JSON array of offers; see routers/offers.ts. */
+	offers: Generated<string>;
+	last_offer_id: Generated<number>;
+	/** 0 if only the offers are sold. */
+	hourly: Generated<number>;
 	access_kind: Generated<AccessKind>;
 	/** The Wi-Fi network's own password, if buyers get another one; sealed. */
 	network_password_sealed: Generated<string | null>;
@@ -41,6 +46,18 @@ export interface PriceChangesTable {
 	old_price_minor: number;
 	new_price_minor: number;
 	currency: string;
+	account_id: number;
+	/** null if a signed-in person made the change. */
+	api_key_id: number | null;
+	changed_at: number;
+}
+
+/** The list of offers that an account set, in full. */
+export interface OfferChangesTable {
+	id: Generated<number>;
+	router_id: number;
+	hourly: number;
+	offers: string;
 	account_id: number;
 	/** null if a signed-in person made the change. */
 	api_key_id: number | null;

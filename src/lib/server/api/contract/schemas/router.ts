@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
 import * as field from './fields.ts';
+import { offer } from './offer.ts';
 
 const routerStatus = z.enum(['online', 'offline']).openapi('RouterStatus', {
 	description: 'Whether a router sells time now. `offline` routers are listed but sell nothing.'
@@ -71,6 +72,14 @@ export const router = z
 		}),
 		price: field.amount('Price of one hour in major units of `currency` (500 is 500 UGX, 1.5 is 1.50 KES).'),
 		currency: field.currency,
+		hourly: z
+			.boolean()
+			.describe(
+				'Whether any duration from `min_duration` to `max_duration` is sold at `price`. false: only the durations of `offers` are sold.'
+			),
+		offers: z
+			.array(offer)
+			.describe('Packages that are sold here besides the hourly price, in the order of sale.'),
 		status: routerStatus,
 		status_reason: routerStatusReason,
 		payment_methods: z

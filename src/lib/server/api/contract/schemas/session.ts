@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import * as field from './fields.ts';
+import { agreedOffer } from './offer.ts';
 import { accessKind } from './router.ts';
 
 export const sessionStatus = z
@@ -52,9 +53,12 @@ export const session = z
 		payment_method: z.string().describe('Payment method that was chosen for the session.'),
 		phone: field.phone('Number of the payer in E.164.'),
 		amount: field.amount(
-			'Price of the session in major units of `currency`, fixed when it was created: price per hour × time, half up to the smallest unit of the currency.'
+			'Price of the session in major units of `currency`, fixed when it was created: the price of the offer, or price per hour × time, half up to the smallest unit of the currency.'
 		),
 		currency: field.currency,
+		offer: z
+			.union([agreedOffer, z.null()])
+			.describe('The offer that was ordered; null for time at the hourly price.'),
 		payment_id: field
 			.id('Id of the payment that bought the time; until then of the newest attempt; null if there is none.')
 			.nullable(),
@@ -101,6 +105,11 @@ export const sessionCreation = z
 		phone: field.bodyPhone(
 			'Mobile number of the payer: E.164, or as it is dialled in the country of the installation.'
 		),
+		offer_id: field
+			.bodyId(
+				'Id of an offer of the router that is `available`; its duration must equal `duration`. Without it, the cheapest available offer of exactly this duration that adds no limit is bought, otherwise the time at the hourly price.'
+			)
+			.optional(),
 		extends_session_id: field
 			.bodyId(
 				'Id of an `active` session of the same account on the same router. When this session is paid, its time is added to the end of that pass, under the same password. If the pass is over by then, the time starts at once as a pass of its own.'

@@ -1,0 +1,52 @@
+/** Days and hours of sale, in the time zone of the installation. */
+
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+/** null means every day, or the whole day. `from` later than `until` passes midnight and belongs to its first day. */
+export interface SaleHours {
+	days: readonly Weekday[] | null;
+	/** `HH:MM` */
+	from: string | null;
+	/** `HH:MM`, exclusive. */
+	until: string | null;
+}
+
+export interface LocalTime {
+	/** 0 is Monday. */
+	day: number;
+	/** `HH:MM` */
+	time: string;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+	const known = formats.get(timeZone);
+	if (known) return known;
+	const options = {
+		weekday: 'short',
+		hour: '2-digit',
+		minute: '2-digit',
+		hourCycle: 'h23',
+		timeZone
+	} as const;
+	const format = new Intl.DateTimeFormat('en', options);
+	formats.set(timeZone, format);
+	return format;
+}
+
+/** @param instant milliseconds since the epoch */
+export function localTime(instant: number, timeZone: string): LocalTime {
+	const parts = formatOf(timeZone).formatToParts(instant);
+	const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
+	const day = WEEKDAYS.findIndex((name) => name === part('weekday').toLowerCase());
+	return { day, time: `${part('hour')}:${part('minute')}` };
+}
+
+export function isOnSale({ days, from, until }: SaleHours, { day, time }: LocalTime): boolean {
+	const sellsOn = (index: number) => days === null || days.some((name) => name === WEEKDAYS[index]);
+	if (from === null || until === null) return sellsOn(day);
+	if (from < until) return sellsOn(day) && time >= from && time < until;
+	return time >= from ? sellsOn(day) : time < until && sellsOn((day + 6) % 7);
+}

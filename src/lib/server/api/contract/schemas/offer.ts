@@ -1,0 +1,139 @@
+import { z } from '@hono/zod-openapi';
+import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
+import * as field from './fields.ts';
+
+export const MAX_OFFERS = 20;
+const MAX_SPEED_KBPS = 10_000_000;
+const MAX_DATA_MB = 1_000_000_000;
+
+const limit = (description: string, maximum: number) =>
+	z.int().min(1).max(maximum).nullable().meta({ description, minimum: 1, maximum });
+
+const limits = {
+	max_devices: limit(
+		'Number of devices that can be online at the same time; null: as many as the router allows.',
+		10
+	),
+	speed_down_kbps: limit('Fastest download in kbit/s; null: no limit.', MAX_SPEED_KBPS),
+	speed_up_kbps: limit('Fastest upload in kbit/s; null: no limit.', MAX_SPEED_KBPS),
+	data_limit_mb: limit(
+		'Data that is included, up and down together, in MB (10^6 bytes); null: no limit.',
+		MAX_DATA_MB
+	)
+};
+
+const id = field.id(
+	'Id of the offer at its router. It stands for the duration, the price and the limits: when one of them changes, the offer gets a new id.'
+);
+const price = field.amount('Price of the whole duration in major units of `currency`.');
+
+export const offer = z
+	.object({
+		id,
+		name: z.string().describe('Name of the offer, as its owner wrote it.'),
+		duration: field.duration(),
+		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
+		price,
+		...limits,
+		available: z
+			.boolean()
+			.describe('Whether the offer is on sale now. false outside of its days and hours of sale.')
+	})
+	.openapi('Offer', { description: 'A package of time that a router sells at its own price.' });
+
+export const agreedOffer = z
+	.object({ id, name: z.string().describe('Name of the offer when it was ordered.'), ...limits })
+	.openapi('AgreedOffer', { description: 'The offer that a session was ordered with, as it was then.' });
+
+const time = (description: string) =>
+	z
+		.string()
+		.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'Use a time, e.g. "08:00".')
+		.nullable()
+		.meta({ description, pattern: String.raw`^([01]\d|2[0-3]):[0-5]\d$` });
+
+const sale = {
+	days: z
+		.array(z.enum(WEEKDAYS))
+		.min(1)
+		.max(WEEKDAYS.length)
+		.nullable()
+		.describe('Days of sale in the time zone of the installation; null: every day.'),
+	from: time('Start of the hours of sale (`HH:MM`); null with `until` null: the whole day.'),
+	until: time('End of the hours of sale, exclusive. Earlier than `from`: the next day.'),
+	active: z.boolean().describe('Whether the offer is sold at all.')
+};
+
+const ownerOffer = z
+	.object({
+		id,
+		name: z.string().describe('Name of the offer.'),
+		duration: field.duration(),
+		price,
+		...limits,
+		...sale
+	})
+	.openapi('OwnerOffer', { description: 'An offer as its owner edits it.' });
+
+const hourly = z
+	.boolean()
+	.describe('Whether any other duration is sold at the hourly price. false: only the offers are sold.');
+
+const version = field.count('Number of the change that made this list; 0 before the first change.');
+
+export const ownerOfferList = z
+	.object({
+		router_id: field.id('Id of the router.'),
+		hourly,
+		version,
+		currency: field.currency,
+		timezone: z.string().describe('IANA time zone of the days and hours of sale.'),
+		data: z.array(ownerOffer).describe('All offers in the order of sale, also those that are not active.'),
+		changed_at: field.timeOrNull('Time of the last change; null before the first one.'),
+		changed_by: field.textOrNull('E-mail address of the account that made the last change.')
+	})
+	.openapi('OwnerOfferList', { description: 'The offers of a router.' });
+
+const optional = <T extends z.ZodType>(schema: z.ZodNullable<T>) => schema.optional();
+
+const newOffer = z
+	.strictObject({
+		id: field
+			.bodyId('Id from the last list. It may be left out: an offer with unchanged terms keeps its id.')
+			.optional(),
+		name: z
+			.string()
+			.regex(/^(?=.*\S).{1,40}$/u, 'Use 1 to 40 characters in one line.')
+			.meta({ description: 'Name of the offer.', minLength: 1, maxLength: 40 }),
+		duration: field.bodyDuration,
+		price: field.bodyAmount(
+			'Price of the whole duration in major units of the currency.',
+			'Use a price above 0.'
+		),
+		max_devices: optional(limits.max_devices),
+		speed_down_kbps: optional(limits.speed_down_kbps),
+		speed_up_kbps: optional(limits.speed_up_kbps),
+		data_limit_mb: optional(limits.data_limit_mb),
+		days: optional(sale.days),
+		from: optional(sale.from),
+		until: optional(sale.until),
+		active: z.boolean().default(true).describe('Whether the offer is sold; default true.')
+	})
+	.openapi('OfferUpdate', { description: 'An offer of the new list.' });
+
+export const offersUpdate = z
+	.strictObject({
+		hourly: hourly.default(true),
+		version: version
+			.optional()
+			.describe('`version` of the list that was edited. If it has changed since, nothing is set.'),
+		offers: z
+			.array(newOffer)
+			.max(MAX_OFFERS)
+			.describe('The whole list in the order of sale. Offers that are missing are no longer sold.')
+	})
+	.openapi('OffersUpdate', { description: 'The new offers of a router.' });
+
+export type OfferBody = z.infer<typeof offer>;
+export type OwnerOfferListBody = z.infer<typeof ownerOfferList>;
+export type OffersUpdateBody = z.infer<typeof offersUpdate>;

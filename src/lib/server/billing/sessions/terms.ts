@@ -1,0 +1,117 @@
+import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { priceForSeconds } from '#lib/domain/money.ts';
+import type { PassRow } from '#lib/server/access/passes/passes.ts';
+import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
+import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
+import { offerBody, type Offer, type RouterRow, type Routers } from '#lib/server/routers/routers.ts';
+import type { SessionRow } from './store.ts';
+
+/** The price and the limits that a session keeps, whatever its router sells later. */
+export type Terms = Pick<
+	SessionRow,
+	| 'amount_minor'
+	| 'offer_id'
+	| 'offer_name'
+	| 'max_devices'
+	| 'speed_down_kbps'
+	| 'speed_up_kbps'
+	| 'data_limit_mb'
+>;
+
+/**
+ * Finds what an order buys: the offer in `offer_id`; without one, the cheapest available offer of exactly this duration
+ * that adds no limit; otherwise the time at the hourly price.
+ * @param pass the pass that gets the time; null for a new one
+ * @throws AppError `duration_not_allowed | duration_not_offered | offer_not_available | validation_failed`
+ */
+export function agreedTerms(
+	routers: Pick<Routers, 'listedOffers'>,
+	router: RouterRow,
+	order: Pick<SessionCreationBody, 'duration' | 'offer_id'>,
+	pass: PassRow | null
+): Terms {
+	const seconds = durationSeconds(order.duration);
+	checkRange(router, seconds);
+	const listed = routers.listedOffers(router);
+	const onSale = listed.filter(({ available }) => available).map(({ offer }) => offer);
+	const offer =
+		order.offer_id === undefined
+			? usualOffer(onSale, router, seconds, pass)
+			: chosenOffer(onSale, order.offer_id, seconds);
+	if (offer === null && router.hourly === 0) {
+		const durations = onSale.map(({ duration }) => duration).join(', ') || 'none is on sale now';
+		throw new AppError('duration_not_offered', `This router sells only its offers: ${durations}.`, {
+			extensions: { offers: listed.map((one) => offerBody(one, router.currency)) }
+		});
+	}
+	const terms = offer === null ? hourlyTerms(router, seconds) : offerTerms(offer, router);
+	if (pass && !fits(terms, pass)) {
+		const detail = 'Time can only be added with the same speed, and with or without a data limit as before.';
+		throw new AppError('offer_not_available', detail);
+	}
+	return terms;
+}
+
+function checkRange({ min_duration, max_duration }: RouterRow, seconds: number): void {
+	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
+	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
+	if (seconds >= least && seconds <= most) return;
+	throw new AppError(
+		'duration_not_allowed',
+		`This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`,
+		{ extensions: { min_duration, max_duration } }
+	);
+}
+
+function chosenOffer(onSale: readonly Offer[], id: number, seconds: number): Offer {
+	const offer = onSale.find((one) => one.id === id);
+	if (!offer) throw new AppError('offer_not_available', 'The router has no offer with this id on sale now.');
+	if (durationSeconds(offer.duration) === seconds) return offer;
+	const detail = `The offer has the duration "${offer.duration}".`;
+	throw validationFailed([{ in: 'body', pointer: '/duration', code: 'out_of_range', detail }]);
+}
+
+function usualOffer(
+	onSale: readonly Offer[],
+	router: RouterRow,
+	seconds: number,
+	pass: PassRow | null
+): Offer | null {
+	const usual = onSale
+		.filter((offer) => durationSeconds(offer.duration) === seconds && addsNoLimit(offer, router))
+		.filter((offer) => pass === null || fits(offerTerms(offer, router), pass))
+		.sort((a, b) => a.price_minor - b.price_minor);
+	return usual[0] ?? null;
+}
+
+const addsNoLimit = (offer: Offer, router: RouterRow): boolean =>
+	offer.speed_down_kbps === null &&
+	offer.speed_up_kbps === null &&
+	offer.data_limit_mb === null &&
+	(offer.max_devices === null || offer.max_devices >= router.max_devices);
+
+const hourlyTerms = (router: RouterRow, seconds: number): Terms => ({
+	amount_minor: priceForSeconds(router.price_minor, seconds),
+	offer_id: null,
+	offer_name: null,
+	max_devices: router.max_devices,
+	speed_down_kbps: null,
+	speed_up_kbps: null,
+	data_limit_mb: null
+});
+
+const offerTerms = (offer: Offer, router: RouterRow): Terms => ({
+	amount_minor: offer.price_minor,
+	offer_id: offer.id,
+	offer_name: offer.name,
+	max_devices: offer.max_devices ?? router.max_devices,
+	speed_down_kbps: offer.speed_down_kbps,
+	speed_up_kbps: offer.speed_up_kbps,
+	data_limit_mb: offer.data_limit_mb
+});
+
+/** A pass has one speed. Its data limits add up; time without one would lift them. */
+const fits = (terms: Terms, pass: PassRow): boolean =>
+	terms.speed_down_kbps === pass.speed_down_kbps &&
+	terms.speed_up_kbps === pass.speed_up_kbps &&
+	(terms.data_limit_mb === null) === (pass.data_limit_mb === null);

@@ -1,0 +1,112 @@
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
+import type { Operators } from '../billing/operators/registry.ts';
+import type { Config } from '../config/config.ts';
+import type { Database, Queries } from '../db/database.ts';
+import type { Caller } from '../developer/api-keys/api-keys.ts';
+import type { Gateways } from '../gateways/gateways.ts';
+import { binder } from '../platform/bind.ts';
+import { isoTime, type Clock } from '../platform/clock.ts';
+import { AppError, validationFailed } from '../platform/errors.ts';
+import { isPayable, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
+import { offerProblems, termsKey } from './rules.ts';
+
+interface OffersContext {
+	database: Database;
+	clock: Clock;
+	config: Config;
+	routers: Routers;
+	gateways: Gateways;
+	operators: Operators;
+}
+
+type Actor = Pick<Caller, 'accountId' | 'role'>;
+/** `keyId` is null for offers that are set on a page or a command line. */
+export type OfferSetter = Actor & { keyId: number | null };
+
+export type Offers = ReturnType<typeof createOffers>;
+
+/** The offers of routers, as their owners edit them. Orders read them through `routers`. */
+export function createOffers(context: OffersContext) {
+	const bind = binder(context);
+	return { ofRouter: bind(offersOfRouter), set: bind(setOffers) };
+}
+
+/** @throws AppError `router_not_found | not_router_owner` */
+async function offersOfRouter(
+	context: OffersContext,
+	actor: Actor,
+	routerId: number
+): Promise<OwnerOfferListBody> {
+	const { db } = context.database;
+	return listBody(context, db, await context.routers.changeable(db, actor, routerId));
+}
+
+/**
+ * Replaces the offers of a router. Sessions that were ordered keep theirs.
+ * @throws AppError `router_not_found | not_router_owner | offers_changed | validation_failed`
+ */
+function setOffers(
+	context: OffersContext,
+	setter: OfferSetter,
+	routerId: number,
+	list: OffersUpdateBody
+): Promise<OwnerOfferListBody> {
+	const { database, clock, routers, gateways } = context;
+	return database.transact(async (trx) => {
+		const router = await routers.changeable(trx, setter, routerId);
+		const last = await routers.lastOfferChange(trx, routerId);
+		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
+			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
+		}
+		const methods = routers.paymentMethods(router);
+		const problems = offerProblems(list, {
+			...{ router, gateways: await gateways.ofRouter(trx, routerId) },
+			isPayable: (amountMinor) => isPayable(context, methods, amountMinor)
+		});
+		if (problems.length > 0) throw validationFailed(problems);
+		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
+		const row = await routers.setOffers(trx, router, {
+			...{ offers: JSON.stringify(offers), hourly: list.hourly, lastOfferId },
+			...{ accountId: setter.accountId, keyId: setter.keyId, now: clock.now() }
+		});
+		return listBody(context, trx, row);
+	});
+}
+
+/** Gives each offer its id: the present one if its terms are unchanged, otherwise a new one. */
+function numbered({ offers }: OffersUpdateBody, router: RouterRow, before: readonly Offer[]) {
+	const ids = new Map(before.map((offer) => [termsKey({ ...offer, price: offer.price_minor }), offer.id]));
+	let lastOfferId = router.last_offer_id;
+	const list = offers.map((offer): Offer => {
+		const price_minor = toMinor(offer.price, router.currency);
+		if (price_minor === null) throw new Error(`Price ${offer.price} does not fit ${router.currency}`);
+		const id = ids.get(termsKey({ ...offer, price: price_minor })) ?? (lastOfferId += 1);
+		return {
+			...{ id, name: offer.name.trim(), duration: offer.duration, price_minor },
+			...{ max_devices: offer.max_devices ?? null, data_limit_mb: offer.data_limit_mb ?? null },
+			...{ speed_down_kbps: offer.speed_down_kbps ?? null, speed_up_kbps: offer.speed_up_kbps ?? null },
+			...{ days: offer.days ?? null, from: offer.from ?? null, until: offer.until ?? null },
+			active: offer.active
+		};
+	});
+	return { offers: list, lastOfferId };
+}
+
+async function listBody(
+	{ config, routers }: OffersContext,
+	queries: Queries,
+	router: RouterRow
+): Promise<OwnerOfferListBody> {
+	const last = await routers.lastOfferChange(queries, router.id);
+	const data = routers.offers(router).map(({ price_minor, days, ...offer }) => ({
+		...offer,
+		price: toMajor(price_minor, router.currency),
+		days: days && [...days]
+	}));
+	return {
+		...{ router_id: router.id, hourly: router.hourly === 1, version: last?.id ?? 0 },
+		...{ currency: router.currency, timezone: config.reportTimezone, data },
+		...{ changed_at: isoTime(last?.changed_at ?? null), changed_by: last?.email ?? null }
+	};
+}

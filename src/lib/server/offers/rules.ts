@@ -1,0 +1,118 @@
+import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { toMinor } from '#lib/domain/money.ts';
+import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
+import { heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
+import type { RouterRow } from '../routers/routers.ts';
+
+type NewOffer = OffersUpdateBody['offers'][number];
+type Field = keyof NewOffer;
+
+interface Place {
+	router: RouterRow;
+	/** Whether one of its payment methods can charge an amount. */
+	isPayable: (amountMinor: number) => boolean;
+	gateways: readonly RegisteredGateway[];
+}
+
+/** Lists everything that is wrong with a new list of offers, by the place in the request body. */
+export function offerProblems(list: OffersUpdateBody, place: Place): ProblemItem[] {
+	const problems = list.offers.flatMap((offer, index) => [
+		...ownProblems(offer, place).map(({ field, detail }) => problem(`/offers/${index}/${field}`, detail)),
+		...duplicates(list.offers, index)
+	]);
+	const sells = list.offers.some((offer) => offer.active);
+	if (list.hourly || sells) return problems;
+	return [
+		...problems,
+		problem('/hourly', 'Nothing would be sold: add an active offer, or sell by the hour.')
+	];
+}
+
+const problem = (
+	pointer: string,
+	detail: string,
+	code: ProblemItem['code'] = 'out_of_range'
+): ProblemItem => ({
+	...{ in: 'body', pointer, code, detail }
+});
+
+function ownProblems(
+	offer: NewOffer,
+	{ router, gateways, isPayable }: Place
+): { field: Field; detail: string }[] {
+	const found: { field: Field; detail: string }[] = [];
+	const check = (field: Field, detail: string | null) => {
+		if (detail !== null) found.push({ field, detail });
+	};
+	check('duration', durationProblem(offer.duration, router));
+	check('price', priceProblem(offer.price, router, isPayable));
+	check('until', hoursProblem(offer));
+	check('max_devices', devicesProblem(offer, router));
+	for (const field of ['speed_down_kbps', 'speed_up_kbps'] as const) {
+		if (isSet(offer[field])) check(field, limitProblem('speed', gateways));
+	}
+	if (isSet(offer.data_limit_mb)) check('data_limit_mb', limitProblem('data', gateways));
+	return found;
+}
+
+const isSet = (value: number | null | undefined): boolean => value !== null && value !== undefined;
+
+function durationProblem(duration: string, { min_duration, max_duration }: RouterRow): string | null {
+	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
+	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
+	const seconds = durationSeconds(duration);
+	if (seconds >= least && seconds <= most) return null;
+	return `This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`;
+}
+
+function priceProblem(price: number, { currency }: RouterRow, isPayable: Place['isPayable']): string | null {
+	const minor = toMinor(price, currency);
+	if (minor === null) return `Use an amount of ${currency} without superfluous decimals.`;
+	return isPayable(minor) ? null : 'No payment method of the router can charge this amount.';
+}
+
+function hoursProblem({ from = null, until = null }: NewOffer): string | null {
+	if ((from === null) !== (until === null)) return 'Give both "from" and "until", or neither.';
+	return from !== null && from === until ? 'Use an end that differs from the start.' : null;
+}
+
+function devicesProblem({ max_devices: devices }: NewOffer, { access_kind }: RouterRow): string | null {
+	if (!isSet(devices) || access_kind !== 'shared_password') return null;
+	return 'Everybody has the same password here, so the number of devices cannot be limited.';
+}
+
+/** A limit that only some gateways of the router hold would depend on where the buyer connects. */
+function limitProblem(limit: 'speed' | 'data', gateways: readonly RegisteredGateway[]): string | null {
+	const what = limit === 'speed' ? 'speed' : 'amount of data';
+	if (gateways.length === 0) return `The router has no gateway, so nothing limits the ${what}.`;
+	const unable = gateways.find((gateway) => !heldLimits(gateway)[limit]);
+	return unable ? `The gateway "${unable.name}" (${unable.kind}) cannot limit the ${what}.` : null;
+}
+
+function duplicates(offers: readonly NewOffer[], index: number): ProblemItem[] {
+	const offer = offers[index];
+	if (!offer) return [];
+	const earlier = offers.slice(0, index);
+	const at = (field: Field) => `/offers/${index}/${field}`;
+	const name = offer.name.trim().toLowerCase();
+	if (earlier.some((one) => one.name.trim().toLowerCase() === name)) {
+		return [problem(at('name'), `Another offer has the name "${offer.name}".`, 'duplicate')];
+	}
+	const same = earlier.find((one) => termsKey(one) === termsKey(offer));
+	if (!same) return [];
+	return [problem(at('price'), `"${same.name}" has the same duration, price and limits.`, 'duplicate')];
+}
+
+/** The terms for which an id stands. Equal keys mean equal terms. `price` may be in any one unit. */
+export const termsKey = (offer: {
+	duration: string;
+	price: number;
+	max_devices?: number | null | undefined;
+	speed_down_kbps?: number | null | undefined;
+	speed_up_kbps?: number | null | undefined;
+	data_limit_mb?: number | null | undefined;
+}): string =>
+	JSON.stringify([
+		...[offer.duration, offer.price, offer.max_devices ?? null],
+		...[offer.speed_down_kbps ?? null, offer.speed_up_kbps ?? null, offer.data_limit_mb ?? null]
+	]);
