@@ -1,13 +1,21 @@
 import { formatDuration } from '../domain/duration.ts';
-import { numberText } from '../i18n/intl.ts';
+import { currentLocale } from '../i18n/current.ts';
+import { apart, numberText } from '../i18n/intl.ts';
+import type { Locale } from '../i18n/locales.ts';
 import * as m from '../i18n/messages.js';
 import type { OfferLimits, PricedOffer } from './price.ts';
 
 /** Returns what an offer contains beside its name: "1 day, 3 devices, 5 Mbit/s". */
 export function offerTerms(offer: PricedOffer): string {
 	const words = formatDuration(offer.duration);
-	return [...(tells(offer.name, words) ? [] : [words]), ...limitWords(offer)].join(m.router_comma());
+	return joined([...(tells(offer.name, words) ? [] : [words]), ...limitWords(offer)]);
 }
+
+const COMMAS: Partial<Record<Locale, string>> = { ar: '، ', am: '፣ ' };
+
+/** Joins the parts that are not empty: "1 day, 3 devices". */
+export const joined = (parts: readonly (string | undefined)[]): string =>
+	parts.filter((part) => part).join(COMMAS[currentLocale()] ?? ', ');
 
 /** Whether a name such as "30 min" or "Day" already tells the duration. */
 function tells(name: string, duration: string): boolean {
@@ -15,20 +23,17 @@ function tells(name: string, duration: string): boolean {
 	return long === `1 ${short}` || (long.startsWith(short) && /\p{L}/u.test(short));
 }
 
-/** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". */
+/** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". Units are the international symbols. */
 export function limitWords(limits: Partial<OfferLimits>): string[] {
 	const { max_devices: devices, speed_down_kbps: down, speed_up_kbps: up, data_limit_mb: data } = limits;
+	const speed = (kbps: number) => apart(`${numberText(kbps / 1000)}\u00a0Mbit/s`);
 	const found: string[] = [];
 	if (devices != null)
 		found.push(devices === 1 ? m.router_one_device() : m.router_devices({ count: devices }));
-	if (down != null) found.push(m.router_speed({ speed: numberText(down / 1000) }));
-	if (up != null && up !== down) found.push(m.router_speed_up({ speed: numberText(up / 1000) }));
+	if (down != null) found.push(speed(down));
+	if (up != null && up !== down) found.push(m.router_upload({ speed: speed(up) }));
 	if (data != null) {
-		found.push(
-			data < 1000
-				? m.router_data_mb({ data: numberText(data) })
-				: m.router_data_gb({ data: numberText(data / 1000) })
-		);
+		found.push(apart(data < 1000 ? `${numberText(data)}\u00a0MB` : `${numberText(data / 1000)}\u00a0GB`));
 	}
 	return found;
 }

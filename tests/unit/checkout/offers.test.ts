@@ -30,7 +30,7 @@ describe('the list of offers', () => {
 		).toEqual([
 			['1 hour', 'UGX\u00a0500', '', false],
 			['Day', 'UGX\u00a01,000', '3 devices', false],
-			['Month', 'UGX\u00a018,000', '30 days, 5 Mbit/s, 20 GB', true]
+			['Month', 'UGX\u00a018,000', '30 days, 5\u00a0Mbit/s, 20\u00a0GB', true]
 		]);
 		expect(priceText(ROUTER)).toBe('from UGX\u00a0500');
 	});
