@@ -29,7 +29,9 @@ export function freshNumber(lastDigits = '456'): string {
 
 /** Opens the folded parts of a form: other times, payment methods. */
 export async function unfold(page: Page): Promise<void> {
-	for (const fold of await page.locator('form details:not([open]) > summary').all()) await fold.click();
+	const folds = await page.locator('form details:not([open]) > summary').all();
+	// The last first: an opened one leaves the list.
+	for (const fold of folds.reverse()) await fold.click();
 }
 
 /** Walks the way of a buyer by what a buyer reads. */
